@@ -189,8 +189,18 @@ def test_public_functions_are_annotated():
             assert all(p.annotation is not p.empty for p in signature.parameters.values()), name
 
 
+@pytest.mark.parametrize(("room", "name", "near"), [
+    (ff, "rnea", "inverse_dynamics"), (ff, "merge_fixed_links", "merge_fixed"), (ff, "PostureTask", "control.PostureTask"),
+    (ff, "assemble", "mechanisms.assemble"), (ff.control, "PostureTsk", "PostureTask"), (ff.sim, "simulat", "simulate"),
+])  # fmt: skip
+def test_unknown_names_suggest_others(room, name, near):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{near}'"):
+        getattr(room, name)
+    assert not hasattr(room, "w" * 1000)
+
+
 def test_an_unknown_attribute_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="attribute forward_dynamic"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'forward_dynamic'\. Did you mean 'forward_dynamics'"):
         ff.forward_dynamic  # noqa: B018
 
 

@@ -8,8 +8,7 @@
 The file `__init__.pyi` lists the public names; a name's module is imported when the name is first used.
 """
 
-import lazy_loader
-
+from freeflyer.lazy import attach_stub
 from freeflyer.version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

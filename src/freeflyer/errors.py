@@ -110,7 +110,9 @@ class FileError(FreeflyerError, ValueError):
 
 
 def format_value(x: object, longest: int = MAX_CHARACTERS) -> str:
-    """repr(x), cut to so many characters; whatever x is, no error and little work."""
+    """repr(x), cut to so many characters; whatever x is, no error and little work. Scalars of NumPy appear as Python's."""
+    if type(x).__module__ == "numpy" and type(x).__name__ != "ndarray" and not getattr(x, "shape", True):
+        x = x.item()  # type: ignore[attr-defined]
     if isinstance(x, int) and abs(x) > 10**longest:
         return "an integer beyond floating-point numbers" if abs(x) > 10**308 else f"an integer of about {float(x):.3g}"
     if isinstance(x, str | bytes) and len(x) > longest:

@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from freeflyer.errors import FileError, InputError
+from freeflyer.errors import FileError, InputError, format_value
 
 
 def write_atomically(
@@ -21,7 +21,7 @@ def write_atomically(
     written to directly. Errors: InputError for what is no path; FileError for a folder, for a file or link that is there
     (without overwrite), for devices, pipes and sockets (without streams), and for what the system refuses.
     """
-    shown = _check_path(path)
+    shown = check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if os.path.lexists(path) and not overwrite:
@@ -42,13 +42,15 @@ def write_atomically(
         raise FileError(f"{shown} cannot be written: {reason}", path=str(path)) from error
 
 
-def _check_path(path: object) -> str:
+def check_path(path: object) -> str:
     """The path as messages show it; InputError for what is no path in text."""
     named = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(named, str):
-        raise InputError(f"path is {path!r}: expected the name of a file to write, as str or pathlib.Path", path=path)
+        raise InputError(f"path is {format_value(path)}: expected the name of a file to write, as str or pathlib.Path", path=path)
     if not named.strip():
         raise FileError(f"path is {path!r}, which is empty: give the name of a file to write")
+    if "\0" in named:
+        raise FileError(f"path is {format_value(named)}, which holds a null character: give another name")
     return repr(named if len(named) < 200 else named[:200] + "...")
 
 

@@ -87,6 +87,7 @@ CALIBRATION_TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: p
 MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: a step that reduces the error by less ends the least squares
 LOOP_WEIGHT = 1e3  # of loops beside encoders, where there are more encoders than motors
 MIN_CALIBRATION_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
+MIN_CUTOFF = 1e-6  # cutoff of a low-pass filter over the rate of its samples: below, its coefficients are lost in rounding
 MIN_CONTACT_VIEW_RATIO = 1e-8  # smallest singular value of the motors' view of the feet, relative to the largest
 MIN_ENCODER_SENSITIVITY = 1e-6  # rad or m a stroke, and of the largest: motors whose sensitivity is below this are unobservable
 UNEVEN_SAMPLE = 1e-3  # of a sample: how far samples may lie off an even clock

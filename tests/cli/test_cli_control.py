@@ -38,6 +38,20 @@ def test_robots_from_files_and_named_feet(models_folder):
     assert run("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet).exit_code == 0
 
 
+def test_options_that_do_nothing_or_hold_absurd_numbers_are_refused():
+    for arguments, words in (
+        (("stand", "--hand", "left_palm"), "--hand belongs to the scenario reach"),
+        (("squat", "--pushes", 3), "--pushes and --boundary belong to the scenario stand"),
+        (("stand", "--velocity-noise", 1e308), "error: --velocity-noise holds 1e+308"),
+        (("stand", "--dt", 0), "error: --dt must be a positive number, got 0.0"),
+        (("stand", "--solver", "w" * 1000), "(1000 characters)"),
+    ):  # fmt: skip
+        done = run("control", *arguments)
+        assert done.exit_code == 2, arguments
+        assert words in done.stderr, done.stderr
+        assert "Warning" not in done.output
+
+
 def test_bad_feet_are_refused_with_words():
     for arguments, words in (
         (("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),

@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from command import arm, run, written
 
+from freeflyer.cli.app import app
+from freeflyer.cli.words import with_options
 from freeflyer.errors import FreeflyerError
 
 
@@ -24,6 +27,8 @@ from freeflyer.errors import FreeflyerError
         (["info", "humanoid", "--json", "."], ["folder"]),
         (["report", "humanoid", "-o", "."], ["folder"]),
         (["bench", "chain", "--plot", "x.svg"], [".png"]),
+        (["linearize", "chain", "--bandwidth", "1e300"], ["error: --bandwidth must be a number from 1e-20"]),
+        (["info", "w" * 1000], ["(1000 characters)"]),
     ],
 )
 def test_errors_are_one_sentence(arguments, words):
@@ -73,3 +78,18 @@ def test_help_loads_no_heavy_parts():
     code = f"import sys, freeflyer.cli.app\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "python", "shown"),
+    [
+        ("estimate", "measure one (also=) or take it as rigid (rigid=)", "measure one or take it as rigid (--rigid)"),
+        ("control", "give a hand, hand=..., or q=...", "give a hand, --hand ..., or q=..."),
+        ("control", "position_noise must be a number", "--position-noise must be a number"),
+        ("report", "there already: pass overwrite=True to replace it", "there already: pass --force to replace it"),
+        ("info", "as it is (base=None), 'humanoid:dof=20'", "as it is (--base file), 'humanoid:dof=20'"),
+        ("info", "seed= is unknown here", "seed= is unknown here"),
+    ],
+)
+def test_sentences_name_options_in_place_of_arguments(command, python, shown):
+    assert with_options(python, typer.main.get_command(app).commands[command].params) == shown

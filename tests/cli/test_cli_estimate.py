@@ -62,8 +62,9 @@ def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
         (("humanoid",), "has no loops"),
         (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
         (("kangaroo_like", "--encoder", "left_kneee"), "left_knee"),
-        (("kangaroo_like", "--swing", "--amplitude", -0.1), "amplitude must be a positive"),
-        (("kangaroo_like", "--swing", "--frequency", 0), "frequency must be a positive"),
+        (("kangaroo_like", "--swing", "--amplitude", -0.1), "--amplitude must be a positive"),
+        (("kangaroo_like", "--swing", "--frequency", 0), "--frequency must be a positive"),
+        (("kangaroo_like", "--noise", "inf"), "error: --noise must be a number of 0 or more, got inf"),
         (("kangaroo_like", "-o", "/dev/null"), "cannot write into the folder"),
     ],
 )

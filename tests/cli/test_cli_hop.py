@@ -26,7 +26,9 @@ def test_without_an_experiment_they_are_listed():
     (("hop", "revolute-VII"), "revolute-VI"),
     (("hop", "prismatic-I", "--set", "energy_gain"), "NAME=VALUE"),
     (("hop", "prismatic-I", "--set", "gain_of_energy=1"), "gain_of_energy"),
-    (("hop", "prismatic-I", "--duration", "-1"), "duration"),
+    (("hop", "prismatic-I", "--duration", "-1"), "error: --duration must be a positive number, got -1.0"),
+    (("hop", "revolute-III", "--set", "duration=3"), "no setting is named 'duration'"),
+    (("hop", "revolute-III", "--set", "w" * 1000 + "=3"), "(1000 characters)"),
 ])  # fmt: skip
 def test_what_is_refused(arguments, words):
     result = run(*arguments)

@@ -142,7 +142,7 @@ def bad_calls():
         "of this robot": lambda: problem.solve(q, v, warm=other),
         "no solver is named 'nonsense'": lambda: problem.solve(q, v, solver="nonsense"),
         "name of a solver": lambda: problem.solve(q, v, solver=None),
-        "must be a list of tasks": lambda: problem.with_tasks(com),
+        "tasks must be a list": lambda: problem.with_tasks(5),
         r"velocity of PostureTask has shape \(1,\)": lambda: problem.with_tasks([posture.with_target(q, [1.0])]).solve(q, v),
         "no pose": lambda: pose.with_target(np.ones((4, 4))),
         "no rotation": lambda: pose.with_target(np.diag([1.0, 1.0, -1.0, 1.0])),
@@ -152,8 +152,8 @@ def bad_calls():
         r"\['left_knee'\]": lambda: control.kinematic_chains(model, contacts=held, compressed="left_knee"),
         "scale of TorqueLimits": lambda: control.TorqueLimits(scale=np.ones(3)),
         "formulation must be one of": lambda: problem.solve(q, v, formulation=["full"]),
-        "contacts is None": lambda: control.Problem(model, [com], None),
-        "limits is None": lambda: control.Problem(model, [com], FEET, None),
+        "contacts must be a list such as .*, got None": lambda: control.Problem(model, [com], None),
+        "limits must be a list such as .*, got None": lambda: control.Problem(model, [com], FEET, None),
         "margin of JointLimits must be a number of 0 or more": lambda: control.JointLimits(dt=1e-3, margin=-0.1),
     }  # fmt: skip
 

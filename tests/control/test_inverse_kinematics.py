@@ -187,7 +187,7 @@ def test_rows_cannot_come_and_go():
     ({"q": np.zeros(2)}, "q has shape"),
     ({"q": np.zeros((2, 3))}, "one state"),
     ({"q": [np.nan, 0.0, 0.0]}, "finite"),
-    ({"tolerance": 0.0}, "tolerance must be positive"),
+    ({"tolerance": 0.0}, "tolerance must be a number from"),
     ({"iterations": 0}, "iterations"),
     ({"tasks": None}, "tasks must be"),
     ({"model": "robot.urdf"}, "freeflyer Model"),

@@ -149,8 +149,8 @@ def test_bad_arguments_of_lqr(change: dict, word: str) -> None:
     ("make", "word"),
     [
         (lambda m: control.joint_inputs(m, ["elbow"]), "arm_joint_1"),
-        (lambda m: control.joint_inputs(m, "arm_joint_1"), "list names"),
-        (lambda m: control.joint_inputs(m, 3), "names of joints"),
+        (lambda m: control.joint_inputs(m, "arm_joint_1"), "joints must be a list"),
+        (lambda m: control.joint_inputs(m, 3), "joints must be a list"),
         (lambda m: control.joint_inputs(m, ["arm_joint_1"] * 2), "twice"),
         (lambda m: control.thruster_inputs(m, {"nozzle": np.ones(6)}), "nozzle"),
         (lambda m: control.thruster_inputs(m, {"satellite": np.zeros(6)}), "not all zero"),

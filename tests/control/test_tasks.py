@@ -187,8 +187,8 @@ class Wrong(control.Task):
     ([control.CenterOfMassTask([0.0, 0.0, 0.0], velocity=[1.0])], r"velocity of CenterOfMassTask has shape \(1,\)"),
     ([Wrong()], r"Wrong has an error of shape \(1,\) and a Jacobian of shape \(2, 3\)"),
     ([Wrong(rows=0)], "not finite"),
-    (["tip"], "tasks must be tasks"),
-    (control.CenterOfMassTask([0.0, 0.0, 0.0]), "tasks must be a list"),
+    (["tip"], "tasks must be a list"),
+    (5, "tasks must be a list"),
 ])  # fmt: skip
 def test_bad_tasks_are_refused_with_the_robot(tasks, words):
     with pytest.raises(ff.FreeflyerError, match=words):

@@ -96,7 +96,7 @@ def test_springs_are_held_or_unseen(models_folder):
         ({"encoders": ["left_knee"]}, "map joint names"),
         ({"readings": np.zeros(3)}, "12 finite numbers"),
         ({"motors": ["left_knee"]}, "no motor is named"),
-        ({"motors": "left_yaw_motor"}, "sequence of joint names"),
+        ({"motors": "left_yaw_motor"}, "motors must be a list"),
         ({"q": np.zeros(5)}, "expected"),
         ({"q": np.zeros((2, 83))}, "one posture"),
     ],

@@ -154,7 +154,7 @@ def test_screws_and_filter():
     np.testing.assert_allclose(low_pass(np.full((50, 2), 3.0), 1000.0), 3.0)
     with pytest.raises(ff.InputError, match="half the rate"):
         low_pass(t, 8.0)
-    with pytest.raises(ff.InputError, match="lead above 0"):
+    with pytest.raises(ff.InputError, match="lead must be positive"):
         screw_force(1.0, 0.0)
 
 

@@ -192,5 +192,5 @@ def test_robots_that_cannot_be_estimated_say_why(models_folder):
     like = sensed("kangaroo_like").model
     with pytest.raises(LinkageError, match="follows the motors"):
         sensors(like, also=("left_knee",))
-    with pytest.raises(ff.InputError, match="sequence of joint names"):
+    with pytest.raises(ff.InputError, match="rigid must be a list"):
         sensors(like, rigid="left_knee")

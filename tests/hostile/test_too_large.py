@@ -74,8 +74,8 @@ LARGE: dict[str, tuple[Callable[[], Any], str]] = {
     "longer links": (lambda: robots.chain(length=10**5000), "length must be a finite number above zero"),
     "a long simulation": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=0.1, duration=10**400), "duration must be"),
     "a longer one": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=0.1, duration=10**5000), "duration must be"),
-    "a simulation of many samples": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=1e-300, duration=1.0), "longer dt"),
-    "long steps": (lambda: ff.step(MODEL, Q, Q, Q, 10**5000), "dt must be a finite number"),
+    "a simulation of many samples": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=1e-30, duration=1.0), "longer dt"),
+    "long steps": (lambda: ff.step(MODEL, Q, Q, Q, 10**5000), "dt must be a positive number"),
     "a frame's number": (lambda: MODEL.frame(10**5000), "no frame is named an integer beyond"),
 }  # fmt: skip
 

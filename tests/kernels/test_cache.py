@@ -233,7 +233,10 @@ def test_old_versions_are_removed(folder, compiled):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes are POSIX")
 def test_what_is_no_file_is_not_read(folder, compiled):
-    """A pipe would be waited for, a device without end be read for ever."""
+    """A pipe would be waited for, also as a lock, a device without end be read for ever."""
+    os.mkfifo(folder / f"{build.file_of(symbol('second'), host())}.lock")
+    make("second")
+    compiled.clear()
     path = folder / build.file_of(symbol("first"), host())
     os.mkfifo(path)
     make()
@@ -241,6 +244,23 @@ def test_what_is_no_file_is_not_read(folder, compiled):
     path.symlink_to("/dev/zero")
     make()
     assert compiled == ["first"] * 2
+
+
+def test_huge_files_are_not_read(folder, compiled, monkeypatch):
+    path = folder / build.file_of(symbol("first"), host())
+    with path.open("wb") as file:
+        file.truncate(cache.MAX_BYTES + 1)  # zeros that take no place
+    read, sizes = os.read, []
+
+    def watched(handle, count):
+        found = read(handle, count)
+        sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(os, "read", watched)
+    make()
+    assert compiled == ["first"]
+    assert sum(sizes) == 0
 
 
 @pytest.mark.parametrize("call", ["mkstemp", "replace", "write"])

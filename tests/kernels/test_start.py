@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
+
+from freeflyer.kernels.compiler import ahead
 
 COMMON = """
 import os, subprocess, sys, warnings
@@ -98,3 +101,14 @@ print(type(ff.kernels.entries.INTEGRATE.call).__name__)
 def test_where_layouts_are_not_known_ctypes_serves(expected):
     lines = run(LAYOUT.replace("ff.kernels", "__import__('freeflyer.kernels.entries').kernels")).stdout.splitlines()
     assert lines == [expected.strip(), "function"]
+
+
+def test_a_compiling_process_whose_caller_is_gone_says_nothing():
+    """Its pipe takes no answer: it was ended."""
+    command = [sys.executable, "-c", ahead.MAIN, json.dumps(sys.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        process.stdin.write(b"no_such_entry 1\n")
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0

@@ -70,6 +70,7 @@ def test_defaults_are_those_of_the_format():
 
 def test_axes_get_length_one():
     np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3 4"/>').axis, [0, 0.6, 0.8], atol=1e-16)
+    np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3e299 4e299"/>').axis, [0, 0.6, 0.8], atol=1e-16)
     np.testing.assert_array_equal(joint("fixed", '<axis xyz="0 0 0"/>').axis, [0, 0, 1])  # as many files write it
 
 
@@ -150,6 +151,7 @@ BROKEN = {
     "inertia without ixx": ('ixx="0.1" ', "", "no attribute 'ixx'"),
     "inertia misspelt": ('ixy="0"', 'iyx="0"', "no attribute 'ixy'"),
     "origin of two": ('xyz="0 0 1"', 'xyz="0 1"', "expected 3 numbers, got 2"),
+    "angles without digits": ('rpy="0 0.5 0"', 'rpy="1e308 0 0"', "rpy is '1e308 0 0': expected angles up to 1e\\+06 rad"),
     "origin misspelt": ('rpy="0 0.5 0"', 'ryp="0 0.5 0"', "unknown attribute 'ryp'; known: xyz, rpy"),
     "origin by quaternion": ('rpy="0 0.5 0"', 'quat_xyzw="0 0 0 1"', "unknown attribute 'quat_xyzw'"),
     "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", "no attribute 'xyz'"),

@@ -208,9 +208,9 @@ H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.
         ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
         ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
         ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
-        ({"tolerance": 0.0}, InputError, "tolerance must lie between"),
-        ({"iterations": 0}, InputError, "iterations must be at least 1"),
-        ({"seconds": -1.0}, InputError, "seconds must be positive"),
+        ({"tolerance": 0.0}, InputError, "tolerance must be a number from 1e-14 to 0.1"),
+        ({"iterations": 0}, InputError, "iterations must be a whole number of 1 or more"),
+        ({"seconds": -1.0}, InputError, "seconds must be a positive number"),
         ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
     ],
 )

@@ -167,7 +167,8 @@ def test_values_that_are_no_numbers(value, word):
     [
         ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
         ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
-        ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-300}, "longer dt"),
+        ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
+        ({"dt": 1e-300}, "dt must be a number from 1e-50"),
     ],
 )  # fmt: skip
 def test_shapes_and_times_that_do_not_fit(arguments, word):

@@ -10,7 +10,7 @@ from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral, random_configuration
-from freeflyer.model.inputs import whole_number
+from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_RANDOM_SPEED, MIN_PERTURBATION, UNBOUNDED_POSITION
 
@@ -36,7 +36,7 @@ def random_states(model: Model, count: int, seed: int = 0, spread: float | None 
     (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED. Errors: InputError for less than one state,
     and for a negative seed.
     """
-    count, rng = whole_number("count", count, 1), np.random.default_rng(whole_number("seed", seed, 0))
+    count, rng = whole_number("count", count, 1), np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
         q = np.stack([random_configuration(model, rng) for _ in range(count)])

@@ -38,8 +38,10 @@ class Commands(TyperGroup):
             if ctx.meta.get("freeflyer.debug"):
                 raise
             from freeflyer.cli.output import show_error
+            from freeflyer.cli.words import with_options
 
-            show_error(error)
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            show_error(with_options(str(error), command.params if command else ()))
             raise typer.Exit(2) from None
 
 

@@ -90,15 +90,17 @@ def control(
     from freeflyer.sim.sensing import Sensing
 
     out = output(json)
+    if hand is not None and scenario not in (ScenarioName.reach, ScenarioName.all):
+        raise typer.BadParameter("--hand belongs to the scenario reach")
+    if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
+        raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
+    exact = delay == position_noise == velocity_noise == 0.0
+    sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
     if folder is not None:
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops)
-    exact = delay == position_noise == velocity_noise == 0.0
-    sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
     if pushes is not None or boundary is not None:
-        if scenario is not ScenarioName.stand:
-            raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
         options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "processes": processes}
         write_json(json, "control", push_study(out, standing, pushes, boundary, seed, folder, options))
         return

@@ -48,10 +48,10 @@ def _named_feet(model: Model, feet: str, sole: str | None) -> list[Contact]:
 
 
 def _sides(text: str) -> list[float]:
-    from freeflyer.errors import InputError
+    from freeflyer.errors import InputError, format_value
 
     try:
         length, width = (float(word) for word in text.split("x"))
     except ValueError:
-        raise InputError(f"--sole must be LENGTHxWIDTH in m, such as 0.2x0.1, got {text!r}") from None
+        raise InputError(f"--sole must be LENGTHxWIDTH in m, such as 0.2x0.1, got {format_value(text)}") from None
     return [length, width]

@@ -61,17 +61,23 @@ def hop(
 
 def parse_settings(given: list[str]) -> dict[str, Any]:
     """Settings of NAME=VALUE. Errors: InputError."""
-    from freeflyer.errors import InputError
+    from dataclasses import fields
 
+    from freeflyer.errors import InputError, format_value, unknown_name
+    from freeflyer.sim.hopping.settings import HopSettings
+
+    known = [field.name for field in fields(HopSettings)]
     found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set takes NAME=VALUE, got {text!r}")
+            raise InputError(f"--set takes NAME=VALUE, got {format_value(text)}")
+        if name not in known:
+            raise unknown_name("setting", name, known)
         try:
             found[name] = value if name == "controller" else int(value) if name == "apexes" else float(value)
         except ValueError:
-            raise InputError(f"--set {name} takes a number, got {value!r}") from None
+            raise InputError(f"--set {name} takes a number, got {format_value(value)}") from None
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -65,11 +66,11 @@ class Robot:
 def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
     from freeflyer import robots
-    from freeflyer.errors import FileError, InputError, unknown_name
+    from freeflyer.errors import FileError, InputError, format_value, unknown_name
     from freeflyer.model.load import AUTO, load
 
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(name):  # False also for names that no file can have
         held = None if base is Base.file else str(base or AUTO)
         return Robot(load(path, base=held, loops=loops, inertias=inertias), path)
     kind, _, options = name.partition(":")
@@ -80,10 +81,10 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
                 f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'."
             )
         return Robot(robots.make(kind, **_options(name, options)), None)
-    if path.is_dir():
+    if os.path.isdir(name):
         raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)
     if path.suffix or len(path.parts) > 1:
-        raise FileError(f"there is no file {name!r}; built-in robots are {', '.join(robots.names())}", path=name)
+        raise FileError(f"there is no file {format_value(name, 200)}; built-in robots are {', '.join(robots.names())}", path=name)
     raise unknown_name("built-in robot", name, robots.names(), "No file of that name exists either.")
 
 

@@ -41,7 +41,7 @@ def is_stdout(json_file: Path | None) -> bool:
     return json_file is not None and str(json_file) == "-"
 
 
-def show_error(error: Exception) -> None:
+def show_error(error: object) -> None:
     """One red sentence on stderr."""
     console(stderr=True).print(Text.assemble(("error: ", "bold red"), (visible(error, 2000), "red")), soft_wrap=True)
 

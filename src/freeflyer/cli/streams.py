@@ -35,7 +35,9 @@ def guard_output() -> Iterator[None]:
     except OSError as error:
         if "--debug" in sys.argv:
             raise
-        where = f" {error.filename!r}" if error.filename else " the output"
+        from freeflyer.errors import format_value
+
+        where = f" {format_value(error.filename)}" if error.filename else " the output"
         exit_with(f"error: cannot read or write{where}: {error.strerror or error}", FAILED)
 
 

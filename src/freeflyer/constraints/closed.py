@@ -18,7 +18,7 @@ from freeflyer.constraints.partition import Partition, partition, partition_by
 from freeflyer.constraints.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
 from freeflyer.constraints.running import motion
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description
@@ -74,7 +74,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     """
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):
-            raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
+            raise InputError(f"independent lists names of joints, got {format_value(independent)}", independent=independent)
         names = tuple(independent)
         return _make_closed(model.tree, partition_by(model.tree, names), names)
     if model.reduction or not has_loops(model):

@@ -15,13 +15,15 @@ from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, instances, true_or_false
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 ROWS = {"point": DIRECTIONS[:3], "line": (*DIRECTIONS[:3], "first turn", "second turn"), "surface": DIRECTIONS}
 ROLLING_ROWS = ("along", "across", "normal")
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class ConstraintSet:
     """Set of contacts, locked joints and rolling bodies of one model, a tree or a closed one, with the loops of a tree.
@@ -107,9 +109,10 @@ class ConstraintSet:
         if not isinstance(model, Model):
             raise InputError(f"a ConstraintSet takes a Model, got {format_value(model)}: ConstraintSet(model, contacts=[...])")
         tree = model.tree
-        contacts = _values("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
-        rolling = _values("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
-        locks = _names(self.locks)
+        contacts = instances("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
+        rolling = instances("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
+        locks = instances("locks", self.locks, str, '"left_knee"')
+        true_or_false("loops", self.loops)
         items = contacts + rolling
         item_names = tuple([x.name for x in items])
         loops = loops_of(tree).names if self.loops and not model.reduction and model.constraint_rows[0] else ()
@@ -215,32 +218,6 @@ def check_set(model: Model, constraints: Any) -> None:
         f"the set is of another model ({constraints.model.name!r}): make one of this model, "
         "freeflyer.ConstraintSet(model, ...)"
     )
-
-
-def _values(what: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
-    if isinstance(given, kind):
-        return (given,)
-    try:
-        found = tuple(given)
-    except TypeError:
-        found = (given,)
-    for x in found:
-        if not isinstance(x, kind):
-            raise InputError(f"{what} must list what freeflyer.contacts makes, as in [{example}], got {format_value(x)}")
-    return found
-
-
-def _names(given: Any) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    try:
-        found = tuple(given)
-    except TypeError:
-        found = (given,)
-    for name in found:
-        if not isinstance(name, str):
-            raise InputError(f"locks must list names of joints, got {format_value(name)}")
-    return found
 
 
 def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], items: tuple[Contact | Rolling, ...]) -> InputError:

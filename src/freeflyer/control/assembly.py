@@ -84,4 +84,7 @@ def forces_at(at: StateTerms, external: Any, expressed: Expressed) -> np.ndarray
     """h (nv,): bias forces less those of external wrenches."""
     if external is None:
         return at.terms.bias_forces
-    return inverse_dynamics(at.model, at.q, at.v, np.zeros(at.model.nv), external=external, expressed=expressed)
+    h = inverse_dynamics(at.model, at.q, at.v, np.zeros(at.model.nv), external=external, expressed=expressed)
+    if h.ndim > 1:
+        raise InputError(f"external holds wrenches of {h.shape[:-1]} states, expected one wrench (6,) on each frame")
+    return h

@@ -19,7 +19,7 @@ from freeflyer.control.polygons import convex_polygon, distance_along, signed_di
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -166,6 +166,7 @@ def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | N
     g = np.asarray(model.gravity)
     if not (g[2] < 0.0 and np.abs(g[:2]).max() <= 1e-9 * -g[2]):
         raise InputError(f"gravity of {model.name!r} is {g.tolist()}: a capture point needs gravity along -z of the world")
+    q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     c = center_of_mass(model, q)
     speed = centroidal_momentum(model, q, v)[..., :3] / model.mass
     c, speed = np.broadcast_arrays(c, speed)

@@ -54,7 +54,7 @@ class Chains(NamedTuple):
 
 
 @public
-def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: Sequence[str] | None = None) -> Chains:
+def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str | Sequence[str] | None = None) -> Chains:
     """Chains of a robot: which velocities contacts need, and which branches can be compressed to their centroidal motion.
 
     Parameters

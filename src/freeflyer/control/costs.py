@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import one_row, real_array
+from freeflyer.model.inputs import finite_array, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -65,20 +65,15 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
 
 
 def check_bandwidth(bandwidth: Any) -> float:
-    """bandwidth as a positive finite number of rad/s; InputError otherwise."""
-    real = isinstance(bandwidth, int | float | np.integer | np.floating) and not isinstance(bandwidth, bool)
-    if not real or not np.isfinite(bandwidth) or not bandwidth > 0:
-        raise InputError(f"bandwidth must be a positive number of rad/s, got {bandwidth!r}", bandwidth=bandwidth)
-    return float(bandwidth)
+    """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
+    return number("bandwidth", bandwidth, 1e-20, 1e20)
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
     """The symmetric matrix (n, n) of a number, (n,) diagonal or (n, n) matrix; InputError unless it is (semi)definite."""
-    x = real_array(name, cost)
+    x = finite_array(name, cost)
     if x.shape not in ((), (n,), (n, n)):
         raise InputError(f"{name} must be a number, a diagonal ({n},) or a matrix ({n}, {n}), got shape {x.shape}", shape=x.shape)
-    if not np.isfinite(x).all():
-        raise InputError(f"{name} holds NaN or an infinity: every weight must be finite")
     matrix = np.asarray(x) if x.ndim == 2 else np.diag(np.broadcast_to(x, (n,)))
     size = float(np.max(np.abs(matrix), initial=0.0))
     if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-9 * size:

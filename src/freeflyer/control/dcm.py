@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.references import Reference, TargetMotion, number_within
+from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import SMALLEST, finite_array, positive
+from freeflyer.model.public import public
 
 GRAVITY = 9.81  # m/s^2
 
@@ -92,13 +93,14 @@ class DCMPlan(Record, Reference):
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.growing) - 1)
         since, until = (t - self.times[k])[..., None], (self.times[k + 1] - t)[..., None]
         moves = (since >= 0.0) & (until >= 0.0)
-        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (since + until)
+        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (self.times[k + 1] - self.times[k])[..., None]
         v = np.where(until < 0.0, self.vrp_knots[-1], self.vrp_knots[k] + np.maximum(since, 0.0) * slope)
         grown = self.growing[k] * np.exp(-self.omega * np.maximum(until, 0.0))
         decayed = self.decaying[k] * np.exp(-self.omega * np.maximum(since, 0.0))
         return v, np.where(moves, slope, 0.0), np.where(moves, grown, 0.0), np.where(moves, decayed, 0.0)
 
 
+@public
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
@@ -138,12 +140,12 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     True
     """
     t, p = finite_array("times", times), finite_array("zmp", zmp)
-    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0.0).all():
+    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
     if p.shape != (len(t), 3):
         raise InputError(f"zmp has shape {p.shape}, expected ({len(t)}, 3): a point for each of the times")
-    h = number_within("height", height, 0.0)
-    omega = float(np.sqrt(number_within("gravity", gravity, 0.0) / h))
+    h = positive("height", height)
+    omega = float(np.sqrt(positive("gravity", gravity) / h))
     t, v, free = _with_free_knots(t, p + [0.0, 0.0, h])
     unit = np.zeros((len(t), 2))
     unit[free, [0, 1]] = 1.0

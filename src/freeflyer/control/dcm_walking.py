@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from freeflyer.control.dcm import GRAVITY, DCMPlan, dcm_plan
 from freeflyer.control.footsteps import FootstepPlan
 from freeflyer.control.polygons import project_into, signed_distance
-from freeflyer.control.references import TargetMotion, number_within
+from freeflyer.control.references import TargetMotion
 from freeflyer.control.support import middle_of
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import finite_array, number, positive
 
 GAIN = 3.0  # 1/s, of the feedback
 
@@ -143,7 +143,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
     for name, x in (("position", c), ("velocity", speed)):
         if x.ndim < 1 or x.shape[-1] != 3:
             raise InputError(f"{name} has shape {x.shape}, expected (..., 3)", name=name)
-    strength, time = number_within("gain", gain, 0.0), number_within("t", t)
+    strength, time = positive("gain", gain), number("t", t)
     return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
 
 

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.control.pose_references import PoseReference, RotationReference
-from freeflyer.control.references import Reference, TargetMotion, WaypointReference, number_within
+from freeflyer.control.references import Reference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import finite_array, whole_number
+from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +188,10 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     standing = check_held(feet)
     if len(standing) != 2 or standing[0].name == standing[1].name:
         raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
-    length, height = number_within("step_length", step_length), number_within("clearance", clearance)
-    start, rest = number_within("begin", begin), number_within("rest_duration", rest_duration, 0.0)
-    period = number_within("step_duration", step_duration, 0.0)
-    double = period * number_within("double_support", double_support, 0.0, 1.0)
+    length, height = number("step_length", step_length), number("clearance", clearance)
+    start, rest = number("begin", begin), positive("rest_duration", rest_duration)
+    period = positive("step_duration", step_duration)
+    double = period * number("double_support", double_support, SMALLEST, 0.999)
     count, heading = whole_number("steps", steps, 2), _heading(standing, forward)
     phases, held, t = [SupportPhase(start, start + rest, standing)], list(standing), start + rest
     for k in range(1, count + 1):

@@ -14,8 +14,8 @@ from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.dynamics.frames import frame_jacobian
-from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.inputs import real_array, row
+from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.inputs import name_list, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -114,12 +114,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
            [1.],
            [0.]])
     """
-    if isinstance(joints, str):
-        raise InputError(f"joints must list names, as in ({joints!r},), got the string {joints!r}", joints=joints)
-    try:
-        chosen = model.actuated if joints is None else tuple(joints)
-    except TypeError:
-        raise InputError(f"joints must list the names of joints, got {joints!r}", joints=joints) from None
+    chosen = model.actuated if joints is None else name_list("joints", joints)
     names: list[str] = []
     at: list[int] = []
     for joint in map(model.joint, chosen):
@@ -170,13 +165,14 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
-        raise InputError(f"thrusters must map frames to wrenches per unit, as in {example}, got {thrusters!r}")
+        raise InputError(f"thrusters must map frames to wrenches per unit, as in {example}, got {format_value(thrusters)}")
     wrenches = {}
     for k, (frame, wrench) in enumerate(thrusters.items()):
         model.frame(frame)
         w = real_array(f"the wrench of {frame!r}", wrench)
         if w.shape != (6,) or not np.isfinite(w).all() or not w.any():
-            raise InputError(f"the wrench of {frame!r} must be six finite numbers, not all zero, got {wrench!r}", frame=frame)
+            got = format_value(wrench)
+            raise InputError(f"the wrench of {frame!r} must be six finite numbers, not all zero, got {got}", frame=frame)
         wrenches[frame] = np.zeros((6, len(thrusters)))
         wrenches[frame][:, k] = w
     return Inputs(tuple(thrusters), np.zeros((model.nv, len(thrusters))), wrenches)
@@ -251,7 +247,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     array([-0.016,  0.016, -0.016,  0.016])
     """
     if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
-        raise InputError(f"drag must be a finite number of N m per N, got {drag!r}", drag=drag)
+        raise InputError(f"drag must be a finite number of N m per N, got {format_value(drag)}", drag=drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
     if not rotors:
         raise unknown_name("frame", "rotor_1", model.frame_names, "Use thruster_inputs for frames of other names.")

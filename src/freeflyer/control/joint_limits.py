@@ -15,11 +15,10 @@ import numpy as np
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.control.limits import Limit, LimitRows, bounds_of
 from freeflyer.control.state import StateTerms
-from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import JOINTS
 from freeflyer.kernels.entries import VIABLE_ACCELERATIONS
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import SMALLEST, number, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import Sizes, call, sizes_table
 
@@ -61,14 +60,9 @@ class JointLimits(Limit):
     velocities: bool = True
 
     def __post_init__(self) -> None:
-        for word, least in (("dt", 0.0), ("acceleration", 0.0), ("margin", -1.0)):
-            x = finite_array(word, getattr(self, word))
-            if x.ndim or not float(x) > least or float(x) < 0.0:
-                kind = "number of 0 or more" if word == "margin" else "positive number"
-                raise InputError(f"{word} of {self.name} must be a {kind}, got {getattr(self, word)!r}")
-            object.__setattr__(self, word, float(x))
-        if not isinstance(self.velocities, bool):
-            raise InputError(f"velocities of {self.name} must be True or False, got {self.velocities!r}")
+        for word, least in (("dt", SMALLEST), ("acceleration", SMALLEST), ("margin", 0.0)):
+            object.__setattr__(self, word, number(f"{word} of {self.name}", getattr(self, word), least))
+        true_or_false(f"velocities of {self.name}", self.velocities)
 
     def rows(self, at: StateTerms) -> LimitRows:
         """A row for each joint of one coordinate that has a limit."""

@@ -15,7 +15,7 @@ from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.control.tasks import Task, check_tasks, evaluate
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import one_row, whole_number
+from freeflyer.model.inputs import SMALLEST, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
@@ -121,10 +121,8 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     (True, 0.05)
     """
     now = one_row(model, "q", q, "q")
-    if not isinstance(limits, bool):
-        raise InputError(f"limits must be True or False, got {limits!r}")
-    if isinstance(tolerance, bool) or not 0.0 < tolerance <= 1.0:
-        raise InputError(f"tolerance must be positive and at most 1 m or rad, got {tolerance!r}", tolerance=tolerance)
+    true_or_false("limits", limits)
+    number("tolerance", tolerance, SMALLEST, 1.0)
     iterations = whole_number("iterations", iterations, 1)
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")

@@ -15,7 +15,7 @@ from freeflyer.control.state import StateTerms
 from freeflyer.control.words import coordinate_names
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, real_array
+from freeflyer.model.inputs import finite_array, positive, real_array
 from freeflyer.model.model import Model
 
 Space = Literal["torque", "acceleration", "force"]
@@ -118,9 +118,7 @@ class TorqueLimits(Limit):
         for word in ("upper", "lower"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, limit_numbers(self.name, word, getattr(self, word)))
-        scale = finite_array("scale", self.scale)
-        if isinstance(self.scale, bool) or scale.ndim or not scale > 0.0:
-            raise InputError(f"scale of {self.name} must be a positive number, got {self.scale!r}")
+        positive(f"scale of {self.name}", self.scale)
 
     def rows(self, at: StateTerms) -> LimitRows:
         """A row for each coordinate of an actuated joint."""
@@ -193,9 +191,12 @@ class NormalForceLimits(Limit):
     lower: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.contact, str):
+            raise InputError(f"contact of a normal force must be a contact's name, got {format_value(self.contact)}")
         low, high = (finite_array(word, x) for word, x in (("lower", self.lower), ("upper", self.upper)))
         if low.ndim or high.ndim or not 0.0 <= low <= high:
-            raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {self.lower!r}, {self.upper!r}")
+            got = f"{format_value(self.lower)}, {format_value(self.upper)}"
+            raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {got}")
 
     def rows(self, at: StateTerms) -> LimitRows:
         """One row, of the contact's normal force."""
@@ -244,7 +245,8 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
     places = actuated_coordinates(model)
     upper = model.effort_limit[places] if limit.upper is None else limit.upper
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
-    low, high = (limit.scale * spread(limit.name, x, len(places), "actuated coordinate") for x in (lower, upper))
+    given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
+    low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
     n = len(places)
     low, high = ordered(limit.name, low, high)
     return LimitRows("torque", _names(model, places), np.eye(n), low, high, bounds=(low, high))
@@ -253,7 +255,7 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
 @lru_cache(maxsize=64)
 def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
     places = joint_coordinates(model)
-    high = spread(limit.name, limit.bound, len(places), "joint coordinate")
+    high = spread(f"bound of {limit.name}", limit.bound, len(places), "joint coordinate")
     bounds = bounds_of(model.nv, places, -high, high)
     return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds)
 

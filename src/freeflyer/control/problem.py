@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import accumulate
@@ -29,8 +29,9 @@ from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.inputs import SMALLEST, choice, finite_row, instances, number, one_row, true_or_false
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.quadratic import check_solver
 
@@ -47,6 +48,7 @@ class ContactCone(NamedTuple):
     turns: bool
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Problem of whole-body control: tasks by levels, contacts, limits, and what is minimised below them all.
@@ -128,11 +130,11 @@ class Problem:
     contacts: Sequence[Contact | Rolling] | ConstraintSet = ()
     limits: Sequence[Limit] = ()
     friction: float = 0.6
-    bilateral: Sequence[str] = ()
+    bilateral: str | Sequence[str] = ()
     acceleration_weight: float = 1.0
     force_weight: float = 1e-5
     contact_damping: float = 0.0
-    compressed: Sequence[str] | None = None
+    compressed: str | Sequence[str] | None = None
     constraints: ConstraintSet = field(init=False)
     frames: FrameSet = field(init=False)
     cones: tuple[ContactCone, ...] = field(init=False)
@@ -149,23 +151,17 @@ class Problem:
         if has_loops(model) and not model.reduction:
             raise InputError(f"the loops of {model.name!r} are open: close them, Problem(freeflyer.close_loops(model), ...)")
         driven, free = actuated_coordinates(model), unactuated_coordinates(model)
-        for word, least in (("friction", True), ("acceleration_weight", False), ("force_weight", False), ("contact_damping", True)):
-            _check_number(word, getattr(self, word), least)
-        for word in ("contacts", "limits", "bilateral"):
-            if getattr(self, word) is None:
-                raise InputError(f"{word} is None: leave it out, or give an empty list")
+        for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
+            number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
         held = _constraints(model, self.contacts)
-        limits = (self.limits,) if isinstance(self.limits, Limit) else tuple(self.limits)
-        for limit in limits:
-            if not isinstance(limit, Limit):
-                raise InputError(f"limits must be limits (freeflyer.control.TorqueLimits(), ...), got {format_value(limit)}")
+        limits = instances("limits", self.limits, Limit, "freeflyer.control.TorqueLimits()")
         tasks = check_tasks(model, self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,), model.neutral)
         first = tuple(accumulate(held.item_rows, initial=held.table.free))
         places = dict(zip(held.item_names, first))
         for limit in limits:
             if isinstance(limit, NormalForceLimits) and limit.contact not in places:
                 raise unknown_name("contact", limit.contact, held.item_names)
-        bilateral = (self.bilateral,) if isinstance(self.bilateral, str) else tuple(self.bilateral)
+        bilateral = instances("bilateral", self.bilateral, str, "'left_sole'")
         for name in bilateral:
             if name not in places:
                 raise unknown_name("contact", name, held.item_names)
@@ -189,12 +185,7 @@ class Problem:
 
     def with_tasks(self, tasks: Sequence[Task]) -> Problem:
         """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
-        if isinstance(tasks, Task) or not isinstance(tasks, Iterable):
-            raise InputError(f"tasks must be a list of tasks (freeflyer.control.FramePoseTask, ...), got {format_value(tasks)}")
-        tasks = tuple(tasks)
-        for task in tasks:
-            if not isinstance(task, Task):
-                raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {format_value(task)}")
+        tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         found: Problem = object.__new__(Problem)
         found.__dict__.update(self.__dict__, tasks=tasks)
         found.__dict__.pop("task_table", None)
@@ -282,6 +273,7 @@ class Problem:
         held = self.constraints
         return ConstraintSet(self.model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
 
+    @public
     def solve(
         self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
         external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
@@ -323,16 +315,19 @@ class Problem:
             For a solver that is not installed.
         """
         expression(expressed)  # refuses other words
-        if not isinstance(formulation, str) or formulation not in FORMULATIONS:
-            raise InputError(f"formulation must be one of {', '.join(map(repr, FORMULATIONS))}, got {formulation!r}")
-        if not isinstance(strict, bool):
-            raise InputError(f"strict must be True or False, got {strict!r}")
+        choice("formulation", formulation, FORMULATIONS)
+        true_or_false("strict", strict)
         if solver != ACTIVE_SET:
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        try:
+            return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        except InputError:
+            finite_row(self.model, "q", q, "q")  # of a state whose numbers are too large for a program
+            finite_row(self.model, "v", v, "u")
+            raise
 
     def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
         return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])
@@ -352,21 +347,12 @@ def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray
     return one_row(model, name, x, letter)
 
 
-def _check_number(word: str, x: Any, zero: bool) -> None:
-    found = finite_array(word, x)
-    if found.ndim or not (found >= 0.0 if zero else found > 0.0):
-        raise InputError(f"{word} must be a {'number of 0 or more' if zero else 'positive number'}, got {x!r}")
-
-
 def _constraints(model: Model, contacts: Any) -> ConstraintSet:
     if isinstance(contacts, ConstraintSet):
         if contacts.model is not model:
             raise InputError(f"the contacts are of another model ({contacts.model.name!r}): make the set of the problem's model")
         return contacts
-    given = (contacts,) if isinstance(contacts, Contact | Rolling) else tuple(contacts)
-    for c in given:
-        if not isinstance(c, Contact | Rolling):
-            raise InputError(f'contacts must be contacts (freeflyer.contacts.surface("left_sole"), ...), got {format_value(c)}')
+    given = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
     rolling = tuple([c for c in given if isinstance(c, Rolling)])
     return ConstraintSet(model, contacts=tuple([c for c in given if isinstance(c, Contact)]), rolling=rolling)
 

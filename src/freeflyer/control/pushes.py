@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import signal
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -20,8 +25,8 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import support_polygon
-from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, whole_number
+from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.errors import StepError
@@ -134,9 +139,9 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
     (3, 2)
     """
     n = whole_number("count", count, 1)
-    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
-    return _along(angles, share * sizes * _limits(robot, angles))
+    return _along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
 
 
 @public
@@ -220,7 +225,10 @@ def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
-    """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads."""
+    """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads.
+
+    They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process.
+    """
     count = whole_number("processes", processes, 1)
     what = f"{len(impulses)} pushes"
     found = np.zeros(len(impulses), bool)
@@ -229,11 +237,45 @@ def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], proce
             found[k] = _fell(robot, impulse, options)
             progress((k + 1) / len(impulses), what)
         return found
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        for k, fell in enumerate(pool.map(_fell, [robot] * len(impulses), impulses, [options] * len(impulses))):
-            found[k] = fell
-            progress((k + 1) / len(impulses), what)
+    context = get_context("spawn")
+    watched, alive = context.Pipe(duplex=False)
+    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
+        try:
+            with _deaf_children():
+                futures = [pool.submit(_fell, robot, impulse, options) for impulse in impulses]
+            for k, future in enumerate(futures):
+                found[k] = future.result()
+                progress((k + 1) / len(impulses), what)
+        except BrokenProcessPool:
+            raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
+        except BaseException:
+            alive.close()
+            raise
     return found
+
+
+def _end_with(watched: Any) -> None:
+    """A worker ends as soon as nobody has the other end of the pipe (a Connection) any more."""
+
+    def wait() -> None:
+        with suppress(OSError):
+            watched.poll(None)
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started within do not see Ctrl-C: the process that started them does."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _fell(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.tasks import frozen_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number, real_array
 
 AHEAD = 100  # cycles
 SAME_CYCLE = 1e-6  # of a cycle, for rounded times
@@ -231,8 +231,9 @@ class SinusoidReference(Reference):
         if phase.shape not in ((), np.shape(self.center)):
             raise InputError(f"phase has shape {phase.shape}, expected a number or {np.shape(self.center)}, that of center")
         object.__setattr__(self, "phase", phase)
-        if not isinstance(self.end, int | float | np.number) or not self.end >= self.begin + 2.0 * self.ramp:
-            raise InputError(f"end must be a time of begin + 2 ramp = {self.begin + 2.0 * self.ramp:g} s or more, got {self.end!r}")
+        end, least = real_array("end", self.end), self.begin + 2.0 * self.ramp
+        if end.ndim or not end >= least:
+            raise InputError(f"end must be a time of begin + 2 ramp = {least:g} s or more, got {format_value(self.end)}")
 
     def at(self, t: np.ndarray) -> TargetMotion:
         """As in Reference."""
@@ -268,14 +269,5 @@ def freeze_rows(reference: Reference, first: str, second: str) -> None:
 def check_times(reference: object, *names: str, positive: tuple[str, ...] = ()) -> None:
     """The fields as floats; InputError for what is no finite number, and for those of `positive` that are not above 0."""
     for name in (*names, *positive):
-        least = 0.0 if name in positive else -np.inf
-        object.__setattr__(reference, name, number_within(name, getattr(reference, name), least))
-
-
-def number_within(name: str, x: ArrayLike, above: float = -np.inf, below: float = np.inf) -> float:
-    """x as a float; InputError for what is no finite number between both."""
-    value = finite_array(name, x)
-    if value.ndim or not above < float(value) < below:
-        limits = f" above {above:g}" * (above > -np.inf) + f" and below {below:g}" * (below < np.inf)
-        raise InputError(f"{name} must be a number{limits}, got {format_value(x)}", name=name)
-    return float(value)
+        least = SMALLEST if name in positive else -LARGEST
+        object.__setattr__(reference, name, number(name, getattr(reference, name), least))

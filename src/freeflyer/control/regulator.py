@@ -89,7 +89,8 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv)."""
-        return stack_error(difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
+        x, dv = finite_row(self.model, "q", q, "q"), finite_row(self.model, "v", v, "u")
+        return stack_error(difference(self.model, self.q0, x), dv)
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at the state q (..., nq), v (..., nv)."""
@@ -224,6 +225,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
     return found.A, found.B @ inputs.matrix(model, q)
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # SciPy refuses solutions with such numbers
 def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discrete: bool) -> np.ndarray:
     from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 

@@ -6,6 +6,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,10 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
-from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.inputs import one_row
+from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.inputs import LARGEST_SEED, one_row, positive, whole_number
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
@@ -131,6 +133,7 @@ class _Loop:
         return tau
 
 
+@public
 def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
         solver: str = ACTIVE_SET, strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
@@ -186,6 +189,9 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
+    dt, seed = positive("dt", dt), whole_number("seed", seed, 0, LARGEST_SEED)
+    if not (sensing is None or isinstance(sensing, Sensing)):
+        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
     if q is None:
         model, q, feet = stand_on_feet(model, feet)
     model = close_loops(model)
@@ -193,8 +199,12 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     if callable(scenario):
         made, name = scenario(stance, **options), getattr(scenario, "__name__", "scenario")
     else:
-        if scenario not in SCENARIOS:
+        if not isinstance(scenario, str) or scenario not in SCENARIOS:
             raise unknown_name("scenario", scenario, SCENARIOS)
+        known = list(signature(SCENARIOS[scenario]).parameters)[2:]
+        for option in options:
+            if option not in known:
+                raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
     loop = _Loop(made, formulation, delay, {"solver": solver, "strict": strict})

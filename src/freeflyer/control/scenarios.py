@@ -16,12 +16,12 @@ from freeflyer.control.dcm_walking import GAIN, dcm_command, walking_dcm
 from freeflyer.control.footsteps import FootstepPlan, walk_forward
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.problem import Problem
-from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference, number_within
+from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
 from freeflyer.control.support import middle_of
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import finite_array, number
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 SQUAT_DEPTH, SQUAT_SHARE = 0.2, 0.2  # m, and of the height of the centre of mass
@@ -72,7 +72,7 @@ def squat(stance: Stance, rng: np.random.Generator, depth: float | None = None) 
     """The centre of mass goes down by `depth` (m) and up, twice; by default 20 cm, for smaller robots a fifth of its height."""
     c = stance.center_of_mass()
     height = float(c[2] - np.mean([middle_of(foot)[2] for foot in stance.feet]))
-    low = c - [0.0, 0.0, min(SQUAT_DEPTH, SQUAT_SHARE * height) if depth is None else number_within("depth", depth)]
+    low = c - [0.0, 0.0, min(SQUAT_DEPTH, SQUAT_SHARE * height) if depth is None else number("depth", depth)]
     path = WaypointReference([0.5, 1.5, 2.5, 3.5, 4.5], [c, low, c, low, c])
     return Following.of(stance, 5.0, [(stance.balance(), path)], [stance.upright(), stance.relaxed()])
 

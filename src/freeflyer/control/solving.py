@@ -130,6 +130,7 @@ def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np
     return Answer(m.model_accelerations(alpha), F, tau, Outcome(s, m, alpha, F), iterations, None, "", all_met)
 
 
+@np.errstate(over="ignore")  # answers that large are refused
 def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     """The solution of a problem at a state; see Problem.solve."""

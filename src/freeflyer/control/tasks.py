@@ -33,7 +33,7 @@ from freeflyer.kernels.control.layout import (
     VELOCITY,
 )
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, one_row, real_array
+from freeflyer.model.inputs import finite_array, instances, number, one_row, real_array, whole_number
 from freeflyer.model.model import Model
 
 BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user's task; its error is of order 1e-10 beside J
@@ -130,10 +130,7 @@ class Task(ABC):
             if x is None and word != "target":
                 values[word] = None
                 continue
-            given = np.array(real_array(f"{word} of {self.name}", x), float)
-            if not np.isfinite(given).all():
-                raise InputError(f"{word} of {self.name} must be finite numbers, got {format_value(x)}", task=self.name)
-            values[word] = frozen_array(given)
+            values[word] = frozen_numbers(f"{word} of {self.name}", x)
         self.check_target(values["target"])
         return found
 
@@ -210,19 +207,17 @@ class Task(ABC):
         return x
 
     def __post_init__(self) -> None:
-        if isinstance(self.level, bool) or not isinstance(self.level, int | np.integer) or self.level < 0:
-            raise InputError(f"level of {self.name} must be a whole number of 0 or more, got {self.level!r}", task=self.name)
+        whole_number(f"level of {self.name}", self.level, 0)
         weight = frozen_numbers(f"weight of {self.name}", self.weight)
         object.__setattr__(self, "weight", weight)
         if (weight < 0.0).any() or not (weight > 0.0).any():
-            raise InputError(f"weight of {self.name} must be positive, or 0 for single rows, got {self.weight!r}", task=self.name)
+            got = format_value(self.weight)
+            raise InputError(f"weight of {self.name} must be positive, or 0 for single rows, got {got}", task=self.name)
         for word in ("stiffness", "damping"):
             gain = getattr(self, word)
             if gain is None and word == "damping":
                 continue
-            value = finite_array(f"{word} of {self.name}", gain)
-            if value.ndim or not float(value) >= 0.0:
-                raise InputError(f"{word} of {self.name} must be a number of 0 or more, got {gain!r}", task=self.name)
+            number(f"{word} of {self.name}", gain, 0.0)
         for word in ("velocity", "acceleration"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, frozen_numbers(f"{word} of {self.name}", getattr(self, word)))
@@ -230,13 +225,10 @@ class Task(ABC):
 
 def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task, ...]:
     """The tasks; InputError for what is none, and for errors and Jacobians at q of shapes that do not fit."""
-    if isinstance(tasks, Task) or not isinstance(tasks, Sequence) or isinstance(tasks, str):
-        raise InputError(f"tasks must be a list of tasks (freeflyer.control.FramePoseTask, ...), got {type(tasks).__name__}")
-    for task in tasks:
-        if not isinstance(task, Task):
-            raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {type(task).__name__}")
+    found = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
+    for task in found:
         evaluate(task, model, q)
-    return tuple(tasks)
+    return found
 
 
 def evaluate(task: Task, model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.model import Model
@@ -389,7 +389,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
         try:
             entry = FORMS[form]
         except (KeyError, TypeError):
-            raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
+            raise InputError(f"form must be 'passive' or 'hamel', got {format_value(form)}", form=form) from None
         C = entry.call(model.handle, q, v, out)
         return C if C is not None else evaluate(entry, model, (q, v), ("q", "v"), out=out)
     except Exception as error:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
@@ -22,7 +22,7 @@ def expression(name: str) -> int:
     try:
         return EXPRESSED[name]
     except (KeyError, TypeError):
-        raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {name!r}", expressed=name) from None
+        raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {format_value(name)}", expressed=name) from None
 
 
 def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:

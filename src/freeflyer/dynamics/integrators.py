@@ -18,7 +18,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import choice, positive, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 
@@ -169,15 +169,9 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
 def scheme_of(integrator: object) -> Scheme:
     """The scheme of that name; InputError for others."""
-    if not isinstance(integrator, str) or integrator not in SCHEMES:
-        known = ", ".join(repr(name) for name in SCHEMES)
-        raise InputError(f"integrator must be one of {known}, got {integrator!r}", integrator=integrator)
-    return SCHEMES[integrator]
+    return SCHEMES[choice("integrator", integrator, SCHEMES)]
 
 
 def time_step(name: str, dt: object) -> float:
     """dt as a positive finite number of seconds; InputError otherwise."""
-    real = isinstance(dt, int | float | np.integer | np.floating) and not isinstance(dt, bool)
-    if not real or not np.isfinite(dt) or not dt > 0:  # type: ignore[call-overload, operator]
-        raise InputError(f"{name} must be a positive number of seconds, got {dt!r}", **{name: dt})
-    return float(dt)  # type: ignore[arg-type]
+    return positive(name, dt)

@@ -28,7 +28,7 @@ from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -177,7 +177,7 @@ def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
     if type(frames) is tuple and not frames:  # most calls: what follows takes as long as a matrix
         return frames
     if isinstance(frames, str) or not isinstance(frames, Sequence):
-        raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {frames!r}', frames=frames)
+        raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {format_value(frames)}', frames=frames)
     for name in frames:
         model.frame(name)
     return tuple(frames)

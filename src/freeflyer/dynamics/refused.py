@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import hypot, prod
 
 import numpy as np
 
@@ -82,8 +82,8 @@ def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[i
 def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
     first, count = int(model.topology[QUATERNIONS_AT]), int(model.topology[N_QUATERNIONS])
     starts = [int(i) for i in model.topology[first : first + count]]
-    lengths = [float(np.linalg.norm(q[i : i + 4])) for i in starts]
-    k = int(np.argmax(np.abs(np.array(lengths) ** 2 - 1.0)))
+    lengths = [hypot(*q[i : i + 4]) for i in starts]
+    k = int(np.argmax(np.abs(np.array(lengths) - 1.0)))
     i, length = starts[k], lengths[k]
     joint = coordinate_owner(model, i, "q")
     which = f"{name}{list(at)}" if at else name

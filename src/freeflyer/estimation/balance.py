@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.forces import express_at
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.estimation.contact import ContactEstimate, ContactModel
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import SMALLEST, finite_array, number, positive
 from freeflyer.model.public import public
+from freeflyer.tolerances import MIN_CUTOFF
 
 
 @public
@@ -148,9 +149,17 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
     596.9
     """
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
-    if not 0.0 < efficiency <= 1.0 or not (rise > 0.0).all():
-        raise InputError(f"efficiency must lie in (0, 1] and lead above 0 m, got {efficiency!r} and {lead!r}")
+    number("efficiency", efficiency, SMALLEST, 1.0)
+    if not (rise >= SMALLEST).all():
+        raise InputError(f"lead must be positive (m per turn), got {format_value(lead)}")
     return turning * 2.0 * np.pi * efficiency / rise
+
+
+def check_cutoff(cutoff: float, rate: float) -> None:
+    """InputError for a cutoff, in Hz, that a filter of samples of this rate cannot have."""
+    least, most = MIN_CUTOFF * rate, 0.5 * rate
+    if not least <= number("cutoff", cutoff) < most:
+        raise InputError(f"cutoff must lie between {least:g} Hz and half the rate, {most:g} Hz, got {format_value(cutoff)}")
 
 
 @public
@@ -188,8 +197,7 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
     y = finite_array("x", x)
     if y.ndim == 0 or not len(y):
         raise InputError(f"x has shape {y.shape}, expected samples (n, ...)", shape=y.shape)
-    if not 0.0 < cutoff < 0.5 * rate:
-        raise InputError(f"cutoff must lie between 0 and half the rate {rate:g} Hz, got {cutoff!r}")
+    check_cutoff(cutoff, positive("rate", rate))
     sections = butter(2, cutoff, fs=rate, output="sos")
     begin = sosfilt_zi(sections).reshape(1, 2, *(1,) * (y.ndim - 1)) * y[0]
     return np.asarray(sosfilt(sections, y, axis=0, zi=begin)[0])

@@ -14,8 +14,8 @@ from freeflyer.constraints.partition import partition
 from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError, InputError, unknown_name
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
+from freeflyer.model.inputs import finite_row, name_list, positive, real_array, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
@@ -146,11 +146,9 @@ def calibrate(
     '10.00 mm = 12 mm -2.00 mm'
     """
     model = model.tree
-    if not 0.0 < float(tolerance) < np.inf:
-        raise InputError(f"tolerance must be a positive number (m and rad), got {tolerance!r}", tolerance=tolerance)
-    if not isinstance(limit, int | np.integer) or limit < 1:
-        raise InputError(f"limit must be a whole number of steps of at least 1, got {limit!r}", limit=limit)
-    for name in rigid:
+    positive("tolerance", tolerance)
+    whole_number("limit", limit, 1)
+    for name in name_list("rigid", rigid):
         model.joint(name)
     names = _motors(model, motors)
     enc, angles = _encoders(model, encoders)
@@ -161,7 +159,7 @@ def calibrate(
     x = np.array(split.q if q is None else row(model, "q", q, "q"))
     if x.ndim != 1:
         raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
-    check_configuration(model, "q", x, "q")
+    finite_row(model, "q", x, "q")
     s = structure(model)
     unknown = [j for j in split.independent if j not in split.base and s.owner[j] not in rigid]
     unknown = [j for j in unknown if s.owner[j] in names or s.owner[j] not in model.actuated]
@@ -225,12 +223,13 @@ def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
     known = tuple(n for n in model.actuated) if model.description.actuated else ()
     if not known:
         raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
-    if isinstance(motors, str):
-        raise InputError(f"motors is {motors!r}: expected a sequence of joint names")
-    for n in motors or ():
+    chosen = known if motors is None else name_list("motors", motors)
+    for n in chosen:
         if n not in known:
             raise unknown_name("motor", n, known)
-    return known if motors is None else tuple(motors)
+    if not chosen:
+        raise InputError(f"motors is empty: name at least one of {list_names(known)}, or leave it out for all")
+    return chosen
 
 
 def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -243,7 +242,7 @@ def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, 
             raise InputError(f"joint {name!r} is {joint.kind}: an encoder measures a joint with one coordinate", joint=name)
         value = real_array(f"the encoder of {name!r}", angle)
         if value.shape != () or not np.isfinite(value):
-            raise InputError(f"the encoder of {name!r} must show one finite number, got {angle!r}", joint=name)
+            raise InputError(f"the encoder of {name!r} must show one finite number, got {format_value(angle)}", joint=name)
         at.append(joint.iv)
         angles.append(float(value))
     return np.array(at, dtype=np.int64), np.array(angles)

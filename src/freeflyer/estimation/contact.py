@@ -19,13 +19,13 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.wrenches import point_basis
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.estimation.sensing import loops_of_block
 from freeflyer.kernels.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -283,7 +283,7 @@ def contact_model(
 def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return s.rest
-    y = np.ascontiguousarray(row(s.model, name, x, "v"))
+    y = np.ascontiguousarray(finite_row(s.model, name, x, "v"))
     if y.ndim != 1:
         raise InputError(f"contact_model takes one {name} (nv = {s.model.nv},), got shape {y.shape}", shape=y.shape)
     return y
@@ -355,7 +355,7 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     elif method == "balanced":
         raise _fixed_base_error(c)
     else:
-        raise InputError(f"method must be 'motors' or 'balanced', got {method!r}", method=method)
+        raise InputError(f"method must be 'motors' or 'balanced', got {format_value(method)}", method=method)
     return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 

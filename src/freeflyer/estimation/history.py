@@ -15,7 +15,7 @@ from freeflyer.contacts.forces import express_at
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import low_pass
+from freeflyer.estimation.balance import check_cutoff, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.passive import sensors_of, start as at_rest, step
 from freeflyer.estimation.placing import base_over_soles
@@ -129,8 +129,7 @@ def contact_history(
     dt = _sample_time(times)
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
     gain = 1.0 / dt if alpha is None else alpha
-    if not 0.0 < cutoff < 0.5 / dt:
-        raise InputError(f"cutoff must lie between 0 and half the rate {1.0 / dt:g} Hz of the record, got {cutoff!r}")
+    check_cutoff(cutoff, 1.0 / dt)
     if moved.shape != shown.shape:
         raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
     soles = complete_feet(s.model, feet)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints import refusals
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.rows import constraint_residual
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import PASSIVE_STEP
@@ -228,9 +228,9 @@ def sensors_of(robot: Model | Sensors) -> Sensors:
 def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
     for name, x in (("alpha", alpha), ("beta", beta)):
         if not (isinstance(x, int | float | np.floating) and 0.0 <= x < np.inf):
-            raise InputError(f"{name} must be a number of 0 or more (1/s), got {x!r}")
+            raise InputError(f"{name} must be a number of 0 or more (1/s), got {format_value(x)}")
     if not (isinstance(dt, int | float | np.floating) and 0.0 < dt < np.inf):
-        raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
+        raise InputError(f"dt must be a positive number of seconds, got {format_value(dt)}")
     if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:
         raise InputError(
             f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "

@@ -21,6 +21,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.model.frozen import frozen_array as frozen
+from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -136,17 +137,11 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
     True
     """
     model = model.tree
-    key = (_names("also", also), _names("rigid", rigid))
+    key = (name_list("also", also), name_list("rigid", rigid))
     made = _known.setdefault(model, {})
     if key not in made:
         made[key] = _sensors(model, *key)
     return made[key]
-
-
-def _names(argument: str, given: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(given, str) or not all(isinstance(n, str) for n in given):
-        raise InputError(f"{argument} must be a sequence of joint names, got {given!r}")
-    return tuple(given)
 
 
 def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sensors:

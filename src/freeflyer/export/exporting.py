@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.export.calls import Call, Library
 from freeflyer.export.example import main_c
 from freeflyer.export.folder import refuse_to_replace, whole_folder
@@ -17,6 +17,7 @@ from freeflyer.export.identifiers import prefix_of, word
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, lanes_of, target_of
 from freeflyer.export.sources import source
+from freeflyer.files import check_path
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -110,8 +111,9 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     wanted = select_functions(functions, model)
     refuse_model(model)
     if prefix is not None and word(prefix) != prefix:
-        raise InputError(f"prefix must be letters, digits and single underscores, got {prefix!r}", prefix=prefix)
+        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
     begin = prefix_of(model.name if prefix is None else prefix)
+    check_path(folder)
     target = Path(folder)
     refuse_to_replace(target, overwrite)  # before the long work
     machine = target_of(cpu)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from freeflyer.errors import FreeflyerError
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.export.archive import Member, archive
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -20,7 +20,10 @@ SECONDS = 300.0
 
 def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
     """The command of the environment variable, else the first of the names that there is."""
-    given = shlex.split(os.environ.get(variable, ""))
+    try:
+        given = shlex.split(os.environ.get(variable, ""))
+    except ValueError as error:
+        raise InputError(f"${variable} is {format_value(os.environ[variable])}, which is no command: {error}") from None
     found = next((x for x in ([given[0]] if given else names) if shutil.which(x)), None)
     return None if found is None else [found, *given[1:]]
 
@@ -32,13 +35,13 @@ def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[
     this, in ELF. A sentence for what cannot be made.
     """
     compilers = (f"{triple}-gcc",) if triple else COMPILERS
-    compiler = tool("CC", compilers)
-    if compiler is None:
-        return [f"no C compiler was found ({', '.join(compilers)}, or $CC): build the libraries with CMakeLists.txt"]
     own, notes = f"{prefix}.o", []
     symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
     name = [f"-Wl,-soname,lib{prefix}.so"] if triple or sys.platform == "linux" else []
     try:
+        compiler = tool("CC", compilers)
+        if compiler is None:
+            return [f"no C compiler was found ({', '.join(compilers)}, or $CC): build the libraries with CMakeLists.txt"]
         run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
         if triple and len({machine(folder / file) for file in symbols}) > 1:  # $CC is often set to this machine's compiler
             raise FreeflyerError(f"{shlex.join(compiler)} makes no code for {triple}: set $CC to a compiler that does")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.compiled import MAP_RATES
 from freeflyer.constraints.running import motion, run, velocity_map
 from freeflyer.dynamics import equations
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.hamel.newton_euler import newton_euler_coriolis
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -60,7 +60,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
     """
     if form != "newton-euler":
         if not isinstance(form, str) or form not in equations.FORMS:
-            raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {form!r}", form=form)
+            raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {format_value(form)}", form=form)
         return equations.coriolis_matrix(model, q, v, form)
     v = finite_row(model, "v", v, "u")
     if not model.reduction:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.hamel.base import BASE, b, base_map, check_floating, joints
 from freeflyer.hamel.coriolis import FORMS, Form, coriolis_matrix
 from freeflyer.hamel.maps import Map, checked_map
@@ -175,7 +175,7 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
 def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: Form) -> Decoupled:
     """For T_x = 1, T_y = 1."""
     if not isinstance(form, str) or form not in FORMS:
-        raise InputError(f"form must be 'hamel', 'newton-euler' or 'passive', got {form!r}", form=form)
+        raise InputError(f"form must be 'hamel', 'newton-euler' or 'passive', got {format_value(form)}", form=form)
     if model.reduction or form not in ENTRIES:
         check_floating(model)
         return _by_blocks(model, q, v, form)

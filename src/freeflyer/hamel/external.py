@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.hamel.base import (
     BASE,
     b,
@@ -249,7 +249,7 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     check_floating(model)
     chosen = tuple(rows)
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(BASE)):
-        raise InputError(f"rows must be different numbers from 0 to 5, at least one, got {rows!r}", rows=chosen)
+        raise InputError(f"rows must be different numbers from 0 to 5, at least one, got {format_value(rows)}", rows=chosen)
     M = mass_matrix(model, q)
     N = base_map(M)[..., joints]
     M_y = M[..., joints, joints] - M[..., joints, b] @ N

@@ -14,7 +14,7 @@ from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.momentum_derivatives import center_of_mass_velocity
 from freeflyer.errors import InputError
 from freeflyer.hamel.base import b, base_pose, check_floating
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
@@ -85,7 +85,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
     0.000000 N s
     """
     check_floating(model)
-    v = finite_row(model, "v", v, "u")
+    q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     locked = np.linalg.solve(M[..., b], M @ v[..., None])[..., 0]
     return locked if frame is None else _times(se3.adjoint(_from_base(model, q, v, frame)), locked)
@@ -207,10 +207,10 @@ def constants_of_motion(
     {'world': True, 'center_of_mass': True, 'center_of_mass_along_base': False, 'satellite': False}
     """
     check_floating(model)
-    if isinstance(frames, str):
-        raise InputError(f"frames must list names, as in ({frames!r},), got the string {frames!r}")
-    names = (*FRAMES, model.joints[0].child) if frames is None else tuple(frames)
-    v = finite_row(model, "v", v, "u")
+    names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
+    if not names:
+        raise InputError("frames is empty: name at least one, or leave it out for the usual ones")
+    q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     h, X_WB = _times(M, v), base_pose(model, q)
     # sizes of what adds up to the momentum: rounding leaves so much of it

@@ -16,7 +16,7 @@ from freeflyer.constraints.errors import AssemblyError, OpenLoopWarning
 from freeflyer.constraints.graph import groups, structure
 from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_loops
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.mechanisms.branches import check_branches, other_branches
 from freeflyer.mechanisms.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
 from freeflyer.model.inputs import check_configuration, row
@@ -141,7 +141,7 @@ def assemble(
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
     if attempts is not None and (not isinstance(attempts, int | np.integer) or isinstance(attempts, bool) or attempts < 0):
-        raise InputError(f"attempts must be a count of at least 0, got {attempts!r}")
+        raise InputError(f"attempts must be a count of at least 0, got {format_value(attempts)}")
     if branches is not None:
         check_branches(branches, prod(lead))
     movable = movable_coordinates(model, hold)
@@ -196,7 +196,7 @@ def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -
 def _check_numbers(**numbers: float) -> None:
     for name, x in numbers.items():
         if not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
-            raise InputError(f"{name} must be a positive number (m and rad), got {x!r}")
+            raise InputError(f"{name} must be a positive number (m and rad), got {format_value(x)}")
 
 
 def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.constraints.partition import reference
 from freeflyer.dynamics.manifold import difference
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.solving import close_from
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
@@ -18,7 +18,7 @@ from freeflyer.tolerances import MIN_DISTANCE
 def check_branches(count: int, postures: int) -> None:
     """InputError for what is no count of branches, and for several postures."""
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
-        raise InputError(f"branches must be a count of at least 1, got {count!r}")
+        raise InputError(f"branches must be a count of at least 1, got {format_value(count)}")
     if postures != 1:
         raise InputError(f"branches are found of one posture, got {postures}")
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.partition import Partition, partition
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.model import Model
@@ -235,7 +235,7 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
     if len(motors) != 2 or len(joints) != 2:
         raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
     if isinstance(points, bool) or not isinstance(points, int) or points < 8:
-        raise InputError(f"points must be a whole number, 8 at least; got {points!r}", points=points)
+        raise InputError(f"points must be a whole number, 8 at least; got {format_value(points)}", points=points)
     for name in motors:
         info = model.joint(name)
         if info.nv != 1 or info.iv not in split.independent:

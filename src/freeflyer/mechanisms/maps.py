@@ -14,7 +14,7 @@ from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.constraints.running import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -222,7 +222,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     model = model.tree
     q = finite_row(model, "q", q, "q")
     if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
-        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {slack!r}", slack=slack)
+        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {format_value(slack)}", slack=slack)
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
     x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack

@@ -15,6 +15,7 @@ from freeflyer.constraints.partition import Partition
 from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.refusals import list_names
 from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
@@ -43,9 +44,7 @@ def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = N
     Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base
     or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
     """
-    if isinstance(joints, str) or isinstance(motors, str):
-        raise InputError("joints and motors are lists of names", joints=joints, motors=motors)
-    key = tuple(joints), None if motors is None else tuple(motors)
+    key = name_list("joints", joints), None if motors is None else name_list("motors", motors)
     known = _known.setdefault(model, {})
     if key not in known:
         known[key] = _select(model, *key)

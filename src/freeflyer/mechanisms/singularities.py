@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.model import Model
@@ -117,7 +117,7 @@ def first_singularity(
     split = partition(model, q)
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):
-        raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
+        raise InputError(f"furthest must be a finite number above zero (m or rad); got {format_value(furthest)}", furthest=furthest)
     p = close_with_partition(model, split)
     du, step = weights[split.independent], furthest / STEPS
     x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_BLOCK_RATIO_OF_STEPS)
@@ -181,6 +181,6 @@ def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> 
         raise InputError(f"{model.name!r} has no loops: nothing of it is a linkage", model=model.name)
     if not (np.isfinite(weights).all() and weights.any()):
         raise InputError(
-            f"direction must give finite weights, not all zero; got {dict(direction)!r}", direction=dict(direction)
+            f"direction must give finite weights, not all zero; got {format_value(dict(direction))}", direction=dict(direction)
         )
     return weights

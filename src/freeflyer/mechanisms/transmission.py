@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.following import Path
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.model.model import Model
@@ -198,10 +198,10 @@ def force_curve(
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):
         raise InputError(
-            f"direction must be three finite numbers, not all zero; got {direction!r}", direction=direction
+            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction
         )
     if not np.isfinite(force):
-        raise InputError(f"force must be a finite number (N); got {force!r}", force=force)
+        raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
     along = along / length
     split, driver = partition(model), model.joint(path.driver)
     q = path.q[path.reached]

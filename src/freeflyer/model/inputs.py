@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,11 @@ from freeflyer.model.frozen import is_masked
 
 if TYPE_CHECKING:
     from freeflyer.model.model import Model
+
+LARGEST_SEED = 2**128
+LARGEST_OF_STATES = 1e150  # motions that diverge come far: their squares are numbers still
+LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
+KINDS = {-LARGEST: "finite number", 0.0: "number of 0 or more", SMALLEST: "positive number"}  # by the least that is allowed
 
 
 def real_array(name: str, x: Any) -> np.ndarray:
@@ -31,19 +38,77 @@ def real_array(name: str, x: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-def finite_array(name: str, x: Any) -> np.ndarray:
-    """x as a float64 array of finite numbers; InputError otherwise."""
+def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
+    """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    if not np.isfinite(array).all():
+    if not (np.abs(array) <= most).all():
+        if np.isfinite(array).all():
+            raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
     return array
 
 
-def whole_number(name: str, x: object, least: int) -> int:
-    """x as an int; InputError for what is no whole number, and for one below `least`."""
-    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
-        raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
+def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
+    """x as a float; InputError for what is no number from `least` to `most`."""
+    if type(x) is float and least <= x <= most:
+        return x
+    try:
+        value = real_array(name, x)
+    except InputError:
+        value = np.array(np.nan)
+    if value.ndim == 0 and least <= value <= most:
+        return float(value)
+    kind = f"number from {least:g} to {most:g}"
+    if most == LARGEST and least in KINDS and not (value.ndim == 0 and (0.0 < value < least or LARGEST < abs(value) < np.inf)):
+        kind = KINDS[least]
+    raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
+
+
+def positive(name: str, x: Any) -> float:
+    """x as a float; InputError for what is no positive number."""
+    return number(name, x, SMALLEST)
+
+
+def whole_number(name: str, x: object, least: int, most: int = 10**9) -> int:
+    """x as an int; InputError for what is no whole number from `least` to `most`."""
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
+        up = f", up to {most:.0e}" if isinstance(x, int | np.integer) and x > most else ""
+        raise InputError(f"{name} must be a whole number of {least} or more{up}, got {format_value(x)}")
     return int(x)
+
+
+def choice(name: str, x: object, known: Iterable[str]) -> str:
+    """x; InputError for what is not one of the known words."""
+    words = tuple(known)
+    if not isinstance(x, str) or x not in words:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+    return x
+
+
+def true_or_false(name: str, x: object) -> bool:
+    """x; InputError for what is neither True nor False."""
+    if not isinstance(x, bool):
+        raise InputError(f"{name} must be True or False, got {format_value(x)}")
+    return x
+
+
+def instances(name: str, given: Any, kind: type | UnionType, example: str) -> tuple[Any, ...]:
+    """The entries of a list, or a single one; InputError for one that is not of that kind."""
+    try:
+        found = (given,) if isinstance(given, kind) else tuple(given)
+    except TypeError:
+        found = (given,)
+    for x in found:
+        if not isinstance(x, kind):
+            raise InputError(f"{name} must be a list such as [{example}], got {format_value(x)}")
+    return found
+
+
+def name_list(name: str, given: Any) -> tuple[str, ...]:
+    """The entries of a list of names; InputError for a single string, and for what is none."""
+    if isinstance(given, str):
+        raise InputError(f"{name} must be a list of names, as in ({str(given)!r},), got the string {format_value(given)}")
+    return instances(name, given, str, "'left_knee'")
 
 
 def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -110,7 +175,7 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `row`, and every entry is finite, every quaternion of unit length."""
     array = row(model, name, x, letter)
     check_configuration(model, name, array, letter)
-    return array
+    return finite_array(name, array, LARGEST_OF_STATES)
 
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -141,7 +206,8 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
         if info.kind not in ("free", "spherical"):
             continue
         first = info.iq + info.nq - 4
-        norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
         wrong = np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE
         if wrong.any():
             at = tuple(int(k) for k in np.argwhere(wrong)[0])

@@ -6,6 +6,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from typing import Any, Literal, Union
 
@@ -19,26 +20,53 @@ from freeflyer.model.inputs import check_output, real_array
 from freeflyer.model.model import Model
 
 LARGEST = sys.float_info.max
+LIMITS = ("lower", "upper", "x_lower", "x_upper")  # infinite where there is none
+EXTREME = 30.0  # powers of ten
 
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
-    if not isinstance(error, FreeflyerError):
-        refuse_too_large(error, function.__name__, arguments)
-        for out in _outputs(arguments):
-            check_output(out)
+    names = [name for name, p in signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD]
+    called = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
+    if names[0] == "model" and "model" in arguments:
+        refuse_no_model(arguments["model"], called)
+    if isinstance(error, FreeflyerError):
+        return
+    refuse_too_large(error, called, arguments)
+    for out in _outputs(arguments):
+        check_output(out)
     try:
         hints = typing.get_type_hints(function)
     except NameError:  # a name for type checkers alone
         return
-    for k, name in enumerate(signature(function).parameters):
-        if name not in hints or name not in arguments:
+    for name in names:
+        if name not in hints or name not in arguments or name == "out":
             continue
-        x, kind = arguments[name], hints[name]
-        if k == 0 and name == "model":
-            refuse_no_model(x, function.__name__)
-        elif name != "out" and not isinstance(error, FreeflyerError) and not _is(x, kind):
-            raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({function.__name__})") from None
+        if not _is(arguments[name], hints[name]) and not (name in LIMITS and _is_array(hints[name]) and _real(arguments[name])):
+            got = _format(arguments[name])
+            raise InputError(f"{name} must be {_words(hints[name])}, got {got}: see help({called})", name=name) from None
+    if "broadcast" in str(error):
+        shapes = {name: np.shape(x) for name, x in arguments.items() if hints.get(name) is not None and _is_array(hints[name])}
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InputError(f"the shapes of {listed} do not go together in {called}: leading axes must broadcast") from None
+    if isinstance(error, ArithmeticError | ValueError | AssertionError):  # LinAlgError is a ValueError
+        _refuse_extreme(error, called, arguments)
+
+
+def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any]) -> None:
+    """InputError that names the argument with the largest or smallest number, if it is far from those of any robot."""
+    sizes = {}
+    for name, x in arguments.items():
+        with suppress(InputError):
+            numbers = np.abs(real_array(name, x))
+            powers = np.log10(numbers[numbers > 0.0])
+            sizes[name] = powers[np.abs(powers).argmax()] if powers.size else 0.0
+    name = max(sizes, key=lambda name: abs(sizes[name]), default="")
+    if abs(sizes.get(name, 0.0)) > EXTREME:
+        raise InputError(
+            f"{called} cannot be computed with a number of about 1e{sizes[name]:+.0f} in {name} "
+            f"({error or type(error).__name__}): check its unit", name=name,
+        ) from None  # fmt: skip
 
 
 def _outputs(arguments: Mapping[str, Any]) -> Iterable[Any]:
@@ -80,6 +108,18 @@ def _parts(kind: Any) -> list[Any]:
     return inner
 
 
+def _real(x: Any) -> bool:
+    """Whether x is an array of numbers, infinite ones allowed."""
+    try:
+        return not bool(np.isnan(real_array("it", x)).any())
+    except InputError:
+        return False
+
+
+def _is_array(kind: Any) -> bool:
+    return any(part == ArrayLike or part is np.ndarray for part in _parts(kind))
+
+
 def _is(x: Any, kind: Any) -> bool:
     """Whether x is of an annotated kind; True for kinds that are not checked here."""
     return any(_is_one(x, part) for part in _parts(kind))
@@ -105,7 +145,11 @@ def _is_one(x: Any, kind: Any) -> bool:
     kind = origin or kind
     if kind is Any:
         return True
-    return isinstance(x, kind) if isinstance(kind, type) else True
+    try:
+        protocol = getattr(kind, "_is_protocol", False)  # whose methods a class has as well as its instances
+        return isinstance(x, kind) and not (protocol and isinstance(x, type)) if isinstance(kind, type) else True
+    except TypeError:  # a protocol that is not checked at run time
+        return True
 
 
 def _words(kind: Any) -> str:

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import number, real_array
+from freeflyer.model.public import public
 from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
-from freeflyer.optimization.quadratic import solve_qp
+from freeflyer.optimization.quadratic import check_solver, solve_qp
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
 
 ACTIVE_SET, FALLBACK = "active-set", "daqp"
@@ -89,6 +91,7 @@ class _State(NamedTuple):
     upper: np.ndarray
 
 
+@public
 def solve_hierarchy(
     levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = ACTIVE_SET, tolerance: float = 1e-8
 ) -> HierarchySolution:
@@ -134,6 +137,9 @@ def solve_hierarchy(
     >>> np.round(h.x, 6), h.met
     (array([0.6, 0.2, 0.2]), (True, True, False))
     """
+    if solver != ACTIVE_SET:
+        check_solver(solver)
+    number("tolerance", tolerance, 1e-14, 0.1)
     rows = _levels(levels)
     found = None
     if solver == ACTIVE_SET:
@@ -253,8 +259,8 @@ def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
 
 
 def _levels(levels: Sequence[Any]) -> list[Level]:
-    if not len(levels):
-        raise InputError("a hierarchy needs at least one level (A, lower, upper)")
+    if not isinstance(levels, Sequence) or not len(levels):
+        raise InputError(f"levels must be a list of at least one level (A, lower, upper), got {format_value(levels)}")
     found: list[Level] = []
     for k, level in enumerate(levels):
         try:
@@ -274,7 +280,7 @@ def _levels(levels: Sequence[Any]) -> list[Level]:
             raise InputError(f"level {k}: the lower limit of row {crossed[0]} lies above its upper one", level=k)
         weights = None
         if more and more[0] is not None:
-            weights = np.asarray(more[0], dtype=float)
+            weights = real_array(f"weights of level {k}", more[0])
             if weights.shape != (len(p.A),) or not (np.isfinite(weights) & (weights > 0.0)).all():
                 raise InputError(f"level {k}: weights must be {len(p.A)} positive numbers, one for each row", level=k)
         found.append(Level(p.A, p.lower, p.upper, weights))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import qpsolvers
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.optimization.errors import MissingSolverError
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
@@ -127,7 +127,8 @@ def _missing(solver: str) -> MissingSolverError:
     listed = f"installed here: {', '.join(names)}"
     package = PACKAGES.get(solver)
     if package is None:
-        text = f"no solver is named {solver!r}; {listed}; {', '.join(PACKAGES)} come with pip install 'freeflyer[solvers]'"
+        text = f"no solver is named {format_value(solver)}; {listed}; "
+        text += f"{', '.join(PACKAGES)} come with pip install 'freeflyer[solvers]'"
     else:
         text = f"solver {solver!r} is not installed: pip install {package}; {listed}"
     return MissingSolverError(text, solver=solver, available=names, package=package)

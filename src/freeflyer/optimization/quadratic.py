@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import finite_array, number, positive, whole_number
+from freeflyer.model.public import public
 from freeflyer.optimization import daqp_solver
 from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
@@ -26,6 +26,7 @@ from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOV
 ACTIVE_SET = "active set"  # what solutions from a feasible start name as their solver
 
 
+@public
 def solve_qp(
     H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
     x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = "daqp", warm: Solution | None = None,
@@ -85,14 +86,18 @@ def solve_qp(
     (array([1. , 0.5]), array([2., 0.]), array([1, 0]))
     """
     p = quadratic_program(H, g, A, lower, upper, x_lower, x_upper)
-    if not (1e-14 < tolerance < 1e-1) or (iterations is not None and iterations < 1) or (seconds is not None and not seconds > 0.0):
-        _refuse(tolerance, iterations, seconds)
+    number("tolerance", tolerance, 1e-14, 0.1)
+    if iterations is not None:
+        whole_number("iterations", iterations, 1)
+    if seconds is not None:
+        positive("seconds", seconds)
     start = None if feasible is None else finite_array("feasible", feasible)
     if start is not None and start.shape != p.g.shape:
         raise InputError(f"feasible has shape {start.shape}, expected {p.g.shape}", shape=start.shape)
     if solver == "daqp":
         found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
     else:
+        check_solver(solver)
         found = _try_others(p, solver, tolerance, iterations, seconds, warm)
     close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
     return close or _answer(p, found, tolerance, solver, iterations, seconds, start)
@@ -111,6 +116,7 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
     return Solution(found.x, value, found.dual, len(p.A), accuracy, found.iterations, False, solver)
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # answers with such numbers keep no tolerance
 def _answer(
     p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None,
     start: np.ndarray | None,
@@ -189,7 +195,7 @@ def _further(
 def check_solver(solver: str) -> None:
     """MissingSolverError for a solver that is not installed; InputError for what is no name."""
     if not isinstance(solver, str):
-        raise InputError(f"solver must be the name of a solver, such as 'daqp', got {solver!r}")
+        raise InputError(f"solver must be the name of a solver, such as 'daqp', got {format_value(solver)}")
     if solver != "daqp":
         from freeflyer.optimization import qpsolvers_solver
 
@@ -212,11 +218,3 @@ def solvers() -> tuple[str, ...]:
     from freeflyer.optimization import qpsolvers_solver
 
     return ("daqp", *qpsolvers_solver.available())
-
-
-def _refuse(tolerance: Any, iterations: Any, seconds: Any) -> None:
-    if not 1e-14 < tolerance < 1e-1:
-        raise InputError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}", tolerance=tolerance)
-    if iterations is not None and iterations < 1:
-        raise InputError(f"iterations must be at least 1, or None for the solver's own limit; got {iterations!r}")
-    raise InputError(f"seconds must be positive, or None for no limit; got {seconds!r}", seconds=seconds)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.inputs import real_array
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.style import blank_figure, styled
@@ -128,7 +128,8 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
         lower, upper = (-limit, limit) if limit.ndim == 0 else limit if limit.shape == (2,) else (np.inf, np.inf)
         if not (lower < 0.0 < upper):
             raise InputError(
-                f"torque_limits of {name!r} must be a positive number or (lower < 0, upper > 0), got {limits[name]!r}", name=name
+                f"torque_limits of {name!r} must be a positive number or (lower < 0, upper > 0), got {format_value(limits[name])}",
+                name=name,
             )  # fmt: skip
         share = np.where(tau > 0.0, tau / upper, -tau / lower)
         worst = int(np.nanargmax(np.abs(share)))

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -46,7 +46,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     0.535 m, and 0.56 cos(0.6 / 2) = 0.535 m
     """
     if isinstance(knee, bool) or not isinstance(knee, Real) or not 0.0 <= knee <= LARGEST:
-        raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {knee!r}.", knee=knee)
+        raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {format_value(knee)}.", knee=knee)
     leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
     missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]
     if missing:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import true_or_false
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 from freeflyer.tolerances import TIME_ACCURACY
@@ -67,11 +68,10 @@ class Event:
         if not isinstance(self.name, str) or not self.name:
             raise InputError(f"an event needs a name, got {format_value(self.name)}")
         if not callable(self.value) or not all(f is None or callable(f) for f in (self.action, self.start)):
-            raise InputError(f"value, action and start of event {self.name!r} must be functions of the state")
+            raise InputError(f"value, action and start of event {format_value(self.name)} must be functions of the state")
         if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
-            raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {format_value(self.direction)}")
-        if not isinstance(self.terminal, bool):
-            raise InputError(f"terminal of event {self.name!r} must be True or False, got {format_value(self.terminal)}")
+            raise InputError(f"direction of event {format_value(self.name)} must be -1, 0 or 1, got {format_value(self.direction)}")
+        true_or_false(f"terminal of event {format_value(self.name)}", self.terminal)
 
     def evaluate(self, state: State) -> float:
         """The value as a number. Errors: InputError for what is none."""
@@ -81,7 +81,8 @@ class Event:
                 return float(value)
         except (TypeError, ValueError, OverflowError):
             pass
-        raise InputError(f"value of event {self.name!r} must be a number that passes through zero, got {format_value(value)}")
+        name, got = format_value(self.name), format_value(value)
+        raise InputError(f"value of event {name} must be a number that passes through zero, got {got}")
 
     def is_crossed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on two sides of zero, in the direction that counts."""

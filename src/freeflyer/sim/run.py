@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
 
 FORMAT = "freeflyer run 1"
+PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
@@ -134,6 +135,8 @@ def load(path: str | os.PathLike[str]) -> Run:
         with ZipFile(path) as archive:
             if (size := sum(x.file_size for x in archive.infolist())) > LARGEST:
                 raise FileError(f"{str(path)!r} would take {size:.3g} bytes of memory, more than {LARGEST:.0e}", path=str(path))
+            if any(x.compress_type not in PACKED for x in archive.infolist()):
+                raise FileError(f"{str(path)!r} is packed otherwise than freeflyer packs runs", path=str(path))
         with np.load(Path(path), allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             if head["format"] != FORMAT:
@@ -184,8 +187,17 @@ def check_run(model: Model, run: object) -> Run:
     """InputError for what is no run of this model."""
     if not isinstance(run, Run):
         raise InputError(f"run must be a freeflyer.sim.Run, got {format_value(run)}")
-    if run.digest != digest(model):
+    if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(
             f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file",
         )
+    widths = {"t": None, "q": model.nq, "v": model.nv, "tau": model.nv}
+    for name, width in widths.items():
+        x = getattr(run, name)
+        right = isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim >= 1 + (width is not None)
+        if not right or not len(x) or len(x) != len(run.t) or (width is not None and x.shape[-1] != width):
+            raise InputError(f"{name} of the run is no array of samples, as freeflyer.sim.simulate makes them: {format_value(x)}")
+    events_right = isinstance(run.events, tuple | list) and all(isinstance(e, Occurrence) for e in run.events)
+    if not events_right or not isinstance(run.settings, Mapping):
+        raise InputError("settings or events of the run are not those that freeflyer.sim.simulate makes")
     return run

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_DELAY
 
@@ -58,10 +58,8 @@ class Sensing:
             if x.ndim > 1 or (x < 0).any():
                 raise InputError(f"{name} must be a number or (nv,) numbers of 0 or more, got {format_value(getattr(self, name))}")
             object.__setattr__(self, name, float(x) if x.ndim == 0 else tuple(x.tolist()))
-        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < MAX_DELAY:
-            raise InputError(f"delay must be a number of seconds from 0 to {MAX_DELAY:g}, got {format_value(self.delay)}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise InputError(f"seed must be a whole number of 0 or more, got {format_value(self.seed)}")
+        number("delay", self.delay, 0.0, MAX_DELAY)
+        whole_number("seed", self.seed, 0, LARGEST_SEED)
 
     def measure(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) that the controller gets at the last of these samples, dt (s) apart."""

@@ -10,7 +10,7 @@ from freeflyer.constraints.closed import close_loops, velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import neutral
-from freeflyer.model.inputs import whole_number
+from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
@@ -111,7 +111,7 @@ def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     >>> [bool(finer.worst < coarser.worst / 16) for coarser, finer in zip(study.runs[:3], study.runs[1:3])]  # order 4 or more
     [True, True]
     """
-    rng, model = np.random.default_rng(whole_number("seed", seed, 0)), close_loops(model)
+    rng, model = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED)), close_loops(model)
     if model.reduction:
         q, v = neutral(model), rng.standard_normal(model.nv)
         v *= 0.5 / np.abs(velocity_map(model, q) @ v).max()

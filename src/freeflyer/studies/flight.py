@@ -14,7 +14,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
-from freeflyer.model.inputs import finite_array, one_row, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, finite_array, one_row, whole_number
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
@@ -141,7 +141,7 @@ def free_flight(
     linear, angular = slice(base.iv, base.iv + 3), slice(base.iv + 3, base.iv + 6)
     at, places = _motors(model)
     u = np.zeros(model.nv)
-    u[at] = speed * np.random.default_rng(whole_number("seed", seed, 0)).uniform(-1.0, 1.0, len(at))
+    u[at] = speed * np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED)).uniform(-1.0, 1.0, len(at))
     u[angular] = spin * AXIS / np.linalg.norm(AXIS)
     J = center_of_mass_jacobian(model, q)
     u[linear] = -np.linalg.solve(J[:, linear], J @ u)

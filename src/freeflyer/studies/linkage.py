@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.constraints.partition import partition
 from freeflyer.constraints.reduction import has_loops
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.mechanisms.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.model.model import Model
@@ -120,7 +120,7 @@ def linkages(model: Model, *, samples: int = SAMPLES) -> Linkages:
     if not has_loops(tree):
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree", model=model.name)
     if not (isinstance(samples, int) and samples > 1):
-        raise InputError(f"samples must be a whole number of 2 or more, got {samples!r}", samples=samples)
+        raise InputError(f"samples must be a whole number of 2 or more, got {format_value(samples)}", samples=samples)
     found = mechanisms(tree)
     driven = [(part, name) for part in found.parts for name in part.actuated if tree.joint(name).nv == 1]
     child = {joint.name: joint.child for joint in tree.description.joints}

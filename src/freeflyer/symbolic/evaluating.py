@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from freeflyer.dynamics.frames import EXPRESSED, Expressed
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain
 from freeflyer.model.model import Model
@@ -125,7 +125,7 @@ def parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
 
 def _options(wanted: tuple[str, ...], model: Model, function: str, frame: str | None, expressed: str) -> list[int]:
     if ("frame" in wanted) != (frame is not None):
-        raise InputError(f"{function} takes {'a' if 'frame' in wanted else 'no'} frame, got {frame!r}", frame=frame)
+        raise InputError(f"{function} takes {'a' if 'frame' in wanted else 'no'} frame, got {format_value(frame)}", frame=frame)
     if expressed not in EXPRESSED or (expressed != "body" and "expressed" not in wanted):
         known = ", ".join(EXPRESSED) if "expressed" in wanted else "none but 'body'"
         raise InputError(f"{function} has no expression {expressed!r}: {known}", expressed=expressed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import Joint
@@ -95,7 +95,7 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
 def _vector(what: str, x: Any) -> list[Any]:
     entries = _entries(x)
     if len(entries) != 3:
-        raise InputError(f"{what} must be three scalars, got {x!r}")
+        raise InputError(f"{what} must be three scalars, got {format_value(x)}")
     return [scalar(what, e) for e in entries]
 
 
@@ -112,7 +112,7 @@ def _symmetric(name: str, x: Any) -> list[list[Any]]:
     if [len(r) for r in rows] == [3, 3, 3]:
         rows = [[scalar(f"the inertia of {name!r}", e) for e in r] for r in rows]
     if [len(r) for r in rows] != [3, 3, 3] or not all(_equal(rows[i][j], rows[j][i]) for i, j in UPPER):
-        raise InputError(f"the inertia of {name!r} must be a symmetric matrix (3, 3), got {x!r}", link=name)
+        raise InputError(f"the inertia of {name!r} must be a symmetric matrix (3, 3), got {format_value(x)}", link=name)
     return rows
 
 

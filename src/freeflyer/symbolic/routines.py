@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.c import reserved_words, reserved_words_c99
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.public import public
 from freeflyer.symbolic.formulas import formula, matrix
 
@@ -109,7 +109,7 @@ def named_inputs(inputs: Inputs) -> Arguments:
         symbols = tuple(given) if row else given
         for s in symbols if row else (given,):
             if not isinstance(s, sp.Symbol):
-                raise InputError(f"input {name!r} must be a symbol or a row of symbols, got {s!r}", name=name)
+                raise InputError(f"input {name!r} must be a symbol or a row of symbols, got {format_value(s)}", name=name)
             if s in seen:
                 raise InputError(f"the symbol {s} is in two places of the inputs", name=name)
             seen.add(s)

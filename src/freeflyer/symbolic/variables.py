@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.symbolic.formulas import formula, matrix
@@ -194,7 +194,7 @@ def coefficient_matrix(
     if 1 not in formulas.shape:
         raise InputError(f"column must be a row or column of formulas, got a matrix of shape {formulas.shape}")
     if not names or any(not isinstance(s, sp.Symbol) for s in names) or len(set(names)) != len(names):
-        raise InputError(f"unknowns must be symbols, each once, got {names!r}")
+        raise InputError(f"unknowns must be symbols, each once, got {format_value(names)}")
     rows, rests = zip(*(_split(e, names) for e in formulas))
     return sp.ImmutableMatrix(rows), sp.ImmutableMatrix(len(rests), 1, rests)
 

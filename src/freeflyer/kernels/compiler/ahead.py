@@ -91,8 +91,11 @@ def serve() -> None:
             build.objects(ENTRIES.get(name, name), int(lanes))
         except Exception as error:
             answers.write(f"{name}: {error}\n".encode())  # the calling process meets it again
-        answers.write(DONE + b"\n")
-        answers.flush()
+        try:
+            answers.write(DONE + b"\n")
+            answers.flush()
+        except BrokenPipeError:  # the process that asked was ended
+            os._exit(0)
 
 
 def usable_cores() -> int:

@@ -62,12 +62,18 @@ def private(folder: Path) -> bool:
     return facts.st_uid == os.getuid() and not stat.S_IMODE(facts.st_mode) & 0o022
 
 
+def _open_at_once(path: str | os.PathLike[str], flags: int) -> int:
+    """A handle of the file; a pipe is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+
+
 def read(name: str) -> bytes | None:
     """The content of the file of that name; None if there is no such file, or it is not as it was written."""
     try:
-        handle = os.open(cache_folder() / name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not be waited for
+        handle = _open_at_once(cache_folder() / name, os.O_RDONLY)
         try:
-            sealed = os.read(handle, MAX_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+            facts = os.fstat(handle)
+            sealed = os.read(handle, MAX_BYTES) if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES else b""
         finally:
             os.close(handle)
     except OSError:
@@ -119,7 +125,7 @@ def lock(name: str) -> Iterator[None]:
         yield
         return
     try:
-        file = (cache_folder() / f"{name}.lock").open("wb")
+        file = open(cache_folder() / f"{name}.lock", "wb", opener=_open_at_once)  # noqa: SIM115  (closed below)
     except OSError:
         yield
         return

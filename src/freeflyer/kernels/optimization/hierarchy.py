@@ -339,7 +339,9 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             started = True
             change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
             if change == m:
-                worst = wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong)
+                worst = wrong_row(
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong
+                )  # fmt: skip
                 if worst >= 0:
                     store(held, worst, FREE)
                     change, released = worst, worst

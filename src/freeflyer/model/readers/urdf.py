@@ -132,7 +132,7 @@ def _joint(name: str, element: _Element, where: str, links: Collection[str], not
 
 def _unit(xyz: tuple[float, ...]) -> np.ndarray:
     """The axis with length 1; as it is where rounding cannot improve it, or where `validate` will refuse it."""
-    axis = np.array(xyz)
+    axis = np.array(xyz) / max(1.0, *np.abs(xyz))  # the square of a large number may be none
     norm = float(np.linalg.norm(axis))
     return axis if abs(norm - 1.0) < UNIT_LENGTH_ROUNDING or norm < MIN_AXIS_LENGTH else axis / norm
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.errors import FileError
+from freeflyer.errors import FileError, format_value
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.rotations import rotation_of_rpy
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+LARGEST_ANGLE = 1e6  # rad: larger ones have lost the digits of a turn
 LIMITS = ("lower", "upper", "velocity", "effort")
 NAME, TEXT = 0, None
 # element: {attribute: how many numbers, or a NAME that is not empty, or a TEXT that is read later}. In a STRICT element no other
@@ -102,6 +103,8 @@ def _attributes(element: _Element, at: str, notes: list[str]) -> dict[str, Any]:
         if count == NAME and not text.strip():
             raise FileError(f"{at} has an empty {name!r}: name a {'joint' if tag == 'mimic' else 'link'}")
         values[name] = numbers(text, (count,), f"{at}, {name}") if count else text
+        if name == "rpy" and max(map(abs, values[name])) > LARGEST_ANGLE:
+            raise FileError(f"{at}, rpy is {format_value(text)}: expected angles up to {LARGEST_ANGLE:g} rad")
         if count == 1:
             (values[name],) = values[name]
     return values

@@ -13,6 +13,7 @@ from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.mechanisms.motion import keep_closed
+from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -28,6 +29,10 @@ class Encoder:
 
     noise: float = 0.0
     quantum: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("noise", "quantum"):
+            number(name, getattr(self, name), 0.0)
 
 
 @dataclass(frozen=True)
@@ -164,13 +169,13 @@ def track(
     that are not positive and durations too short.
     """
     s, encoder = sensors_of(robot), encoder or Encoder()
-    if not rate > 0.0:
-        raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)
+    rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
     path = sinusoids(s) if path is None else path
     dt, n = 1.0 / rate, round(duration * rate)
     t = dt * np.arange(n + 1)
     if n * dt <= path.lead:
-        raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids, got {duration!r}")
+        got = f"got {duration!r} s at a rate of {rate!r} Hz"
+        raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
     actual, rates = path.at(t)
     shown, shown_rates = readings(actual, rates, encoder, dt, np.random.default_rng(seed))
     state = start(s)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -103,7 +104,8 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
     np.int64(-1)
     """
     robot = ROBOTS[experiment_of(experiment).robot]() if model is None else model
-    angles, heights, speeds = (np.atleast_1d(np.asarray(x, float)) for x in (angle, height, speed))
+    starts = (("angle", angle), ("height", height), ("speed", speed))
+    angles, heights, speeds = (np.atleast_1d(finite_array(name, x)) for name, x in starts)
     grid = np.meshgrid(angles, heights, speeds, indexing="ij")
     q, v = hop_start(robot, angle=grid[0], height=grid[1], speed=grid[2])
     settings: dict[str, ArrayLike | str] = {"tolerance": 1e-6, "fallen_height": FALLEN_HEIGHT, "repeated": REPEATED} | changes

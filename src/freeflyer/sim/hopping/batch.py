@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,10 +18,11 @@ from freeflyer.kernels.calls.running import batch, table_handle
 from freeflyer.kernels.entries import HOP_STEPS
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.sim import layout as L
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.errors import StepError
 from freeflyer.sim.hopping.records import check_hopper, legs, make_record, put_settings, record_size, table_of
 from freeflyer.sim.hopping.settings import ROBOTS, HopSettings, changed, experiment_of
 
@@ -34,8 +35,10 @@ OUTCOMES = {
 }  # fmt: skip
 
 
+@runtime_checkable
 class Executor(Protocol):
-    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both."""
+    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors, such as
+    that of a worker which was killed, are raised as they are."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
         """A future."""
@@ -90,9 +93,9 @@ class Block:
         while active.size and tries < most:
             here = np.ascontiguousarray(records[active])
             after = np.empty_like(here)
-            status, where = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
+            status, _ = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
             if status != OK:
-                raise RuntimeError(f"hop_steps answered {status} at {where}")
+                raise StepError("a run's numbers are beyond floating-point numbers: start nearer to rest, or take other settings")
             records[active] = after
             active, tries = active[after[:, L.STATUS] == L.RUNNING], tries + TRIES
         return records
@@ -117,7 +120,7 @@ def advance_all(model: Model, controller: HopSettings, records: np.ndarray, exec
             for future in futures:
                 future.cancel()
             raise
-    return np.concatenate(done)
+    return np.concatenate(done) if done else records
 
 
 def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> HopEnds:
@@ -164,6 +167,8 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     ------
     UnknownNameError, InputError
         As `hop`.
+    StepError
+        For runs whose numbers are beyond floating-point numbers.
 
     Notes
     -----
@@ -183,7 +188,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     check_hopper(robot)
     end = time_step("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
-    varied = {name: np.asarray(x, float) for name, x in changes.items() if name not in fixed}
+    varied = {name: finite_array(name, x) for name, x in changes.items() if name not in fixed}
     settings = changed(chosen.settings, fixed)
     q0, v0 = finite_row(robot, "q", q, "v"), finite_row(robot, "v", v, "v")
     try:
@@ -261,7 +266,8 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
     upright = np.array(model.keyframes["start"])
     if joint is not None:
         upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
-    angles, heights, speeds = np.broadcast_arrays(*(np.asarray(x, float) for x in (angle, height, speed)))
+    given = [finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))]
+    angles, heights, speeds = np.broadcast_arrays(*given)
     q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))
     q[..., 2] += angles - float(legs(model, upright).angle)
     q[..., 1], v[..., 0] = heights, speeds

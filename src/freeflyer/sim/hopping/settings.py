@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.model import Model
 from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
 
@@ -89,18 +90,14 @@ class HopSettings:
             if f.name == "controller":
                 continue
             value = getattr(self, f.name)
-            try:
-                numbers = np.array(value, dtype=float)
-            except (TypeError, ValueError):
-                raise InputError(f"{f.name} must be a number, got {format_value(value)}") from None
+            numbers = finite_array(f.name, value)
             pair = f.name.startswith("floor_")
-            if numbers.shape not in (((), (2,)) if pair else ((),)) or not np.isfinite(numbers).all():
-                raise InputError(f"{f.name} must be a finite number{' or a pair (along x, z)' * pair}, got {format_value(value)}")
+            if numbers.shape not in (((), (2,)) if pair else ((),)):
+                raise InputError(f"{f.name} must be a number{' or a pair (along x, z)' * pair}, got {format_value(value)}")
             free = f.name == "angle" or (f.name.endswith(("_gain", "_damping")) and not pair)
             if not free and (numbers < 0.0).any():
                 raise InputError(f"{f.name} must not be negative, got {format_value(value)}")
-        if not 1e-12 <= self.tolerance <= 1e-2:
-            raise InputError(f"tolerance must lie between 1e-12 and 1e-2, got {format_value(self.tolerance)}")
+        number("tolerance", self.tolerance, 1e-12, 1e-2)
         if self.length == 0.0 or min(np.broadcast_to(self.floor_stiffness, 2)) == 0.0:
             raise InputError("length and floor_stiffness must be above zero: a leg of length 0 has no direction")
 

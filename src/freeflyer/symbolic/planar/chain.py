@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import sympy as sp
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.public import public
 from freeflyer.symbolic.formulas import formula
 from freeflyer.symbolic.planar.poses import Pose
@@ -138,7 +138,7 @@ def variables(n: int) -> Variables:
     (o_x, o_y, theta, q1, q2)
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError(f"n must be a number of joints, a whole number >= 0, got {n!r}")
+        raise InputError(f"n must be a number of joints, a whole number >= 0, got {format_value(n)}")
     names = [f"{k}" for k in range(1, n + 1)]
     position = sp.symbols(["o_x", "o_y", "theta", *(f"q{k}" for k in names)], real=True)
     velocity = sp.symbols(["v_x", "v_y", "omega", *(f"qdot{k}" for k in names)], real=True)
@@ -248,7 +248,7 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
     """
     check_robot(robot)
     if reference not in References:
-        raise InputError(f"reference must be 'base' or 'world', got {reference!r}", reference=reference)
+        raise InputError(f"reference must be 'base' or 'world', got {format_value(reference)}", reference=reference)
     rows = {row.name: row for row in robot.frames}
     if frame != BASE and frame not in rows:
         raise unknown_name("frame", frame, [BASE, *rows])
@@ -272,7 +272,7 @@ def check_robot(robot: object) -> None:
 def _frame(given: object, above: str) -> Frame:
     row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle")))
     if not isinstance(row.name, str) or not row.name or row.name == BASE:
-        raise InputError(f"a frame needs a name of its own, other than 'base', got {row.name!r}")
+        raise InputError(f"a frame needs a name of its own, other than 'base', got {format_value(row.name)}")
     x, y, angle = (formula(f"{k} of frame {row.name!r}", getattr(row, k)) for k in ("x", "y", "angle"))
     return Frame(row.name, x, y, angle, above if row.parent is None else row.parent)
 
@@ -286,7 +286,7 @@ def _mass(given: object) -> Mass:
 def _fields(what: str, given: object, names: tuple[str, ...]) -> list[Any]:
     row = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
     if len(row) != len(names):
-        raise InputError(f"a row of {what} is ({', '.join(names)}), got {given!r}")
+        raise InputError(f"a row of {what} is ({', '.join(names)}), got {format_value(given)}")
     return row
 
 

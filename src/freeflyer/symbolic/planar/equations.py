@@ -7,7 +7,7 @@ from typing import Literal
 
 import sympy as sp
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.public import public
 from freeflyer.symbolic.planar.chain import BASE, PlanarRobot, check_robot, frame_pose
 from freeflyer.symbolic.planar.inertias import LinkInertia, link_inertia
@@ -153,7 +153,7 @@ def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "
     """
     check_robot(robot)
     if form not in FORMS:
-        raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form)
+        raise InputError(f"form must be 'passive' or 'hamel', got {format_value(form)}", form=form)
     return _hamel(robot) if form == "hamel" else _passive(robot)
 
 
