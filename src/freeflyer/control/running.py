@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import close
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.coordinates import actuated_coordinates
@@ -20,7 +19,7 @@ from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.solution import ControlSolution
-from freeflyer.control.standing import stand_on_feet
+from freeflyer.control.standing import closed_posture, stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -155,7 +154,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     q : (nq,) array, optional
         Where it stands; by default that of stand_on_feet.
     feet : sequence of Contact, optional
-        By default those of contacts.feet_of; in a robot's file contacts.feet_in_file finds them.
+        By default those of stand_on_feet, which finds them in the file of `path`.
     sensing : Sensing, optional
         Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since then.
     path : path, optional
@@ -186,7 +185,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
     if q is None:
-        model, q, feet = stand_on_feet(model, feet)
+        model, q, feet = stand_on_feet(model, feet, path=path)
     model = close_loops(model)
     stance = stance_of(model, one_row(model, "q", q, "q"), dt, feet)
     if callable(scenario):
@@ -224,14 +223,6 @@ def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[
     for a in accelerations:
         q, v = integrate(model, q, dt * (v + 0.5 * dt * a)), v + dt * a
     return q, v
-
-
-def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
-    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    if not model.reduction:
-        return q
-    split = model.reduction.split
-    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
 
 
 def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | None = None) -> Stance:
