@@ -21,6 +21,8 @@ NUMBER = rb"[-+0-9.eE]+"
 TEXT_CORNER = {suffix: re.compile(rb"^\s*" + word + rb"\s+(%s)\s+(%s)\s+(%s)" % ((NUMBER,) * 3), re.MULTILINE)
                for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}  # fmt: skip
 READ = (".stl", ".dae", ".obj")
+UPWARD = {"Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+          "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MOVES = {"matrix": 16, "translate": 3, "scale": 3, "rotate": 4}  # elements of a node in COLLADA, and how many numbers they hold
 
 
@@ -44,8 +46,8 @@ def mesh_corners(file: Path) -> np.ndarray:
 
 
 def _collada(root: _Element, where: str) -> np.ndarray:
-    """(k, 3): positions of all geometries in the places of their nodes. The upward axis is left as it is, as ROS does."""
-    found, unit = [], root.find("asset/unit")
+    """(k, 3): positions of all geometries in the places of their nodes, the file's upward axis along z."""
+    found, unit, upward = [], root.find("asset/unit"), (root.findtext("asset/up_axis") or "Y_UP").strip()
     geometries = {f"#{g.get('id')}": _positions(g, where) for g in root.iter("geometry")}
 
     def collect(node: _Element, X: np.ndarray) -> None:
@@ -60,7 +62,7 @@ def _collada(root: _Element, where: str) -> np.ndarray:
     for scene in root.iter("visual_scene"):
         collect(scene, np.eye(4))
     metres = 1.0 if unit is None else numbers(unit.get("meter", "1"), (1,), where)[0]
-    return metres * np.vstack(found) if found else np.zeros((0, 3))
+    return metres * np.vstack(found) @ UPWARD.get(upward, np.eye(3)).T if found else np.zeros((0, 3))
 
 
 def _move(tag: str, x: np.ndarray) -> np.ndarray:

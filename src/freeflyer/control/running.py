@@ -39,7 +39,7 @@ from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
-SMOOTHING = 0.02  # s, of the forces that make up for damping: at once they would excite the compliance of closed linkages
+SMOOTHING = 0.02  # s, of the forces that make up for damping of closed linkages: at once they would excite their compliance
 CHECKED = 10  # cycles from one check for a fall to the next
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
 
@@ -123,7 +123,8 @@ class _Loop:
         tau = np.zeros(problem.model.nv)
         if self.passive:
             lost = springs_and_damping(stance.model, q, v)[self.places]
-            self.lost = self.lost + (lost - self.lost) * min(1.0, stance.dt / SMOOTHING)
+            share = min(1.0, stance.dt / SMOOTHING) if stance.model.reduction else 1.0
+            self.lost = self.lost + (lost - self.lost) * share
         tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
         self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
         return tau

@@ -94,8 +94,9 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     Returns
     -------
     Standing
-        Its model has a frame `..._sole` for each foot whose own frame has no z upwards; and where the moments of inertia of a body
-        are not those of any, as MuJoCo asks for, those of its links are reduced, the largest one to the sum of the others.
+        Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward; and if the moments of
+        inertia of a body are not those of any, as MuJoCo asks for, those of its links are reduced, the largest one to the sum of
+        the others.
 
     Raises
     ------
@@ -105,9 +106,10 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
 
     Notes
     -----
-    Knees are bent where a leg has three joints about the lateral axis y, hip, knee and ankle: forward, by -0.35, 0.7 and -0.35 rad
-    from the neutral posture; and where it has two above a point foot: by 0.7 and -1.4 rad, the way that their limits allow, else
-    towards the middle of the robot. Other legs, as closed linkages, crouch: the centre of mass goes down by 6 % of its height.
+    Knees are bent if a leg has three joints about the lateral axis y, hip, knee and ankle, by 0.35, 0.7 and 0.35 rad, or two above
+    a point foot, by 0.7 and 1.4 rad: the way that the knee's limits allow; if both, forward along x above soles and towards the
+    middle of the robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages,
+    crouch: the centre of mass goes down by 6 % of its height.
 
     Examples
     --------
@@ -118,11 +120,13 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     closed = close_loops(model)
     found = path is not None and feet is None
     named = complete_feet(closed, feet_in_file(closed, path) if found else feet)  # type: ignore[arg-type]
-    model, feet = _with_soles(closed, named)
+    legs = [_leg(closed, foot, named) for foot in named]
+    back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
+    model, feet = _with_soles(closed, named, -1.0 if back else 1.0)
     base = next((j for j in model.tree.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} has no floating base: it stands on no feet")
-    near = _seed(model, feet) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
+    near = _seed(model, legs) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
     at, off = near.q, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
@@ -168,20 +172,21 @@ class Seed(NamedTuple):
     bent: bool
 
 
-def _with_soles(model: Model, feet: Sequence[Contact]) -> tuple[Model, tuple[Contact, ...]]:
-    """The closed model with a site below each foot whose frame has no z upwards, and inertias that bodies can have."""
+def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Model, tuple[Contact, ...]]:
+    """The closed model with a site below each foot whose frame has no z upwards or no x forward (ahead: 1, or -1 for robots that
+    face -x), and inertias that bodies can have."""
     given, sites, soles, at = model.tree.description, list[Site](), list[Contact](), reference_posture(model)
     for foot in feet:
         X = frame_pose(model, at, foot.frame)
-        if foot.kind == "point" or X[2, 2] > LEVEL:
+        if foot.kind == "point" or (X[2, 2] > LEVEL and ahead * X[0, 0] > 0.5):
             soles.append(foot)
             continue
         name = f"{foot.frame}_sole"
-        X_WS = np.eye(4)
+        X_WS = np.diag([ahead, ahead, 1.0, 1.0])
         X_WS[:3, 3] = _points(model, at, foot).mean(axis=0)
         link = next((site.link for site in given.sites if site.name == foot.frame), foot.frame)
         sites.append(Site(name, link, se3.inverse(frame_pose(model, at, link)) @ X_WS))
-        points = _points(model, at, foot) - X_WS[:3, 3]
+        points = (_points(model, at, foot) - X_WS[:3, 3]) @ X_WS[:3, :3]
         soles.append(replace(foot, frame=name, name=name, points=points, at=None))
     bodies = {link.name for link in merge_fixed(model.tree).description.links if possible(link.inertia) is not link.inertia}
     groups = rigid_groups(given, with_world=False)
@@ -193,7 +198,7 @@ def _with_soles(model: Model, feet: Sequence[Contact]) -> tuple[Model, tuple[Con
     return close_loops(build(replace(given, links=links, sites=(*given.sites, *sites)))), tuple(soles)
 
 
-def _seed(model: Model, feet: Sequence[Contact]) -> Seed:
+def _seed(model: Model, legs: Sequence[_Leg | None]) -> Seed:
     """The posture of our own robots, the file's keyframe, or the neutral one with bent knees and joints away from their limits."""
     with suppress(InputError):
         return Seed(standing_posture(model), True)
@@ -207,37 +212,41 @@ def _seed(model: Model, feet: Sequence[Contact]) -> Seed:
             low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
             inner = min(INNER * (high - low), INNER_ANGLE)
             q[joint.iq] = np.clip(q[joint.iq], low + inner, high - inner)
-    middle = np.mean([frame_pose(model, model.neutral, foot.frame)[0, 3] for foot in feet])
-    legs = [_bending(model, foot) for foot in feet]
-    for foot, leg in zip(feet, legs):
-        if len(leg) == 2:
-            back = frame_pose(model, model.neutral, foot.frame)[0, 3] >= middle
-            (_, sign), centre = leg[1], float(np.mean(np.clip(_range(model, leg[1][0]), -np.pi, np.pi)))
-            if abs(centre) > ONE_SIDED:
-                back = sign * centre < 0.0
-            angles = (1.0 if back else -1.0) * BEND_OF_TWO * np.array([1.0, -2.0])
-        else:
-            angles = BEND * np.array([-1.0, 2.0, -1.0])
-        for (joint, sign), angle in zip(leg, angles):
-            q[joint.iq] = np.clip(sign * angle, *_range(model, joint))
-    return Seed(q, all(legs))
+    for leg in legs:
+        for joint, sign, angle in leg.joints if leg is not None else ():
+            q[joint.iq] = np.clip(sign * angle, model.position_lower[joint.iv], model.position_upper[joint.iv])
+    return Seed(q, None not in legs)
 
 
-def _range(model: Model, joint: JointInfo) -> tuple[float, float]:
-    return float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
+class _Leg(NamedTuple):
+    """Hip, knee and ankle, of point feet hip and knee: (joint, sign of its axis along y, angle about y to bend to, rad); the
+    direction in which the knee turns about y: 1 if it goes to x."""
+
+    joints: list[tuple[JointInfo, float, float]]
+    knee: float
 
 
-def _bending(model: Model, foot: Contact) -> list[tuple[JointInfo, float]]:
-    """Hip, knee and ankle, of point feet hip and knee: the joints between the base and a foot that turn about y at the neutral
-    posture, and their signs; none if they are not three or two."""
-    carrying = set(path_of(model, foot.frame))
-    found = []
+def _leg(model: Model, foot: Contact, feet: Sequence[Contact]) -> _Leg | None:
+    """The joints between the base and a foot that turn about y at the neutral posture; None if they are not three, or two above a
+    point. Knees bend as their limits allow; else forward above soles, and towards the middle of the feet above points."""
+    if model.reduction:
+        return None
+    carrying, found = set(path_of(model, foot.frame)), []
     for joint in model.joints:
         if joint.iv in carrying and joint.kind in ("revolute", "continuous"):
             axis = frame_jacobian(model, model.neutral, joint.child, "mixed")[3:, joint.iv]
             if abs(axis[1]) > LATERAL:
                 found.append((joint, float(np.sign(axis[1]))))
-    return found if len(found) == (2 if foot.kind == "point" else 3) else []
+    if len(found) != (2 if foot.kind == "point" else 3):
+        return None
+    knee, sign = found[1]
+    ends = np.clip([model.position_lower[knee.iv], model.position_upper[knee.iv]], -np.pi, np.pi)
+    x = [frame_pose(model, model.neutral, other.frame)[0, 3] for other in (foot, *feet)]
+    way = -1.0 if foot.kind == "point" and x[0] >= np.mean(x[1:]) else 1.0
+    if abs(ends.mean()) > ONE_SIDED:
+        way = float(np.sign(sign * ends.mean()))
+    bend = way * (BEND_OF_TWO if foot.kind == "point" else BEND)
+    return _Leg([(joint, turn, share * bend) for (joint, turn), share in zip(found, (-1.0, 2.0, -1.0))], way)
 
 
 def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
