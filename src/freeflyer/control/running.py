@@ -6,7 +6,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closed import close_loops
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
+from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
@@ -41,7 +42,26 @@ FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 SMOOTHING = 0.02  # s, of the forces that make up for damping of closed linkages: at once they would excite their compliance
 CHECKED = 10  # cycles from one check for a fall to the next
+LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
+
+
+class LargestError(NamedTuple):
+    """Largest norms of a task's error over a run, 0 for units that it has no rows of.
+
+    Attributes
+    ----------
+    m, rad : float
+
+    Examples
+    --------
+    >>> error = ff.control.run("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
+    >>> error.m, error.rad < 1e-3
+    (0.0, True)
+    """
+
+    m: float
+    rad: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +83,16 @@ class ControlRun:
         How many cycles ended with each status.
     stance : Stance
         Where it began.
+    angles : mapping
+        Which of the errors of each task (m,) are angles.
+    pushed : bool
+        Whether the scenario pushes the robot.
 
     Examples
     --------
     >>> run = ff.control.run("squat", "humanoid", duration=0.05)
+    >>> run.lost
+    ()
     >>> run.fell, sorted(run.errors), run.statuses
     (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
     """
@@ -80,6 +106,8 @@ class ControlRun:
     solve_times: np.ndarray
     statuses: Mapping[str, int]
     stance: Stance
+    angles: Mapping[str, np.ndarray]
+    pushed: bool
 
     __repr__ = short_repr
 
@@ -90,9 +118,24 @@ class ControlRun:
             return True
         return has_fallen(self.stance, self.run.q[::10])
 
-    def largest_errors(self) -> dict[str, float]:
-        """The largest norm of each task's error, m and rad."""
-        return {name: float(np.nanmax(np.linalg.norm(e, axis=1))) for name, e in self.errors.items()}
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Tasks, but for the posture, that were off by more than 5 cm or 0.2 rad; under pushes in the last tenth of the run."""
+        start = len(self.solve_times) * 9 // 10 if self.pushed else 0
+        found = self._largest(start)
+        return tuple(k for k, e in found.items() if k != PostureTask.__name__ and (e.m > LOST_LENGTH or e.rad > LOST_ANGLE))
+
+    def largest_errors(self) -> dict[str, LargestError]:
+        """The largest norm of each task's error, its lengths (m) and angles (rad) apart."""
+        return self._largest(0)
+
+    def _largest(self, start: int) -> dict[str, LargestError]:
+        """Over the cycles from `start` on."""
+        found = {}
+        for name, e in self.errors.items():
+            parts = [np.linalg.norm(e[start:, rows], axis=1) for rows in (~self.angles[name], self.angles[name])]
+            found[name] = LargestError(*[float(np.nanmax(x)) if np.isfinite(x).any() else 0.0 for x in parts])
+        return found
 
 
 class _Loop:
@@ -179,7 +222,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     Examples
     --------
     >>> run = ff.control.run("squat", "humanoid", duration=0.02)
-    >>> max(run.largest_errors().values()) < 1e-3
+    >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
     True
     """
     model = make(robot) if isinstance(robot, str) else robot
@@ -203,10 +246,14 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
         plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
         sensing=sensing, progress=progress,
     )  # fmt: skip
+    errors = _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles])
+    named = {task.name: task for tasks, _ in loop.cycles for task in tasks}
     return ControlRun(
-        name, model.name, formulation, simulated, _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles]),
+        name, model.name, formulation, simulated, errors,
         np.array([solution.tau for _, solution in loop.cycles]), np.array([s.times["total"] for _, s in loop.cycles]),
         dict(Counter(solution.status for _, solution in loop.cycles)), stance,
+        {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()},
+        type(made).pushes is not Scenario.pushes,
     )  # fmt: skip
 
 

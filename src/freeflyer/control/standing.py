@@ -15,7 +15,7 @@ from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import close
 from freeflyer.constraints.set_tables import path as path_of
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
+from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
@@ -84,7 +84,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     model : Model
         With a floating base; loops are closed.
     feet : sequence of Contact, optional
-        With points; by default those of contacts.feet_in_file if a path is given, else of contacts.feet_of.
+        With points; by default those of contacts.feet_of if frames `..._sole` have corners, else of contacts.feet_in_file.
     q : (nq,) array, optional
         Posture near which one is looked for; by default the keyframe `home` or `stand...` of the file, else with bent knees, joints
         away from their limits.
@@ -118,7 +118,9 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     array([0.035, 0.   , 0.971])
     """
     closed = close_loops(model)
-    found = path is not None and feet is None
+    found = path is not None and feet is None and not any(
+        name.endswith("_sole") and corners_of(closed, name) is not None for name in closed.frame_names
+    )
     named = complete_feet(closed, feet_in_file(closed, path) if found else feet)  # type: ignore[arg-type]
     legs = [_leg(closed, foot, named) for foot in named]
     back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
