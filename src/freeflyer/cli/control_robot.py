@@ -15,15 +15,37 @@ def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | 
     """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the colliding shapes in the file that
     MuJoCo simulates or in its own."""
     from freeflyer.cli.options import load_robot
-    from freeflyer.constraints.closed import close_loops
     from freeflyer.control.standing import stand_on_feet
     from freeflyer.errors import InputError
 
     robot = load_robot(name, None, loops)
-    model, path = close_loops(robot.model), plant or robot.path
+    model, path = _without_springs(robot.model, plant), plant or robot.path
     if sole is not None and feet is None:
         raise InputError("--sole gives the size of the feet that --feet names: give both")
     return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
+
+
+def _without_springs(robot: Model, plant: Path | None) -> Model:
+    """The robot with closed loops, joints locked that springs drive and no motors: forces of the ground, which a cycle chooses, would
+    have to go through them."""
+    from freeflyer.cli.output import console
+    from freeflyer.constraints.closed import close_loops
+    from freeflyer.control.coordinates import unactuated_coordinates, velocity_places
+    from freeflyer.errors import InputError
+    from freeflyer.model.edits import lock_joints
+    from freeflyer.model.keyframes import reference_posture
+
+    model = close_loops(robot)
+    free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())
+    sprung = {j.name for j in model.tree.description.joints if any(j.stiffness)}
+    names = [j.name for j in model.tree.joints if j.iv in free and j.nv == 1 and j.name in sprung]
+    if not names:
+        return model
+    if plant is not None:
+        raise InputError(f"springs alone drive {', '.join(names)} of {model.name!r}: its own file cannot be the plant, as control takes "
+                         "these joints as rigid. Leave --plant-file out")  # fmt: skip
+    console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
+    return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
 
 
 def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:

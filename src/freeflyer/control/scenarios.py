@@ -21,6 +21,7 @@ from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SinusoidReference, WaypointReference, number_within
 from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
+from freeflyer.control.support import pose_weight
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array
@@ -172,7 +173,9 @@ def _tasks(stance: Stance, swing: str | None) -> list[FramePoseTask | CenterOfMa
     flat = CenterOfMassTask(c, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
     found = [flat, CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)]
     if swing is not None:
-        found.append(FramePoseTask(_foot(stance, swing).frame, np.eye(4), stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
+        foot = _foot(stance, swing)
+        weight = pose_weight(foot, stance.pose(foot.frame)[:3, :3])
+        found.append(FramePoseTask(foot.frame, np.eye(4), weight=weight, stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
     return [*found, stance.upright(2), stance.relaxed()]  # type: ignore[list-item]
 
 

@@ -18,8 +18,10 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
+from freeflyer.control.coordinates import joint_coordinates, unactuated_coordinates
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
+from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
@@ -46,6 +48,7 @@ INNER_ANGLE = 0.3  # rad, m
 LATERAL = 0.9  # cosine between a joint that bends the leg and the lateral axis
 LEVEL = 0.999  # cosine of a sole's tilt
 POSTURE_ERROR = 1e-6  # m, rad: what a posture that stands may be off
+SPRING_WEIGHT = 100.0  # of joints without motors beside those with: springs are to stay near rest
 ROUNDS = 20  # postures until balls touch the ground where they are said to
 
 
@@ -155,7 +158,9 @@ def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarr
     tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
     tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if near.bent else 1.0)))
     tasks.append(FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0))
-    found = inverse_kinematics(model, [*tasks, PostureTask(seed, level=1)], start)
+    springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
+    posture = PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
+    found = inverse_kinematics(model, [*tasks, posture], start)
     return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
 
 
@@ -258,7 +263,7 @@ def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
 
 
 def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
-    """The foot's points at height 0, its frame turned about the vertical alone."""
+    """The foot's points at height 0, its frame turned about the vertical alone; one on a line about that, too."""
     X, points = frame_pose(model, q, foot.frame), contact_points(foot)
     if foot.kind == "point":
         X[2, 3] -= float(_points(model, q, foot)[:, 2].min())
@@ -266,4 +271,4 @@ def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
     yaw = np.arctan2(X[1, 0], X[0, 0])
     X[:3, :3] = rotation_of_rpy(0.0, 0.0, float(yaw))
     X[2, 3] = -float((points @ X[:3, :3].T)[:, 2].min())
-    return FramePoseTask(foot.frame, X, level=0)
+    return FramePoseTask(foot.frame, X, level=0, weight=pose_weight(foot, X[:3, :3]))
