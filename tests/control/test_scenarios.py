@@ -18,8 +18,8 @@ def test_a_squat_follows_its_reference(formulation):
     assert not run.fell
     assert set(run.statuses) == {"solved"}
     errors = run.largest_errors()
-    assert errors["CenterOfMassTask"] < 2e-3
-    assert errors["FrameOrientationTask('pelvis')"] < 5e-3
+    assert errors["CenterOfMassTask"].m < 2e-3
+    assert errors["FrameOrientationTask('pelvis')"].rad < 5e-3
     height = ff.center_of_mass(run.stance.model, run.run.q)[:, 2]
     assert height[0] - height.min() > 0.19
 
@@ -49,7 +49,7 @@ def test_the_first_step_is_made():
 def test_a_closed_linkage_swings_by_its_linear_motors():
     run = control.run("swing", "kangaroo_like", duration=0.8, **SLOW)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 0.01
+    assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     assert run.tau.shape[1] == len(run.stance.model.actuated) == 12
 
 
@@ -61,7 +61,7 @@ def test_noise_and_delay_are_lived_with(scenario, options):
     """Two cycles of delay are predicted: errors stay below a millimetre, where they were centimetres without noise or delay."""
     run = control.run(scenario, "humanoid", sensing=ENCODERS, dt=1e-3, **options)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 1e-3
+    assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
 def test_a_push_is_borne_with_noise_and_delay():
@@ -77,7 +77,7 @@ def test_both_formulations_track_alike(scenario):
     )
     assert full.keys() == reduced.keys()
     for name, e in full.items():
-        assert abs(reduced[name] - e) <= 0.1 * e + 1e-9, name
+        assert np.abs(np.subtract(reduced[name], e)).max() <= 0.1 * max(e) + 1e-9, name
 
 
 def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
@@ -86,7 +86,7 @@ def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
     model = run.stance.model
     waist = run.run.q[:, model.joint("waist_pitch").iq]
     assert np.abs(waist).max() < 0.2
-    assert run.largest_errors()["FramePositionTask('left_palm')"] < 1e-3
+    assert run.largest_errors()["FramePositionTask('left_palm')"].m < 1e-3
 
 
 def test_a_run_ends_with_the_fall():

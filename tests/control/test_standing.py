@@ -47,8 +47,8 @@ def test_tocabi_stands_and_squats(models_folder):
     run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.2, dt=2e-3)
     errors = run.largest_errors()
     assert not run.fell
-    assert errors["CenterOfMassTask"] < 3e-3  # its joints have dampers, which motors make up for: 17 mm else
-    assert errors["FrameOrientationTask('Pelvis_Link')"] < 0.02  # rad
+    assert errors["CenterOfMassTask"].m < 3e-3  # its joints have dampers, which motors make up for: 17 mm else
+    assert errors["FrameOrientationTask('Pelvis_Link')"].rad < 0.02  # rad
 
 
 @needs_examples
@@ -61,7 +61,7 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
         assert (np.ptp(foot.points, axis=0)[:2] > [0.19, 0.11]).all()
     run = control.run("lift", robot.model, q=robot.q, feet=robot.feet, duration=1.6, dt=2e-3)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 2e-3
+    assert run.largest_errors()["CenterOfMassTask"].m < 2e-3
 
 
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
@@ -69,7 +69,7 @@ def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(
     stands(robot)
     run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.6)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 0.01
+    assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     model, tree, q = run.stance.model, run.stance.model.tree, run.run.q
     assert np.ptp(ff.center_of_mass(model, q)[:, 2]) > 0.1
     for foot in robot.feet:
@@ -101,37 +101,3 @@ def test_named_feet_and_a_given_posture():
 def test_bad_robots_are_refused(change, words):
     with pytest.raises(ff.FreeflyerError, match=words):
         control.stand_on_feet(**({"model": ff.robots.humanoid(20)} | change))
-
-
-def test_feet_in_urdf_files(tmp_path):
-    """A box, a sphere and a mesh that reach equally low; a cylinder, which is none; a mesh that is missing."""
-    links = "".join(
-        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-        f'<collision><origin xyz="0 0 {z}"/><geometry>{shape}</geometry></collision></link>'
-        for name, z, shape in (
-            ("body", 0.0, '<cylinder radius="0.1" length="9"/>'), ("box", 0.05, '<box size="0.2 0.1 0.1"/>'),
-            ("ball", 0.03, '<sphere radius="0.03"/>'), ("mesh", 0.0, '<mesh filename="package://shoes/sole.stl" scale="2 1 1"/>'),
-        )
-    )  # fmt: skip
-    joints = "".join(
-        f'<joint name="to_{name}" type="fixed"><parent link="body"/><child link="{name}"/><origin xyz="{x} 0 -1"/></joint>'
-        for x, name in enumerate(("box", "ball", "mesh"))
-    )
-    folder = tmp_path / "shoes" / "urdf"
-    folder.mkdir(parents=True)
-    path = folder / "robot.urdf"
-    path.write_text(f'<robot name="shoes">{links}{joints}</robot>')
-    model = ff.load(path)
-    with pytest.raises(ff.FreeflyerError, match=r"sole\.stl' of robot\.urdf is not found"):
-        ff.contacts.feet_in_file(model, path)
-    triangle = np.zeros(1, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    triangle["corners"] = [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.0]]
-    (tmp_path / "shoes" / "sole.stl").write_bytes(bytes(80) + (1).to_bytes(4, "little") + triangle.tobytes())
-    feet = {foot.frame: foot for foot in ff.contacts.feet_in_file(model, path)}
-    assert {name: foot.kind for name, foot in feet.items()} == {"box": "surface", "ball": "point", "mesh": "surface"}
-    close(np.ptp(feet["box"].points, axis=0), [0.2, 0.1, 0.0])
-    close(feet["ball"].points[0], [0.0, 0.0, 0.0], least=1.0)
-    close(np.float32(feet["mesh"].points.max(axis=0)), np.float32([0.2, 0.1, 0.0]))
-    (tmp_path / "shoes" / "sole.stl").write_bytes(b"solid text")
-    with pytest.raises(ff.FileError, match="no binary STL"):
-        ff.contacts.feet_in_file(model, path)

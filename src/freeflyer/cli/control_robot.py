@@ -26,8 +26,8 @@ def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | 
 
 
 def _without_springs(robot: Model, plant: Path | None) -> Model:
-    """The robot with closed loops, joints locked that springs drive and no motors: forces of the ground, which a cycle chooses, would
-    have to go through them."""
+    """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
+    have to go through springs."""
     from freeflyer.cli.output import console
     from freeflyer.constraints.closed import close_loops
     from freeflyer.control.coordinates import unactuated_coordinates, velocity_places
@@ -42,8 +42,10 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     if not names:
         return model
     if plant is not None:
-        raise InputError(f"springs alone drive {', '.join(names)} of {model.name!r}: its own file cannot be the plant, as control takes "
-                         "these joints as rigid. Leave --plant-file out")  # fmt: skip
+        raise InputError(
+            f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file cannot be the "
+            "plant. Leave --plant-file out"
+        )
     console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
     return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
 

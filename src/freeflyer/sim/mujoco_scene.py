@@ -232,8 +232,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
         spec, robot = spec_with_shapes(path)
     where = "the robot" if path is None else Path(path).name
     carrying = [_rigid_links(model, foot) for foot in feet or ()]
-    if feet is not None:
-        only_feet_touch(spec, carrying, path is None)
+    touching = set() if feet is None else only_feet_touch(spec, carrying, path is None)
     if path is None:
         add_spheres(mujoco, spec, model, feet or (), q[0])
     add_floor(mujoco, spec, friction)
@@ -245,6 +244,12 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     with collected_warnings():
         mujoco.mj_forward(mj, data)
     _agree(model, mj, data, q[0], where)
+    lacking = next((foot[-1] for foot in carrying if path is not None and not touching.intersection(foot)), None)
+    if lacking is not None:
+        raise InputError(
+            f"link {lacking!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, or leave path= out, "
+            "which puts spheres at the points of feet"
+        )
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
     for k, links in enumerate(carrying):

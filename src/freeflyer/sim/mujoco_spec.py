@@ -79,21 +79,14 @@ class Servos:
             )
 
 
-def only_feet_touch(spec: Any, feet: Sequence[Sequence[str]], bare: bool) -> None:
-    """Of the robot's shapes those on the links of feet alone touch the floor; none if feet get spheres at their points (bare).
-    Errors: InputError for a foot without shapes."""
-    links = {link for foot in feet for link in foot}
-    touching = set()
+def only_feet_touch(spec: Any, feet: Sequence[Sequence[str]], bare: bool) -> set[str]:
+    """Of the shapes those on the links of feet alone touch the floor, none if feet get spheres (bare); the links that do."""
+    links, touching = {link for foot in feet for link in foot}, set[str]()
     for geom in spec.geoms:
         touches = geom.parent.name in links and not bare and collides(geom)
         geom.contype, geom.conaffinity = int(touches), 0
         touching |= {geom.parent.name} if touches else set()
-    for foot in () if bare else feet:
-        if not touching.intersection(foot):
-            raise InputError(
-                f"link {foot[-1]!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, "
-                "or leave path= out, which puts spheres at the points of feet"
-            )
+    return touching
 
 
 def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q: np.ndarray) -> None:
