@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closeness import close
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.control.running import stance_of
+from freeflyer.control.scenarios import SCENARIOS
 
 SLOW = {"dt": 2e-3}
 
@@ -44,6 +48,56 @@ def test_the_first_step_is_made():
     assert in_the_air[600:].sum() * 2e-3 > 0.3
     close(right[in_the_air & (np.arange(len(left)) > 600)].mean(), weight, 0.1, least=weight)
     assert np.nanmax(np.abs(run.errors["FramePoseTask('left_sole')"])) < 0.02
+
+
+def test_a_swing_foot_with_dampers_follows():
+    """Motors make up for damping at once: late by 20 ms they missed the foot by centimetres and tenths of a radian."""
+    model = ff.robots.humanoid(20)
+    joints = tuple([
+        replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
+    ])
+    run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
+    error = run.largest_errors()["FramePoseTask('left_sole')"]
+    assert error.m < 5e-3
+    assert error.rad < 0.02
+
+
+def test_lengths_and_angles_are_apart():
+    run = control.run("squat", "kangaroo_like", duration=0.05, **SLOW)
+    tree = run.stance.model.tree
+    slides = {j.name for j in tree.joints if j.kind == "prismatic"}
+    turns = run.angles["PostureTask"]
+    motors = [j for j in run.stance.model.joints if j.nv == 1]
+    assert slides
+    assert sum(~turns) == sum(j.name in slides for j in motors)
+    assert run.angles["CenterOfMassTask"].tolist() == [False] * 3
+    foot = control.FramePoseTask("left_sole", np.eye(4))
+    assert np.asarray(foot.angles(ff.robots.humanoid())).tolist() == [False] * 3 + [True] * 3
+
+
+def test_a_lost_task_is_named():
+    """Too long steps for this robot: it stands, and its verdict says what it loses."""
+    run = control.run("squat", "humanoid", duration=1.0, depth=0.05, **SLOW)
+    assert run.lost == ()
+    far = {name: e + 0.06 * ~run.angles[name] for name, e in run.errors.items()}
+    assert replace(run, errors=far).lost == ("CenterOfMassTask",)
+    turned = {name: e + 0.21 * run.angles[name] for name, e in run.errors.items()}
+    assert replace(run, errors=turned).lost == ("FrameOrientationTask('pelvis')",)
+    early = {name: np.where(np.arange(len(e))[:, None] < 0.8 * len(e), e + 1.0, e) for name, e in run.errors.items()}
+    assert replace(run, errors=early, pushed=True).lost == ()
+
+
+def test_steps_fit_the_robots_size():
+    lengths = []
+    for scale in (1.0, 0.5):
+        model = ff.robots.humanoid(20)
+        q = ff.robots.standing_posture(model)
+        stance = stance_of(model, q, 1e-3)
+        object.__setattr__(stance, "height", lambda scale=scale: 0.95 * scale)
+        feet = SCENARIOS["walk"](stance, np.random.default_rng(0), steps=2).footsteps.phases[-1].feet
+        lengths.append(feet[0].at[0, 3])
+    close(lengths[1], 0.5 * lengths[0], 1e3)
+    close(lengths[0], 0.2, 1e3)
 
 
 def test_a_closed_linkage_swings_by_its_linear_motors():

@@ -85,6 +85,109 @@ def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(
     assert np.abs(run.tau).max() > 100.0
 
 
+def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
+    """Feet with frames of their own, which the file does not have: it fell through the floor."""
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    robot = standing(path)
+    assert all(foot.frame.endswith("_sole") for foot in robot.feet)
+    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, path=path, duration=0.8, dt=2e-3)
+    assert not run.fell
+    assert run.lost == ()
+    carried = sum(
+        np.einsum("tij,tj->ti", ff.frame_pose(robot.model, run.run.q, n)[:, :3, :3], F[:, :3]) for n, F in run.run.forces.items()
+    )
+    close(carried[100:150, 2].mean(), 9.81 * robot.model.mass, 0.05, least=9.81)
+    shoes = [ff.contacts.sole("base_link", [[0.1, 0.1, -0.8], [0.1, -0.1, -0.8], [-0.1, 0.0, -0.8]])]
+    with pytest.raises(ff.InputError, match="'base_link' has no colliding shape"):
+        control.run("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
+
+
+def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
+    """Its shanks end in balls; the feet found are where these touch in the posture found."""
+    leg = """<body name="{n}_thigh" pos="{x} {y} 0"><joint name="{n}_roll" axis="1 0 0" range="-0.8 0.8"/>
+      <joint name="{n}_hip" axis="0 1 0" range="-1.5 1.5"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02" mass="0.8"/>
+      <body name="{n}_shank" pos="0 0 -0.2"><joint name="{n}_knee" axis="0 1 0" range="-2.6 -0.3"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.012" mass="0.2"/>
+      <body name="{n}_foot" pos="0 0 -0.2"><geom type="sphere" size="0.022" mass="0.05"/></body></body></body>"""
+    legs = "".join(leg.format(n=f"{a}{b}", x=x, y=y) for a, x in (("f", 0.2), ("r", -0.2)) for b, y in (("l", 0.1), ("r", -0.1)))
+    motors = "".join(
+        f'<motor joint="{a}{b}_{j}" ctrlrange="-40 40" ctrllimited="true"/>'
+        for a in "fr" for b in "lr" for j in ("roll", "hip", "knee")
+    )
+    (path := tmp_path / "dog.xml").write_text(
+        '<mujoco model="dog"><compiler angle="radian"/><worldbody><body name="trunk" pos="0 0 0.5"><freejoint/>'
+        f'<geom type="box" size="0.25 0.08 0.05" mass="6"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>'
+    )
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    assert [foot.kind for foot in robot.feet] == ["point"] * 4
+    knees = [robot.q[robot.model.joint(f"{n}_knee").iq] for n in ("fl", "fr", "rl", "rr")]
+    assert max(knees) < -1.0
+    for foot in robot.feet:  # the ball's lowest point, on the floor
+        X = ff.frame_pose(robot.model, robot.q, foot.frame)
+        close(X[:3, 3] + X[:3, :3] @ foot.points[0], X[:3, 3] - [0.0, 0.0, 0.022], 1e7, least=1.0)
+        assert abs(X[2, 3] - 0.022) < FLAT
+    for scenario, seconds in (("squat", 1.6), ("reach", 1.6)):
+        run = control.run(scenario, robot.model, q=robot.q, feet=robot.feet, path=path, duration=seconds, dt=2e-3)
+        assert not run.fell
+        assert run.lost == ()
+        assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
+    with pytest.raises(ff.InputError, match="take two feet with soles, 'dog' stands on fl_foot"):
+        control.run("walk", robot.model, q=robot.q, feet=robot.feet)
+
+
+@needs_examples
+@pytest.mark.parametrize("name", ["go2.urdf", "anymal.urdf", "solo12.urdf", "hyq_no_sensors.urdf"])
+def test_quadrupeds_stand_on_bent_legs(name):
+    path = example(name)
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    assert len(robot.feet) == 4
+    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    points = np.array([foot.points[0] @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
+    assert np.abs(points[:, 2]).max() < FLAT
+    assert np.abs(ff.center_of_mass(robot.model, robot.q)[:2] - points[:, :2].mean(axis=0)).max() < FLAT
+    bent = sorted(abs(robot.q[j.iq]) for j in robot.model.joints if j.nq == j.nv == 1)
+    assert bent[-4] > 1.2  # knees
+    found = ff.contacts.feet_in_file(robot.model, path, robot.q)
+    assert max(np.abs(a.points - b.points).max() for a, b in zip(found, robot.feet)) < 1e-5
+
+
+@needs_examples
+def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
+    path = example("anymal.urdf")
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.3, dt=2e-3)
+    assert not run.fell
+    assert run.run.forces.keys() == {foot.name for foot in robot.feet}
+
+
+@needs_examples
+def test_a_robot_whose_knees_bend_to_minus_x_faces_there():
+    """iCub: its legs stayed straight, and it walked backwards."""
+    path = example("icub.urdf")
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    for side in "lr":
+        assert robot.q[robot.model.joint(f"{side}_knee").iq] < -0.5
+    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    assert all(foot.at[0, 0] < -0.999 for foot in held)
+    first, second = control.walk_forward(held, step_length=0.1, steps=2).phases[-1].feet
+    assert first.at[0, 3] < held[0].at[0, 3] - 0.09
+    assert second.at[0, 3] < held[1].at[0, 3] - 0.09
+
+
+def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
+    path = models_folder / "cassie" / "cassie.xml"
+    tree = ff.load(path)
+    springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
+    robot = control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
+    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    ends = np.array([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
+    assert [foot.kind for foot in held] == ["line", "line"]
+    assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT
+    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.0, dt=2e-3)
+    assert not run.fell
+    assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
+
+
 def test_named_feet_and_a_given_posture():
     model = ff.robots.humanoid(20)
     feet = [ff.contacts.surface(f"{side}_sole", size=(0.2, 0.1)) for side in ("left", "right")]
