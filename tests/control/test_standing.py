@@ -56,8 +56,8 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
     path = example("talos_reduced.urdf")
     robot = standing(path)
     stands(robot)
-    for foot in robot.feet:  # four outermost corners of a mesh of hundreds
-        assert foot.points.shape == (4, 3)
+    for foot in robot.feet:  # a few corners of a mesh of hundreds
+        assert 4 <= len(foot.points) <= 8
         assert (np.ptp(foot.points, axis=0)[:2] > [0.19, 0.11]).all()
     run = control.run("lift", robot.model, q=robot.q, feet=robot.feet, duration=1.6, dt=2e-3)
     assert not run.fell

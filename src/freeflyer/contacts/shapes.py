@@ -12,7 +12,7 @@ from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_TILT
 MOST_CORNERS, DIAGONALS = 8, np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 RIM = np.linspace(0.0, 2.0 * np.pi, MOST_CORNERS, endpoint=False)
-FLAT = 1e-3  # m: of meshes without volume
+FLAT, UNEVEN = 1e-3, 1e-4  # m: of meshes without volume, of soles that are planes
 ENDS = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
 
 
@@ -91,5 +91,6 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
     if len(corners) > MOST_CORNERS:
         corners = corners[[int((corners[:, :2] @ way).argmax()) for way in DIAGONALS]]
     plane = np.column_stack([corners[:, :2], np.ones(len(corners))])
-    off = corners[:, 2] - plane @ np.linalg.lstsq(plane, corners[:, 2])[0]
-    return corners - np.outer(off - off.min(), [0.0, 0.0, 1.0])  # edges of meshes are round: all corners on the plane below them
+    if np.ptp(corners[:, 2] - plane @ np.linalg.lstsq(plane, corners[:, 2], rcond=None)[0]) > UNEVEN:  # a mesh with round edges
+        corners[:, 2] = points[:, 2].min()
+    return corners

@@ -244,12 +244,12 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     with collected_warnings():
         mujoco.mj_forward(mj, data)
     _agree(model, mj, data, q[0], where)
-    lacking = next((foot[-1] for foot in carrying if path is not None and not touching.intersection(foot)), None)
-    if lacking is not None:
-        raise InputError(
-            f"link {lacking!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, or leave path= out, "
-            "which puts spheres at the points of feet"
-        )
+    for foot, links in zip(feet or (), carrying):
+        if path is not None and not touching.intersection(links):
+            raise InputError(
+                f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave path= "
+                "out, which puts spheres at the points of feet"
+            )
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
     for k, links in enumerate(carrying):
