@@ -247,8 +247,8 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     for foot, links in zip(feet or (), carrying):
         if path is not None and not touching.intersection(links):
             raise InputError(
-                f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave path= "
-                "out, which puts spheres at the points of feet"
+                f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave "
+                "path= out, which puts spheres at the points of feet"
             )
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
