@@ -9,6 +9,7 @@ from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.model.inertias import possible
 
 FLAT = 1e-6  # m, rad: what stand_on_feet promises
 
@@ -158,6 +159,15 @@ def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
     run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.3, dt=2e-3)
     assert not run.fell
     assert run.run.forces.keys() == {foot.name for foot in robot.feet}
+
+
+def test_inertias_that_mujoco_refuses_are_made_possible():
+    flat = ff.Inertia(2.0, np.zeros(3), np.diag([0.01, 0.02, 0.04]))
+    close(np.linalg.eigvalsh(possible(flat).rotational), [0.01, 0.02, 0.03])
+    point = ff.Inertia(2.0, np.zeros(3), np.diag([-6e-21, 8e-22, 1e-18]))
+    close(np.linalg.eigvalsh(possible(point).rotational) / 2e-6, np.ones(3))
+    rod = ff.Inertia(2.0, np.zeros(3), np.diag([0.0, 0.02, 0.02]))
+    assert possible(rod) is rod
 
 
 @needs_examples

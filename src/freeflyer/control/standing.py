@@ -99,7 +99,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     Standing
         Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward; and if the moments of
         inertia of a body are not those of any, as MuJoCo asks for, those of its links are reduced, the largest one to the sum of
-        the others.
+        the others, or raised, if it is a point, to a radius of gyration of 1 mm.
 
     Raises
     ------
