@@ -86,6 +86,13 @@ def test_a_lost_task_is_named():
     assert replace(run, errors=early, pushed=True).lost == ()
 
 
+def test_a_robot_without_arms_and_a_front_does_not_reach():
+    feet = [ff.contacts.point(f"{a}_{b}_foot") for a in ("front", "rear") for b in ("left", "right")]
+    robot = control.stand_on_feet(ff.robots.quadruped(), feet)
+    with pytest.raises(ff.InputError, match="no frame of its trunk to reach with"):
+        control.run("reach", robot.model, q=robot.q, feet=robot.feet, hand="trunk", duration=0.02)
+
+
 def test_steps_fit_the_robots_size():
     lengths = []
     for scale in (1.0, 0.5):

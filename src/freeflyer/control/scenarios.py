@@ -31,7 +31,7 @@ PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
 SQUAT_DEPTH, STEP_LENGTH, CLEARANCE = 0.2, 0.2, 0.05  # m
 REACH, REACH_DEPTH = np.array([0.15, 0.05, -0.1]), 0.12  # m: forward, to the left and up; of the centre of mass
-LEAN = 0.3  # rad: of a trunk that reaches
+LEAN, LEVER = 0.3, 0.1  # rad: of a trunk that reaches; m: from the centre of mass to its frame, at least
 ARM_JOINTS = 3  # of an arm at least
 HANDS = ("left_palm", "left_hand", "L_Wrist2_Link", "gripper_left_base_link", "arm_left_7_link")
 HAND_STIFFNESS = 80.0  # 1/s^2
@@ -94,8 +94,11 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
     if trunk:  # it turns about the centre of mass
+        lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
+        if lever < LEVER:
+            raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
         move -= (move @ ahead) * ahead
-        move *= min(1.0, LEAN * float(np.linalg.norm((X[:3, 3] - c)[:2])) / float(np.linalg.norm(move)))
+        move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
     low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
     low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
     there = X[:3, 3] + move
