@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_TILT
 
-MOST_CORNERS, DIAGONALS = 8, np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+MOST_CORNERS = 8
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 RIM = np.linspace(0.0, 2.0 * np.pi, MOST_CORNERS, endpoint=False)
 FLAT, UNEVEN = 1e-3, 1e-4  # m: of meshes without volume, of soles that are planes
@@ -79,7 +79,7 @@ def _lower_face(points: np.ndarray) -> np.ndarray:
 
 def sole_corners(points: np.ndarray) -> np.ndarray:
     """Corners (c, 3) of the sole on which a body with these lower points (k, 3) stands, counter-clockwise from above; one point for
-    a sole smaller than POINT_FOOT. Of more than MOST_CORNERS the outermost along the four diagonals count."""
+    a sole smaller than POINT_FOOT. Of more than MOST_CORNERS the outermost in eight directions count."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     _, spread, axes = np.linalg.svd(flat, full_matrices=False)
     sides = np.ptp(flat @ axes.T, axis=0)
@@ -89,7 +89,8 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
         return points
     corners = points[ConvexHull(flat).vertices]
     if len(corners) > MOST_CORNERS:
-        corners = corners[[int((corners[:, :2] @ way).argmax()) for way in DIAGONALS]]
+        ways = np.column_stack([np.cos(RIM + 0.5 * RIM[1]), np.sin(RIM + 0.5 * RIM[1])])
+        corners = corners[list(dict.fromkeys(int((corners[:, :2] @ way).argmax()) for way in ways))]
     plane = np.column_stack([corners[:, :2], np.ones(len(corners))])
     if np.ptp(corners[:, 2] - plane @ np.linalg.lstsq(plane, corners[:, 2], rcond=None)[0]) > UNEVEN:  # a mesh with round edges
         corners[:, 2] = points[:, 2].min()
