@@ -15,6 +15,6 @@ result = ff.control.run("squat", "humanoid", duration=seconds)
 cycle = sorted(result.solve_times)[len(result.solve_times) // 2]
 print(f"{result.statuses}, fell: {result.fell}, a control cycle {1e6 * cycle:.0f} us")
 for task, error in result.largest_errors().items():
-    print(f"{task}: off by at most {error:.4f}")
+    print(f"{task}: off by at most {error.m:.4f} m, {error.rad:.4f} rad")
 save_png(film_strip(result.stance.model, result.run, count=5, feet=result.stance.feet), Path("squat.png"))
 print("wrote squat.png")

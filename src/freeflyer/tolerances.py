@@ -43,7 +43,9 @@ MIN_AXIS_SINE = 1e-12  # sine of the angle between a wheel's axis and its plane'
 # soles and contacts
 COLLINEAR_RATIO = 1e-6  # of the points' extent: points nearer to a line (or to one point) than this are on it
 SOLE_HEIGHT = 0.01  # m above the lowest point of all: what still stands
-SOLE_THICKNESS = 1e-3  # m above a shape's own lowest point: what is its sole
+SOLE_THICKNESS = 5e-3  # m above a foot's lowest shape: shapes that stand, too
+SOLE_TILT = 0.17  # rad from level: faces, rims and lines of a shape on which it stands
+POINT_FOOT = 0.02  # m: a sole without a longer side is a point, as the mesh of a ball is
 CONE_ROUNDING = 1e-9  # of the largest unit force: spread of a cone's generators that counts as none
 
 # decoupling

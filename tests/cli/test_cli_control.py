@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from command import run
+from robots_on_disk import example, needs_examples
 
 
 def test_a_squat_with_pictures_and_numbers(tmp_path):
@@ -12,12 +13,12 @@ def test_a_squat_with_pictures_and_numbers(tmp_path):
     arguments = ("control", "squat", "--dt", "0.002", "--duration", "0.1", "-o", tmp_path / "out", "--json", numbers)
     done = run(*arguments)
     assert done.exit_code == 0, done.output
-    assert "it stands" in done.stdout
+    assert "it stands and keeps its tasks" in done.stdout
     found = json.loads(numbers.read_text())["data"]
     assert found["scenario"] == "squat"
     assert found["cycles"] == 51
     assert not found["fell"]
-    assert found["largest_errors"]["CenterOfMassTask"] < 1e-3
+    assert found["largest_errors"]["CenterOfMassTask"]["m"] < 1e-3
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(names) == 4
     assert all(name.startswith("squat_humanoid") for name in names)
@@ -50,6 +51,42 @@ def test_options_that_do_nothing_or_hold_absurd_numbers_are_refused():
         assert done.exit_code == 2, arguments
         assert words in done.stderr, done.stderr
         assert "Warning" not in done.output
+@needs_examples
+def test_all_scenarios_of_a_quadruped_in_one_table(tmp_path):
+    numbers = tmp_path / "numbers.json"
+    done = run("control", "all", "--robot", example("go2.urdf"), "--dt", "0.005", "--duration", "0.02", "--json", numbers)
+    assert done.exit_code == 0, done.output
+    assert "longest cycle" in done.stdout
+    assert "walk is refused" in done.stdout
+    data = json.loads(numbers.read_text())["data"]
+    assert [r["scenario"] for r in data["runs"]] == ["stand", "squat", "reach", "swing"]
+    assert list(data["refused"]) == ["lift", "walk"]
+    refused = run("control", "walk", "--robot", example("go2.urdf"), "--duration", "0.02")
+    assert refused.exit_code != 0
+    assert "two feet with soles" in refused.output + str(refused.exception)
+
+
+def test_the_robots_own_file_is_the_plant(models_folder):
+    file = models_folder / "kangaroo" / "kangaroo.xml"
+    done = run("control", "squat", "--robot", file, "--plant-file", file, "--dt", "0.002", "--duration", "0.02")
+    assert done.exit_code == 0, done.output
+    sprung = models_folder / "cassie" / "cassie.xml"
+    done = run("control", "squat", "--robot", sprung, "--duration", "0.02", "--dt", "0.002")
+    assert done.exit_code == 0, done.output
+    done = run("control", "squat", "--robot", sprung, "--plant-file", sprung, "--duration", "0.02")
+    assert "springs alone drive" in done.output + str(done.exception)
+
+
+
+
+def test_options_of_walking_and_point_feet():
+    walk = ("control", "walk", "--steps", "2", "--step-length", "0.1", "--dt", "0.005", "--duration", "0.02")
+    assert run(*walk).exit_code == 0
+    assert "belongs to the scenario walk" in run("control", "squat", "--steps", "3").output
+    feet = ",".join(f"{a}_{b}_foot" for a in ("front", "rear") for b in ("left", "right"))
+    stand = ("control", "squat", "--robot", "quadruped", "--feet", feet, "--sole", "point", "--dt", "0.005", "--duration", "0.02")
+    done = run(*stand)
+    assert done.exit_code == 0, done.output
 
 
 def test_bad_feet_are_refused_with_words():

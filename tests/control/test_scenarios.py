@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closeness import close
@@ -9,7 +11,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.running import springs_and_damping
+from freeflyer.control.running import springs_and_damping, stance_of
+from freeflyer.control.scenarios import SCENARIOS
 
 SLOW = {"dt": 2e-3}
 
@@ -20,8 +23,8 @@ def test_a_squat_follows_its_reference(formulation):
     assert not run.fell
     assert set(run.statuses) == {"solved"}
     errors = run.largest_errors()
-    assert errors["CenterOfMassTask"] < 2e-3
-    assert errors["FrameOrientationTask('pelvis')"] < 5e-3
+    assert errors["CenterOfMassTask"].m < 2e-3
+    assert errors["FrameOrientationTask('pelvis')"].rad < 5e-3
     height = ff.center_of_mass(run.stance.model, run.run.q)[:, 2]
     assert height[0] - height.min() > 0.19
 
@@ -48,10 +51,66 @@ def test_the_first_step_is_made():
     assert np.nanmax(np.abs(run.errors["FramePoseTask('left_sole')"])) < 0.02
 
 
+def test_a_swing_foot_with_dampers_follows():
+    """Motors make up for damping at once: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
+    model = ff.robots.humanoid(20)
+    joints = tuple([
+        replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
+    ])
+    run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
+    error = run.largest_errors()["FramePoseTask('left_sole')"]
+    assert error.m < 1e-3
+    assert error.rad < 4e-3
+
+
+def test_lengths_and_angles_are_apart():
+    run = control.run("squat", "kangaroo_like", duration=0.05, **SLOW)
+    tree = run.stance.model.tree
+    slides = {j.name for j in tree.joints if j.kind == "prismatic"}
+    turns = run.angles["PostureTask"]
+    motors = [j for j in run.stance.model.joints if j.nv == 1]
+    assert slides
+    assert sum(~turns) == sum(j.name in slides for j in motors)
+    assert run.angles["CenterOfMassTask"].tolist() == [False] * 3
+    foot = control.FramePoseTask("left_sole", np.eye(4))
+    assert np.asarray(foot.angles(ff.robots.humanoid())).tolist() == [False] * 3 + [True] * 3
+
+
+def test_a_lost_task_is_named():
+    run = control.run("squat", "humanoid", duration=1.0, depth=0.05, **SLOW)
+    assert run.lost == ()
+    far = {name: e + 0.06 * ~run.angles[name] for name, e in run.errors.items()}
+    assert replace(run, errors=far).lost == ("CenterOfMassTask",)
+    turned = {name: e + 0.21 * run.angles[name] for name, e in run.errors.items()}
+    assert replace(run, errors=turned).lost == ("FrameOrientationTask('pelvis')",)
+    early = {name: np.where(np.arange(len(e))[:, None] < 0.8 * len(e), e + 1.0, e) for name, e in run.errors.items()}
+    assert replace(run, errors=early, pushed=True).lost == ()
+
+
+def test_a_robot_without_arms_and_a_front_does_not_reach():
+    feet = [ff.contacts.point(f"{a}_{b}_foot") for a in ("front", "rear") for b in ("left", "right")]
+    robot = control.stand_on_feet(ff.robots.quadruped(), feet)
+    with pytest.raises(ff.InputError, match="no frame of its trunk to reach with"):
+        control.run("reach", robot.model, q=robot.q, feet=robot.feet, hand="trunk", duration=0.02)
+
+
+def test_steps_fit_the_robots_size():
+    lengths = []
+    for scale in (1.0, 0.5):
+        model = ff.robots.humanoid(20)
+        q = ff.robots.standing_posture(model)
+        stance = stance_of(model, q, 1e-3)
+        object.__setattr__(stance, "height", lambda scale=scale: 0.95 * scale)
+        feet = SCENARIOS["walk"](stance, np.random.default_rng(0), steps=2).footsteps.phases[-1].feet
+        lengths.append(feet[0].at[0, 3])
+    close(lengths[1], 0.5 * lengths[0], 1e-9)
+    close(lengths[0], 0.2, 1e-9)
+
+
 def test_a_closed_linkage_swings_by_its_linear_motors():
     run = control.run("swing", "kangaroo_like", duration=0.8, **SLOW)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 0.01
+    assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     assert run.tau.shape[1] == len(run.stance.model.actuated) == 12
 
 
@@ -63,7 +122,7 @@ def test_noise_and_delay_are_lived_with(scenario, options):
     """Two cycles of delay are predicted: errors stay below a millimetre, where they were centimetres without noise or delay."""
     run = control.run(scenario, "humanoid", sensing=ENCODERS, dt=1e-3, **options)
     assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"] < 1e-3
+    assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
 def test_a_push_is_borne_with_noise_and_delay():
@@ -108,7 +167,7 @@ def test_both_formulations_track_alike(scenario):
     )
     assert full.keys() == reduced.keys()
     for name, e in full.items():
-        assert abs(reduced[name] - e) <= 0.1 * e + 1e-9, name
+        assert np.abs(np.subtract(reduced[name], e)).max() <= 0.1 * max(e) + 1e-9, name
 
 
 def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
@@ -117,7 +176,7 @@ def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
     model = run.stance.model
     waist = run.run.q[:, model.joint("waist_pitch").iq]
     assert np.abs(waist).max() < 0.2
-    assert run.largest_errors()["FramePositionTask('left_palm')"] < 1e-3
+    assert run.largest_errors()["FramePositionTask('left_palm')"].m < 1e-3
 
 
 def test_a_run_ends_with_the_fall():

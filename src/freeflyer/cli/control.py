@@ -51,7 +51,21 @@ FeetOption = Annotated[
 ]
 SoleOption = Annotated[
     str | None,
-    typer.Option("--sole", metavar="LENGTHxWIDTH", help="Of the feet so named, m, around their origins.", show_default=False),
+    typer.Option(
+        "--sole", metavar="LENGTHxWIDTH", help="Of the feet so named, m, around their origins; or `point`.", show_default=False,
+    ),
+]
+PlantOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plant-file", metavar="FILE", show_default=False,
+        help="The robot's MJCF file, which MuJoCo simulates with its own shapes. [default: what we write, balls under the feet]",
+    ),
+]
+StepsOption = Annotated[int | None, typer.Option("--steps", min=2, help="walk: how many. [default: 10]", show_default=False)]
+StepLengthOption = Annotated[
+    float | None,
+    typer.Option("--step-length", help="walk: m. [default: 0.2, less for smaller robots]", show_default=False),
 ]
 HandOption = Annotated[str | None, typer.Option("--hand", metavar="FRAME", help="The hand that reaches.", show_default=False)]
 PushesOption = Annotated[
@@ -66,7 +80,8 @@ BoundaryOption = Annotated[int | None, typer.Option(
 def control(
     scenario: Annotated[ScenarioName, typer.Argument(help="What the robot does.", show_default=False)],
     robot: RobotOption = "humanoid",
-    feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, hand: HandOption = None,
+    feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, plant: PlantOption = None,
+    hand: HandOption = None, steps: StepsOption = None, step_length: StepLengthOption = None,
     formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
     compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
     solver: Annotated[str, typer.Option("--solver", help="active-set, or a solver of quadratic programs.")] = "active-set",
@@ -87,11 +102,14 @@ def control(
     from freeflyer.cli.progress import status
     from freeflyer.cli.pushes import push_study
     from freeflyer.control.running import run
+    from freeflyer.errors import InputError
     from freeflyer.sim.sensing import Sensing
 
     out = output(json)
-    if hand is not None and scenario not in (ScenarioName.reach, ScenarioName.all):
-        raise typer.BadParameter("--hand belongs to the scenario reach")
+    given = {"hand": ("reach", hand), "steps": ("walk", steps), "step_length": ("walk", step_length)}
+    for option, (owner, value) in given.items():
+        if value is not None and scenario.value not in (owner, "all"):
+            raise typer.BadParameter(f"--{option.replace('_', '-')} belongs to the scenario {owner}")
     if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
         raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
     exact = delay == position_noise == velocity_noise == 0.0
@@ -99,28 +117,38 @@ def control(
     if folder is not None:
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
-        standing = standing_robot(robot, feet, sole, loops)
+        standing = standing_robot(robot, feet, sole, loops, plant)
     if pushes is not None or boundary is not None:
         options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "processes": processes}
         write_json(json, "control", push_study(out, standing, pushes, boundary, seed, folder, options))
         return
-    found = []
+    found: list[ControlRun] = []
+    refused: dict[str, str] = {}
     for name in SCENARIOS if scenario is ScenarioName.all else [scenario.value]:
         for form in ("full", "reduced") if compare else (formulation.value,):
-            extra = {"hand": hand} if name == "reach" and hand is not None else {}
-            with status(f"{robot}: {name} under control, {form}") as progress:
-                found.append(run(
-                    name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, strict=not weighted,
-                    seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
-                ))  # fmt: skip
-                progress(0.0, "drawing")
-                drawn = [] if folder is None else draw(found[-1], folder)
+            extra = {option: value for option, (owner, value) in given.items() if owner == name and value is not None}
+            try:
+                with status(f"{robot}: {name} under control, {form}") as progress:
+                    found.append(run(
+                        name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant,
+                        strict=not weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
+                    ))  # fmt: skip
+                    progress(0.0, "drawing")
+                    drawn = [] if folder is None else draw(found[-1], folder)
+            except InputError as error:
+                if scenario is not ScenarioName.all or not found:
+                    raise
+                refused[name] = str(error)
+                break
             for path in drawn:
                 out.print(f"wrote {path}", soft_wrap=True)
-    out.print(_table(found[0]) if len(found) == 1 else _comparison(found))
-    fallen = [f"{r.scenario} ({r.formulation})" for r in found if r.fell]
-    out.print(f"it fell: {', '.join(fallen)}" if fallen else "it stands")
-    write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found]})
+    out.print(_table(found[0]) if len(found) == 1 else _comparison(found) if compare else _overview(found))
+    for name, why in refused.items():
+        out.print(f"{name} is refused: {why}", soft_wrap=True)
+    for result in found:
+        title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}): "
+        out.print(f"{title}{verdict(result)}", soft_wrap=True)
+    write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
 
 
 def draw(result: ControlRun, folder: Path) -> list[Path]:
@@ -139,10 +167,27 @@ def summary(result: ControlRun) -> dict[str, Any]:
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
     return {
         "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
-        "duration": float(result.run.t[-1]), "cycles": len(result.solve_times), "statuses": dict(result.statuses),
-        "largest_errors": result.largest_errors(), "largest_torque": float(np.abs(result.tau).max()),
+        "lost": result.lost, "duration": float(result.run.t[-1]), "cycles": len(result.solve_times),
+        "statuses": dict(result.statuses),
+        "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
+        "largest_torque": float(np.abs(result.tau).max()),
         "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]),
+        "solve_time_largest": 1e6 * float(result.solve_times.max()),
     }  # fmt: skip
+
+
+def verdict(result: ControlRun) -> str:
+    """Whether the robot stands and keeps its tasks."""
+    if result.fell:
+        return f"it fell after {result.run.t[-1]:.2f} s"
+    errors = result.largest_errors()
+    lost = [f"{name} ({errors[name].m:.2g} m, {errors[name].rad:.2g} rad)" for name in result.lost]
+    return f"it stands, but loses {', '.join(lost)}" if lost else "it stands and keeps its tasks"
+
+
+def _by_unit(result: ControlRun) -> list[tuple[str, str, float]]:
+    """Task, unit and largest error of each."""
+    return [(name, unit, error) for name, e in result.largest_errors().items() for unit, error in e._asdict().items() if error]
 
 
 def _table(result: ControlRun) -> Any:
@@ -150,27 +195,42 @@ def _table(result: ControlRun) -> Any:
     from freeflyer.text import number
 
     s = summary(result)
-    rows = [(f"largest error of {name}", number(e, 3), "m or rad") for name, e in s["largest_errors"].items()]
+    rows = [(f"largest error of {name}", number(e, 3), unit) for name, unit, e in _by_unit(result)]
     rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
     rows += [(f"cycles {status}", str(count), "") for status, count in s["statuses"].items()]
     rows.append(("a cycle, median", number(s["solve_time_median"]), "us"))
     rows.append(("a cycle, 99.9 % are below", number(s["solve_time_99_9"]), "us"))
+    rows.append(("a cycle, longest", number(s["solve_time_largest"]), "us"))
     title = f"{result.robot}: {result.scenario}, {result.formulation} formulation, {s['duration']:g} s"
     return table(title, ("what", "value", "unit"), rows, (1,))
 
 
+def _overview(found: list[ControlRun]) -> Any:
+    """Of several runs: how they end, the largest errors of each task, the longest cycle."""
+    from freeflyer.cli.output import table
+    from freeflyer.text import number
+
+    rows = []
+    for r in found:
+        first = (r.scenario, "fell" if r.fell else "lost tasks" if r.lost else "kept tasks")
+        cycle = number(1e3 * float(r.solve_times.max()), 3)
+        for k, (task, e) in enumerate(r.largest_errors().items()):
+            errors = [number(x, 3) if x else "" for x in e]
+            rows.append((*first, task, *errors, cycle) if k == 0 else ("", "", task, *errors, ""))
+    titles = ("scenario", "end", "largest error of", "m", "rad", "longest cycle, ms")
+    return table(f"{found[0].robot}: {found[0].formulation} formulation", titles, rows, (3, 4, 5))
+
+
 def _comparison(found: list[ControlRun]) -> Any:
-    """Errors of several runs; of two formulations side by side, with their ratio."""
+    """Errors of two formulations side by side, with their ratio."""
     from freeflyer.cli.output import table
     from freeflyer.text import number
 
     forms = list(dict.fromkeys(r.formulation for r in found))
     rows = []
     for name in dict.fromkeys(r.scenario for r in found):
-        errors = [r.largest_errors() for r in found if r.scenario == name]
-        for task in errors[0]:
-            mine = [e[task] for e in errors]
-            ratio = [number(mine[-1] / mine[0], 4)] if len(mine) > 1 else []
-            rows.append((name, task, *(number(e, 3) for e in mine), *ratio))
-    titles = ("scenario", "largest error of (m or rad)", *forms, *(("ratio",) if len(forms) > 1 else ()))
-    return table(f"{found[0].robot}: tracking errors", titles, rows, tuple(range(2, len(titles))))
+        first, second = ({(task, unit): e for task, unit, e in _by_unit(r)} for r in found if r.scenario == name)
+        for (task, unit), e in first.items():
+            other = second.get((task, unit), 0.0)
+            rows.append((name, task, unit, number(e, 3), number(other, 3), number(other / e, 4)))
+    return table(f"{found[0].robot}: tracking errors", ("scenario", "largest error of", "unit", *forms, "ratio"), rows, (3, 4, 5))

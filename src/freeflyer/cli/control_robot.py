@@ -11,40 +11,67 @@ if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
 
-def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None) -> Standing:
-    """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the file's colliding shapes."""
+def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None, plant: Path | None = None) -> Standing:
+    """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the colliding shapes in the file that
+    MuJoCo simulates or in its own."""
     from freeflyer.cli.options import load_robot
-    from freeflyer.constraints.closed import close_loops
-    from freeflyer.contacts.soles import feet_in_file
     from freeflyer.control.standing import stand_on_feet
     from freeflyer.errors import InputError
 
     robot = load_robot(name, None, loops)
-    model = close_loops(robot.model)
+    model, path = _without_springs(robot.model, plant), plant or robot.path
     if sole is not None and feet is None:
         raise InputError("--sole gives the size of the feet that --feet names: give both")
-    if feet is not None:
-        return stand_on_feet(model, _named_feet(model, feet, sole))
-    named = any(n.endswith("_sole") for n in model.frame_names)
-    return stand_on_feet(model, None if robot.path is None or named else feet_in_file(model, robot.path))
+    return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
 
 
-def _named_feet(model: Model, feet: str, sole: str | None) -> list[Contact]:
-    """Surfaces at frames: with the corners that the model names, or a rectangle."""
-    from freeflyer.contacts.description import surface
+def _without_springs(robot: Model, plant: Path | None) -> Model:
+    """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
+    have to go through springs."""
+    from freeflyer.cli.output import console
+    from freeflyer.constraints.closed import close_loops
+    from freeflyer.control.coordinates import unactuated_coordinates, velocity_places
+    from freeflyer.errors import InputError
+    from freeflyer.model.edits import lock_joints
+    from freeflyer.model.keyframes import reference_posture
+
+    model = close_loops(robot)
+    free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())
+    sprung = {j.name for j in model.tree.description.joints if any(j.stiffness)}
+    names = [j.name for j in model.tree.joints if j.iv in free and j.nv == 1 and j.name in sprung]
+    if not names:
+        return model
+    if plant is not None:
+        raise InputError(
+            f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file cannot be the "
+            "plant. Leave --plant-file out"
+        )
+    console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
+    return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
+
+
+def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
+    """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
+    from freeflyer.contacts.description import point, surface
     from freeflyer.contacts.feet import corners_of
+    from freeflyer.contacts.soles import feet_in_file
     from freeflyer.errors import InputError
 
-    found = []
-    for name in feet.split(","):
+    names = feet.split(",")
+    for name in names:
         model.frame(name)
-        if sole is None and corners_of(model, name) is None:
+    if sole is not None:
+        return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
+    known = {name: surface(name) for name in names if corners_of(model, name) is not None}
+    if path is not None and len(known) < len(names):
+        known = {foot.frame: foot for foot in feet_in_file(model, path)} | known
+    for name in names:
+        if name not in known:
             raise InputError(
-                f"the foot {name!r} has no size: there are no frames {name}_* at its corners. Give its sole's sides, m, "
-                "such as --sole 0.2x0.1"
+                f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of the file. Give "
+                "its sole's sides, m, such as --sole 0.2x0.1, or --sole point"
             )
-        found.append(surface(name) if sole is None else surface(name, size=_sides(sole)))
-    return found
+    return [known[name] for name in names]
 
 
 def _sides(text: str) -> list[float]:
@@ -53,5 +80,5 @@ def _sides(text: str) -> list[float]:
     try:
         length, width = (float(word) for word in text.split("x"))
     except ValueError:
-        raise InputError(f"--sole must be LENGTHxWIDTH in m, such as 0.2x0.1, got {format_value(text)}") from None
+        raise InputError(f"--sole must be LENGTHxWIDTH in m, such as 0.2x0.1, or point, got {format_value(text)}") from None
     return [length, width]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
+from freeflyer.contacts.shapes import sole_corners
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import one_row
@@ -71,7 +72,7 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
     Returns
     -------
     tuple of Contact
-        Points, lines or surfaces, as the corners lie.
+        Points, lines or surfaces, as the corners lie; those of a surface are its convex hull, counter-clockwise from above.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
     for name in model.frame_names:
         corners = corners_of(model, name) if name.endswith("_sole") else None
         if corners is not None:
-            found.append(sole(name, corners))
+            found.append(sole(name, sole_corners(corners)))
     if not found:
         raise InputError(
             f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "

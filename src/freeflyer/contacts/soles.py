@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import sole
-from freeflyer.contacts.urdf_soles import colliding_points
+from freeflyer.contacts.shapes import Shape, lower_points, sole_corners
+from freeflyer.contacts.urdf_soles import shapes_in_urdf
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
+from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import one_row
+from freeflyer.model.keyframes import reference_posture
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
 from freeflyer.model.readers.safe_file import read_xml
+from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rotations import placement
 from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
-
-MOST_CORNERS, DIAGONALS = 8, np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
-CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
 @public
-def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, ...]:
-    """Feet of a model in the file that it was read from: a contact for each link that stands there.
+def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
+    """Feet of a model in the file that it was read from: a contact for each body that stands there.
 
     Parameters
     ----------
@@ -33,25 +36,28 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
         With closed loops, if it has any.
     path : path
         The file.
+    q : (nq,) array, optional
+        Configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral one.
 
     Returns
     -------
     tuple of Contact
-        Frames are links; points lie on the shapes; friction is the least sliding coefficient of a foot's shapes, None in URDF.
+        Points of balls and ellipsoids, lines of capsules and cylinders that lie, surfaces of boxes, meshes and cylinders that
+        stand, their corners in order. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
 
     Raises
     ------
     InputError
-        Where loops are open, where no box or sphere collides, or another shape of an MJCF file collides; for meshes of a URDF file
-        that are not found.
+        For open loops, files without shapes that collide, and meshes of a URDF file that are not found.
     FileError
-        For files that `load` would not read, or MuJoCo refuses.
+        For files that `load` would not read, or MuJoCo refuses, and for meshes that hold no corners.
 
     Notes
     -----
-    Points are, at the neutral posture (of robots with loops: the assembled one of freeflyer.close_loops), the lower corners of
-    boxes and the lowest points of spheres that collide and lie within 1 cm of the lowest of all. URDF files may have meshes (binary
-    STL), too, and cylinders, which are no feet; of a sole with more than eight corners the outermost along the diagonals count.
+    Of a body, all links that fixed joints join, the shapes count whose lowest points lie within 5 mm of its lowest; of the bodies
+    those within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one
+    point; of a sole with more than eight corners the outermost in eight directions count. The lowest point of a ball changes as
+    its link turns: give the posture q, or leave it to `control.stand_on_feet(model, path=...)`.
 
     Examples
     --------
@@ -64,70 +70,55 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     """
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")
-    model, q = model.tree, model.neutral
+    at = reference_posture(model) if q is None else one_row(model, "q", q, "q")
     root, _ = read_xml(path, "robot file")
-    if root.tag == "robot":
-        points, friction = colliding_points(model, q, root, path), dict[str, float]()
-    else:
-        points, friction = _in_mjcf(model, q, path)
-    if not points:
+    shapes = shapes_in_urdf(root, path) if root.tag == "robot" else _shapes_in_mjcf(path)
+    model, groups = model.tree, rigid_groups(model.tree.description)
+    bodies: dict[str, list[tuple[str, np.ndarray, float | None]]] = {}  # by their first link: link, points, friction of each shape
+    for name in [link for link in shapes if link in model.link_names]:
+        body, X = groups[name][0], frame_pose(model, at, name)
+        for shape in shapes[name] if body != WORLD else ():
+            bodies.setdefault(body, []).append((name, lower_points(shape, X), shape.friction))
+    if not bodies:
         raise InputError(
             f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
             "feet=[freeflyer.contacts.sole(frame, points), ...]",
             path=str(path),
         )  # fmt: skip
-    lowest = min(float(p[:, 2].min()) for shapes in points.values() for p in shapes)
-    feet = []
-    for body, shapes in points.items():
-        near = np.vstack(shapes)
-        near = near[near[:, 2] < lowest + SOLE_HEIGHT]
-        if len(near):
-            X = frame_pose(model, q, body)
-            feet.append(sole(body, (_few(near) - X[:3, 3]) @ X[:3, :3], friction.get(body)))
+    heights = {body: min(_height(points) for _, points, _ in parts) for body, parts in bodies.items()}
+    lowest, feet = min(heights.values()), []
+    for body in sorted(bodies, key=model.link_names.index):
+        if heights[body] < lowest + SOLE_HEIGHT:
+            parts = sorted(bodies[body], key=lambda part: _height(part[1]))
+            stand = [part for part in parts if _height(part[1]) < heights[body] + SOLE_THICKNESS]
+            link, X = stand[0][0], frame_pose(model, at, stand[0][0])
+            corners = sole_corners(np.vstack([points for _, points, _ in stand]))
+            friction = [mu for _, _, mu in stand if mu is not None]
+            feet.append(sole(link, (corners - X[:3, 3]) @ X[:3, :3], min(friction, default=None)))
     return tuple(feet)
 
 
-def _in_mjcf(model: Model, q: np.ndarray, path: str | os.PathLike[str]) -> tuple[dict[str, list[np.ndarray]], dict[str, float]]:
-    """Lower points of each link's colliding shapes in the world, and their least friction."""
+def _height(points: np.ndarray) -> float:
+    return float(points[:, 2].min())
+
+
+def _shapes_in_mjcf(path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
+    """Of each body the shapes that collide."""
     import mujoco
 
     mj = compile_model(*spec_with_shapes(path))
-    points: dict[str, list[np.ndarray]] = {}
-    friction: dict[str, float] = {}
+    found: dict[str, list[Shape]] = {}
     for g in range(mj.ngeom):
-        body = mj.body(mj.geom_bodyid[g]).name
-        if body not in model.link_names or not (mj.geom_contype[g] or mj.geom_conaffinity[g]):
+        kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), mj.geom_size[g]
+        if not (mj.geom_contype[g] or mj.geom_conaffinity[g]) or kind in ("plane", "hfield"):
             continue
-        X_WG = frame_pose(model, q, body) @ _pose(mj.geom_pos[g], mj.geom_quat[g])
-        points.setdefault(body, []).append(_lower(mujoco, mj, g, X_WG, path))
-        friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
-    return points, friction
-
-
-def _few(points: np.ndarray) -> np.ndarray:
-    """Points (c, 3) of a sole: of more than MOST_CORNERS, the outermost ones along the four diagonals."""
-    if len(points) <= MOST_CORNERS:
-        return points
-    return points[[int((points[:, :2] @ way).argmax()) for way in DIAGONALS]]
-
-
-def _pose(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
-    from freeflyer.model.rotations import placement
-
-    return placement(position, wxyz)
-
-
-def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[str]) -> np.ndarray:
-    """Points (c, 3) of the shape's sole in the world."""
-    kind, size = mj.geom_type[g], mj.geom_size[g]
-    if kind == mujoco.mjtGeom.mjGEOM_BOX:
-        corners = X[:3, 3] + (CORNERS * size) @ X[:3, :3].T
-        return corners[corners[:, 2] < corners[:, 2].min() + SOLE_THICKNESS]
-    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return (X[:3, 3] - [0.0, 0.0, size[0]])[None]
-    word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
-    raise InputError(
-        f"geom {mj.geom(g).name or g!r} of {Path(path).name} collides and is a {word}: feet are found on boxes and spheres. "
-        "Name the feet, feet=[freeflyer.contacts.sole(frame, points), ...]",
-        path=str(path),
-    )  # fmt: skip
+        if kind == "mesh":
+            first = mj.mesh_vertadr[mj.geom_dataid[g]]
+            size = mj.mesh_vert[first : first + mj.mesh_vertnum[mj.geom_dataid[g]]].astype(float)
+        elif kind in ("capsule", "cylinder"):
+            size = size[:2]
+        elif kind == "sphere":
+            size = np.repeat(size[0], 3)
+        pose = placement(mj.geom_pos[g], mj.geom_quat[g])
+        found.setdefault(mj.body(mj.geom_bodyid[g]).name, []).append(Shape(kind, size, pose, float(mj.geom_friction[g, 0])))
+    return found

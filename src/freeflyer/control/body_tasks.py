@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.coordinates import joint_coordinates
+from freeflyer.control.coordinates import joint_coordinates, velocity_places
 from freeflyer.control.state import StateTerms
 from freeflyer.control.tasks import Task, frozen_numbers, shaped
 from freeflyer.dynamics.centroidal import (
@@ -24,6 +24,8 @@ from freeflyer.kernels.control.layout import OF_CENTER, OF_MOMENTUM
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
+
+SLIDES = {"free": 3, "planar": 2, "prismatic": 1}  # velocities of a joint, the first, that are those of lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,12 @@ class PostureTask(Task):
         """Error (m,), Jacobian (m, nv) and zeros (m,) at one state."""
         rows, J, zeros = _joint_rows(at.model)
         return difference(at.model, np.asarray(self.target), at.q)[rows], J, zeros
+
+    def angles(self, model: Model) -> np.ndarray:
+        """Which rows of the error (m,) are angles."""
+        tree = model.tree
+        turns = np.concatenate([np.arange(j.nv) >= SLIDES.get(j.kind, 0) for j in tree.joints] or [np.zeros(0, bool)])
+        return turns[velocity_places(model)][_joint_rows(model)[0]]
 
     def equations(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As of other tasks; the Jacobian's product with v is a part of v."""

@@ -192,14 +192,14 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     start, rest = number("begin", begin), positive("rest_duration", rest_duration)
     period = positive("step_duration", step_duration)
     double = period * number("double_support", double_support, SMALLEST, 0.999)
-    count, heading = whole_number("steps", steps, 2), _heading(standing, forward)
+    count, forwards = whole_number("steps", steps, 2), heading(standing, forward)
     phases, held, t = [SupportPhase(start, start + rest, standing)], list(standing), start + rest
     for k in range(1, count + 1):
         moving, stance = (k - 1) % 2, held[k % 2]
         foot = held[moving]
-        ahead = (stance.at - foot.at)[:3, 3] @ heading + (length if k < count else 0.0)  # type: ignore[operator]
+        ahead = (stance.at - foot.at)[:3, 3] @ forwards + (length if k < count else 0.0)  # type: ignore[operator]
         landed = np.array(foot.at)
-        landed[:3, 3] += ahead * heading
+        landed[:3, 3] += ahead * forwards
         lift, t = t, t + period - double
         phases.append(SupportPhase(lift, t, (stance,), foot.name, swing(foot.at, landed, lift, t, height)))
         held[moving] = foot.held_at(landed)
@@ -217,8 +217,8 @@ def swing(lift: ArrayLike | None, land: np.ndarray, begin: float, end: float, cl
     return PoseReference(path, RotationReference(a[:3, :3], b[:3, :3], end - begin, begin))
 
 
-def _heading(feet: Sequence[Contact], forward: ArrayLike | None) -> np.ndarray:
-    """Horizontal unit vector (3,)."""
+def heading(feet: Sequence[Contact], forward: ArrayLike | None = None) -> np.ndarray:
+    """Horizontal unit vector (3,): forward, or the mean of the x axes of the feet."""
     if forward is None:
         direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
     else:

@@ -19,6 +19,7 @@ from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
 UNIT = frozen_array(np.eye(3))
+TURNS = np.arange(6) > 2  # rows of a mixed twist
 NEARLY_TURNED = -0.9  # cosine of a turn
 SMALL_TURN = 1e-4  # rad: below it the series of asin to the third order is exact to rounding
 
@@ -36,6 +37,10 @@ class FrameTask(Task):
         return f"{type(self).__name__}({self.frame!r})"
 
     part = slice(0, 6)
+
+    def angles(self, model: Model) -> np.ndarray:
+        """Which rows of the error (m,) are angles."""
+        return TURNS[self.part]
 
     @property
     def frames(self) -> tuple[str, ...]:

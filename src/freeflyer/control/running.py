@@ -7,21 +7,21 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import close
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
+from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.solution import ControlSolution
-from freeflyer.control.standing import stand_on_feet
+from freeflyer.control.standing import closed_posture, stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -43,9 +43,28 @@ from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
-SMOOTHING = 0.02  # s, of the forces that make up for damping: at once they would excite the compliance of closed linkages
+SMOOTHING = 0.02  # s, of the forces that make up for damping of closed linkages: at once they would excite their compliance
 CHECKED = 10  # cycles from one check for a fall to the next
+LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
+
+
+class LargestError(NamedTuple):
+    """Largest norms of a task's error over a run, 0 for units that it has no rows of.
+
+    Attributes
+    ----------
+    m, rad : float
+
+    Examples
+    --------
+    >>> error = ff.control.run("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
+    >>> error.m, error.rad < 1e-3
+    (0.0, True)
+    """
+
+    m: float
+    rad: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +86,16 @@ class ControlRun:
         How many cycles ended with each status.
     stance : Stance
         Where it began.
+    angles : mapping
+        Which of the errors of each task (m,) are angles.
+    pushed : bool
+        Whether the scenario pushes the robot.
 
     Examples
     --------
     >>> run = ff.control.run("squat", "humanoid", duration=0.05)
+    >>> run.lost
+    ()
     >>> run.fell, sorted(run.errors), run.statuses
     (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
     """
@@ -84,6 +109,8 @@ class ControlRun:
     solve_times: np.ndarray
     statuses: Mapping[str, int]
     stance: Stance
+    angles: Mapping[str, np.ndarray]
+    pushed: bool
 
     __repr__ = short_repr
 
@@ -94,9 +121,24 @@ class ControlRun:
             return True
         return has_fallen(self.stance, self.run.q[::10])
 
-    def largest_errors(self) -> dict[str, float]:
-        """The largest norm of each task's error, m and rad."""
-        return {name: float(np.nanmax(np.linalg.norm(e, axis=1))) for name, e in self.errors.items()}
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Tasks, but for the posture, that were off by more than 5 cm or 0.2 rad; under pushes in the last tenth of the run."""
+        start = len(self.solve_times) * 9 // 10 if self.pushed else 0
+        found = self._largest(start)
+        return tuple(k for k, e in found.items() if k != PostureTask.__name__ and (e.m > LOST_LENGTH or e.rad > LOST_ANGLE))
+
+    def largest_errors(self) -> dict[str, LargestError]:
+        """The largest norm of each task's error, its lengths (m) and angles (rad) apart."""
+        return self._largest(0)
+
+    def _largest(self, start: int) -> dict[str, LargestError]:
+        """Over the cycles from `start` on."""
+        found = {}
+        for name, e in self.errors.items():
+            parts = [np.linalg.norm(e[start:, rows], axis=1) for rows in (~self.angles[name], self.angles[name])]
+            found[name] = LargestError(*[float(np.nanmax(x)) if np.isfinite(x).any() else 0.0 for x in parts])
+        return found
 
 
 class _Loop:
@@ -127,7 +169,8 @@ class _Loop:
         tau = np.zeros(problem.model.nv)
         if self.passive:
             lost = springs_and_damping(stance.model, q, v)[self.places]
-            self.lost = self.lost + (lost - self.lost) * min(1.0, stance.dt / SMOOTHING)
+            share = min(1.0, stance.dt / SMOOTHING) if stance.model.reduction else 1.0
+            self.lost = self.lost + (lost - self.lost) * share
         tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
         self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
         return tau
@@ -159,7 +202,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     q : (nq,) array, optional
         Where it stands; by default that of stand_on_feet.
     feet : sequence of Contact, optional
-        By default those of contacts.feet_of; in a robot's file contacts.feet_in_file finds them.
+        By default those of stand_on_feet, which finds them in the file of `path`.
     sensing : Sensing, optional
         Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since then.
     path : path, optional
@@ -183,7 +226,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     Examples
     --------
     >>> run = ff.control.run("squat", "humanoid", duration=0.02)
-    >>> max(run.largest_errors().values()) < 1e-3
+    >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
     True
     """
     model = make(robot) if isinstance(robot, str) else robot
@@ -193,7 +236,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     if not (sensing is None or isinstance(sensing, Sensing)):
         raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
     if q is None:
-        model, q, feet = stand_on_feet(model, feet)
+        model, q, feet = stand_on_feet(model, feet, path=path)
     model = close_loops(model)
     stance = stance_of(model, one_row(model, "q", q, "q"), dt, feet)
     if callable(scenario):
@@ -215,11 +258,14 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
         plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
         sensing=sensing, progress=part_of(progress, what, share=0.95),
     )  # fmt: skip
+    errors = _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles], part_of(progress, what, 0.95, 0.05))
+    named = {task.name: task for tasks, _ in loop.cycles for task in tasks}
     return ControlRun(
-        name, model.name, formulation, simulated,
-        _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles], part_of(progress, what, 0.95, 0.05)),
+        name, model.name, formulation, simulated, errors,
         np.array([solution.tau for _, solution in loop.cycles]), np.array([s.times["total"] for _, s in loop.cycles]),
         dict(Counter(solution.status for _, solution in loop.cycles)), stance,
+        {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()},
+        type(made).pushes is not Scenario.pushes,
     )  # fmt: skip
 
 
@@ -237,14 +283,6 @@ def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[
     for a in accelerations:
         q, v = integrate(model, q, dt * (v + 0.5 * dt * a)), v + dt * a
     return q, v
-
-
-def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
-    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    if not model.reduction:
-        return q
-    split = model.reduction.split
-    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
 
 
 def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | None = None) -> Stance:

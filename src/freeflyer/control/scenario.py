@@ -18,6 +18,7 @@ from freeflyer.control.joint_limits import JointLimits
 from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import Reference, SampledReference
+from freeflyer.control.support import middle_of
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -67,6 +68,10 @@ class Stance:
     def center_of_mass(self) -> np.ndarray:
         """(3,), m."""
         return center_of_mass(self.model, self.q)
+
+    def height(self) -> float:
+        """Of the centre of mass above the middle of the feet, m."""
+        return float(self.center_of_mass()[2] - np.mean([middle_of(foot)[2] for foot in self.feet]))
 
     def pose(self, frame: str) -> np.ndarray:
         """Pose (4, 4) of a frame."""

@@ -8,23 +8,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.capture import impulse_limits
+from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.dcm import DCMPlan
 from freeflyer.control.dcm_walking import GAIN, dcm_command, walking_dcm
-from freeflyer.control.footsteps import FootstepPlan, walk_forward
+from freeflyer.control.footsteps import FootstepPlan, heading, walk_forward
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
-from freeflyer.control.support import middle_of
+from freeflyer.control.support import pose_weight
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, number
+from freeflyer.model.rigid_groups import rigid_groups
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
-SQUAT_DEPTH, SQUAT_SHARE = 0.2, 0.2  # m, and of the height of the centre of mass
+HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
+SQUAT_DEPTH, STEP_LENGTH, CLEARANCE = 0.2, 0.2, 0.05  # m
+REACH, REACH_DEPTH = np.array([0.15, 0.05, -0.1]), 0.12  # m: forward, to the left and up; of the centre of mass
+LEAN, LEVER = 0.3, 0.1  # rad: of a trunk that reaches; m: from the centre of mass to its frame, at least
+ARM_JOINTS = 3  # of an arm at least
 HANDS = ("left_palm", "left_hand", "L_Wrist2_Link", "gripper_left_base_link", "arm_left_7_link")
 HAND_STIFFNESS = 80.0  # 1/s^2
 FOOT_STIFFNESS = 200.0  # 1/s^2
@@ -69,31 +77,62 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
 
 
 def squat(stance: Stance, rng: np.random.Generator, depth: float | None = None) -> Following:
-    """The centre of mass goes down by `depth` (m) and up, twice; by default 20 cm, for smaller robots a fifth of its height."""
+    """The centre of mass goes down by `depth` (m) and up, twice; by default 20 cm, less for smaller robots."""
     c = stance.center_of_mass()
-    height = float(c[2] - np.mean([middle_of(foot)[2] for foot in stance.feet]))
-    low = c - [0.0, 0.0, min(SQUAT_DEPTH, SQUAT_SHARE * height) if depth is None else number("depth", depth)]
+    low = c - [0.0, 0.0, _scaled(stance, SQUAT_DEPTH) if depth is None else number("depth", depth)]
     path = WaypointReference([0.5, 1.5, 2.5, 3.5, 4.5], [c, low, c, low, c])
     return Following.of(stance, 5.0, [(stance.balance(), path)], [stance.upright(), stance.relaxed()])
 
 
 def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> Following:
-    """A hand goes forwards and down while the robot squats."""
-    if hand is None:
-        hand = _frame(stance, HANDS, "a hand: give one, hand=...")
-    c, X = stance.center_of_mass(), stance.pose(hand)
-    path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, c - [0.0, 0.0, 0.12], c - [0.0, 0.0, 0.12], c])
-    there = X[:3, 3] + [0.15, 0.05, -0.1]
+    """A hand goes forwards, to the left and down while the robot squats; without a known hand the link at the end of an arm, and
+    without arms the front of the trunk, to the left and down."""
+    c, scale = stance.center_of_mass(), _scaled(stance, 1.0)
+    chosen = _hand(stance) if hand is None else hand
+    X = stance.pose(chosen)
+    ahead = heading(stance.feet) if any(foot.kind != "point" for foot in stance.feet) else np.array([1.0, 0.0, 0.0])
+    trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
+    move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
+    if trunk:  # it turns about the centre of mass
+        lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
+        if lever < LEVER:
+            raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
+        move -= (move @ ahead) * ahead
+        move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
+    low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
+    low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
+    there = X[:3, 3] + move
     way = WaypointReference([0.5, 2.0, 3.0, 4.5], [X[:3, 3], there, there, X[:3, 3]])
-    task = FramePositionTask(hand, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
-    return Following.of(stance, 5.0, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed()])
+    task = FramePositionTask(chosen, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
+    still = [stance.relaxed()] if trunk else [stance.upright(), stance.relaxed()]
+    return Following.of(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
+
+
+def _trunk(stance: Stance) -> list[str]:
+    """Frames that are fixed to the base."""
+    given = stance.model.tree.description
+    groups = rigid_groups(given, with_world=False)
+    links = {s.name: s.link for s in given.sites} | {name: name for name in groups}
+    return [name for name in stance.model.frame_names if groups[links[name]][0] == groups[stance.base][0]]
+
+
+def _hand(stance: Stance) -> str:
+    """The hand that reaches: one of HANDS, the last link of the longest arm, or the frame of the trunk farthest ahead."""
+    model = stance.model
+    known = next((name for name in HANDS if name in model.frame_names), None)
+    if known is not None:
+        return known
+    free = set(kinematic_chains(model, contacts=ConstraintSet(model, contacts=stance.feet)).unconstrained.tolist())
+    arms = {name: len(free.intersection(path(model, name))) for name in model.link_names} if not model.reduction else {}
+    if arms and max(arms.values()) >= ARM_JOINTS:
+        return max(arms, key=lambda name: arms[name])
+    return max(_trunk(stance), key=lambda name: float(stance.pose(name)[0, 3]))
 
 
 def swing(stance: Stance, rng: np.random.Generator) -> Following:
-    """The centre of mass swings from side to side by 4 cm, with smooth starts."""
-    c = stance.center_of_mass()
-    path = SinusoidReference(c, [0.0, 0.04, 0.0], 0.4, 1.0)
-    return Following.of(stance, 6.0, [(stance.balance(), path)], [stance.upright(), stance.relaxed()])
+    """The centre of mass swings from side to side by 4 cm, less for smaller robots, with smooth starts."""
+    sway = SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
+    return Following.of(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +150,7 @@ class Stepping(Scenario):
     @staticmethod
     def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
         """Over footsteps, at the height of the centre of mass now."""
-        height = float(stance.center_of_mass()[2] - np.mean([middle_of(foot)[2] for foot in stance.feet]))
-        plan = walking_dcm(footsteps, height, gravity=float(-stance.model.gravity[2]))
+        plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
         problems: dict[tuple[str, ...], Problem] = {}
         for phase in footsteps.phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name in {f.name for f in phase.feet}])
@@ -142,7 +180,9 @@ def _tasks(stance: Stance, swing: str | None) -> list[FramePoseTask | CenterOfMa
     flat = CenterOfMassTask(c, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
     found = [flat, CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)]
     if swing is not None:
-        found.append(FramePoseTask(_foot(stance, swing).frame, np.eye(4), stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
+        foot = _foot(stance, swing)
+        weight = pose_weight(foot, stance.pose(foot.frame)[:3, :3])
+        found.append(FramePoseTask(foot.frame, np.eye(4), weight=weight, stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
     return [*found, stance.upright(2), stance.relaxed()]  # type: ignore[list-item]
 
 
@@ -150,24 +190,36 @@ def _foot(stance: Stance, name: str) -> Contact:
     return next(foot for foot in stance.feet if foot.name == name)
 
 
-def walk(stance: Stance, rng: np.random.Generator, steps: int = 10, step_length: float = 0.2) -> Stepping:
-    """Steps forward."""
-    plan = walk_forward(stance.feet, step_length, steps, step_duration=0.8, double_support=0.25, rest_duration=1.2)
+def walk(stance: Stance, rng: np.random.Generator, steps: int = 10, step_length: float | None = None) -> Stepping:
+    """Steps forward, of 20 cm, shorter ones for smaller robots."""
+    length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
+    plan = walk_forward(_two_feet(stance), length, steps, step_duration=0.8, double_support=0.25, rest_duration=1.2,
+                        clearance=_scaled(stance, CLEARANCE))  # fmt: skip
     return Stepping.of(stance, plan)
 
 
 def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
     """The weight goes to one foot, the other is lifted and put down; then the other way round."""
-    plan = walk_forward(stance.feet, 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5, clearance=0.08)
+    plan = walk_forward(_two_feet(stance), 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5,
+                        clearance=_scaled(stance, 0.08))  # fmt: skip
     return Stepping.of(stance, plan)
+
+
+def _two_feet(stance: Stance) -> tuple[Contact, ...]:
+    """The feet; InputError unless they are two that bear the weight one at a time."""
+    feet = stance.feet
+    if len(feet) != 2 or any(foot.kind == "point" for foot in feet):
+        raise InputError(
+            f"walking and lifting a foot take two feet with soles, {stance.model.name!r} stands on "
+            f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing"
+        )
+    return feet
+
+
+def _scaled(stance: Stance, length: float) -> float:
+    """A length (m) for robots with the centre of mass at HEIGHT or above, less for smaller ones in proportion."""
+    return length * min(1.0, stance.height() / HEIGHT)
 
 
 Make = Callable[[Stance, np.random.Generator], Scenario]
 SCENARIOS: dict[str, Make] = {"stand": stand, "squat": squat, "reach": reach, "lift": lift, "walk": walk, "swing": swing}
-
-
-def _frame(stance: Stance, names: tuple[str, ...], what: str) -> str:
-    for name in names:
-        if name in stance.model.frame_names:
-            return name
-    raise InputError(f"{stance.model.name!r} has no frame that is known as {what}: it has none of {', '.join(names)}")

@@ -193,5 +193,5 @@ def _fall_back(s: Assembly, formulation: str, reason: str, warm: ControlSolution
     none = {name: np.zeros(6) for name in problem.constraints.item_names}
     times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}
     return ControlSolution(
-        tau, np.zeros(problem.model.nv), none, status, reason, times, 0, formulation, (), None, problem.constraints, s.at.q
+        tau, np.zeros(problem.model.nv), none, status, reason, times, 0, formulation, None, None, problem.constraints, s.at.q
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,33 +12,44 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.closure import close
+from freeflyer.constraints.set_tables import path as path_of
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
+from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
+from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
+from freeflyer.control.coordinates import joint_coordinates, unactuated_coordinates
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
+from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import Site
+from freeflyer.model.edits import merge_fixed
 from freeflyer.model.inertias import possible
 from freeflyer.model.inputs import one_row
+from freeflyer.model.keyframes import reference_posture
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
+from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.rotations import rotation_of_rpy
 from freeflyer.robots.postures import standing_posture
 from freeflyer.spatial import se3
 
 BEND = 0.35  # rad: of hips and ankles, half of what knees are bent
+BEND_OF_TWO = 0.7  # rad: of hips above point feet, half of what knees are bent
+ONE_SIDED = 0.3  # rad: centre of the range of knees that bend one way
 CROUCH = 0.06  # of the height of the centre of mass, where legs have no three joints that bend them
 INNER = 0.1  # of a joint's range, at most INNER_ANGLE: distance from its limits
 INNER_ANGLE = 0.3  # rad, m
 LATERAL = 0.9  # cosine between a joint that bends the leg and the lateral axis
 LEVEL = 0.999  # cosine of a sole's tilt
 POSTURE_ERROR = 1e-6  # m, rad: what a posture that stands may be off
+SPRING_WEIGHT = 100.0  # of joints without motors beside those with: springs are to stay near rest
+ROUNDS = 20  # postures until balls touch the ground where they are said to
 
 
 class Standing(NamedTuple):
@@ -66,7 +78,8 @@ class Standing(NamedTuple):
 
 
 @public
-def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayLike | None = None) -> Standing:
+def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayLike | None = None, *,
+                  path: str | os.PathLike[str] | None = None) -> Standing:  # fmt: skip
     """Posture in which a robot stands: soles flat on the ground, its base upright, the centre of mass over their middle.
 
     Parameters
@@ -74,26 +87,32 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     model : Model
         With a floating base; loops are closed.
     feet : sequence of Contact, optional
-        With points; by default those of contacts.feet_of. contacts.feet_in_file finds them in a robot's file.
+        With points; by default those of contacts.feet_of if frames `..._sole` have corners, else of contacts.feet_in_file.
     q : (nq,) array, optional
-        Posture near which one is looked for; by default with bent knees, joints away from their limits.
+        Posture near which one is looked for; by default the keyframe `home` or `stand...` of the file, else with bent knees, joints
+        away from their limits.
+    path : path, optional
+        The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
 
     Returns
     -------
     Standing
-        Its model has a frame `..._sole` for each foot whose own frame has no z upwards; and where the moments of inertia of a link
-        are not those of any body, as MuJoCo asks for, the largest one is reduced to the sum of the others.
+        Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward; and if the moments of
+        inertia of a body are not those of any, as MuJoCo asks for, those of its links are reduced, the largest one to the sum of
+        the others, or raised, if it is a point, to a radius of gyration of 1 mm.
 
     Raises
     ------
     InputError
-        For robots without a floating base or feet, soles that are not level at the neutral posture, and where no such posture is
-        found: give one near it as q.
+        For robots without a floating base or feet, soles that are not level at the keyframe or the neutral posture, and where no
+        such posture is found: give one near it as q.
 
     Notes
     -----
-    Knees are bent forward where a leg has three joints about the lateral axis y, hip, knee and ankle: by -0.35, 0.7 and -0.35 rad
-    from the neutral posture. Other legs, as closed linkages, crouch: the centre of mass goes down by 6 % of its height.
+    Knees are bent if a leg has three joints about the lateral axis y, hip, knee and ankle, by 0.35, 0.7 and 0.35 rad, or two above
+    a point foot, by 0.7 and 1.4 rad: the way that the knee's limits allow; if both, forward along x above soles and towards the
+    middle of the robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages,
+    crouch: the centre of mass goes down by 6 % of its height.
 
     Examples
     --------
@@ -102,28 +121,55 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     array([0.035, 0.   , 0.971])
     """
     closed = close_loops(model)
-    named = complete_feet(closed, feet)
-    model, feet = _with_soles(closed, named)
+    found = path is not None and feet is None and not any(
+        name.endswith("_sole") and corners_of(closed, name) is not None for name in closed.frame_names
+    )
+    named = complete_feet(closed, feet_in_file(closed, path) if found else feet)  # type: ignore[arg-type]
+    legs = [_leg(closed, foot, named) for foot in named]
+    back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
+    model, feet = _with_soles(closed, named, -1.0 if back else 1.0)
     base = next((j for j in model.tree.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} has no floating base: it stands on no feet")
-    near = _seed(model, feet) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
-    start = near.q.copy()
-    start[base.iq + 2] -= min(float(_points(model, start, foot)[:, 2].min()) for foot in feet)
-    c = center_of_mass(model, start)
-    middle = np.mean([_points(model, start, foot).mean(axis=0) for foot in feet], axis=0)
-    over = np.array([middle[0], middle[1], (1.0 - CROUCH) * c[2]])
-    tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
-    tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if near.bent else 1.0)))
-    tasks.append(FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0))
-    found = inverse_kinematics(model, [*tasks, PostureTask(start, level=1)], start)
-    off = max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
+    near = _seed(model, legs) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
+    at, off = near.q, np.inf
+    for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
+        if found and all(foot.kind == "point" for foot in feet):
+            feet = complete_feet(model, feet_in_file(model, path, at))  # type: ignore[arg-type]
+        at, off = _posture(model, feet, base, at, near)
+        if max(abs(float(_points(model, at, foot)[:, 2].min())) for foot in feet) < POSTURE_ERROR:
+            break
     if off > POSTURE_ERROR:
         raise InputError(
             f"{model.name!r} finds no posture on its feet: soles, centre of mass or base are off by {off:.2g} m or rad. Give one "
             f"near it, q=..., such as freeflyer.configuration(model, {{joint: angle}}) with bent knees", error=off,
         )  # fmt: skip
-    return Standing(model, found.q, feet)
+    return Standing(model, at, feet)
+
+
+def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarray, near: Seed) -> tuple[np.ndarray, float]:
+    """A posture near q (nq,) and the seed, and by how much it is off, m and rad."""
+    start, seed = q.copy(), near.q.copy()
+    start[base.iq + 2] -= min(float(_points(model, start, foot)[:, 2].min()) for foot in feet)
+    seed[base.iq + 2] -= min(float(_points(model, seed, foot)[:, 2].min()) for foot in feet)
+    c = center_of_mass(model, seed)
+    middle = np.mean([_points(model, start, foot).mean(axis=0) for foot in feet], axis=0)
+    over = np.array([middle[0], middle[1], (1.0 if near.bent else 1.0 - CROUCH) * c[2]])
+    tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
+    tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if near.bent else 1.0)))
+    tasks.append(FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0))
+    springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
+    posture = PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
+    found = inverse_kinematics(model, [*tasks, posture], start)
+    return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
+
+
+def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
+    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
+    if not model.reduction:
+        return q
+    split = model.reduction.split
+    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
 
 
 class Seed(NamedTuple):
@@ -133,58 +179,81 @@ class Seed(NamedTuple):
     bent: bool
 
 
-def _with_soles(model: Model, feet: Sequence[Contact]) -> tuple[Model, tuple[Contact, ...]]:
-    """The closed model with a site below each foot whose frame has no z upwards, and inertias that bodies can have."""
-    given, sites, soles = model.tree.description, list[Site](), list[Contact]()
+def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Model, tuple[Contact, ...]]:
+    """The closed model with a site below each foot whose frame has no z upwards or no x forward (ahead: 1, or -1 for robots that
+    face -x), and inertias that bodies can have."""
+    given, sites, soles, at = model.tree.description, list[Site](), list[Contact](), reference_posture(model)
     for foot in feet:
-        X = frame_pose(model, model.neutral, foot.frame)
-        if foot.kind == "point" or X[2, 2] > LEVEL:
+        X = frame_pose(model, at, foot.frame)
+        if foot.kind == "point" or (X[2, 2] > LEVEL and ahead * X[0, 0] > 0.5):
             soles.append(foot)
             continue
         name = f"{foot.frame}_sole"
-        X_WS = np.eye(4)
-        X_WS[:3, 3] = _points(model, model.neutral, foot).mean(axis=0)
+        X_WS = np.diag([ahead, ahead, 1.0, 1.0])
+        X_WS[:3, 3] = _points(model, at, foot).mean(axis=0)
         link = next((site.link for site in given.sites if site.name == foot.frame), foot.frame)
-        sites.append(Site(name, link, se3.inverse(frame_pose(model, model.neutral, link)) @ X_WS))
-        points = _points(model, model.neutral, foot) - X_WS[:3, 3]
+        sites.append(Site(name, link, se3.inverse(frame_pose(model, at, link)) @ X_WS))
+        points = (_points(model, at, foot) - X_WS[:3, 3]) @ X_WS[:3, :3]
         soles.append(replace(foot, frame=name, name=name, points=points, at=None))
-    links = tuple([replace(link, inertia=possible(link.inertia)) for link in given.links])
-    changed = sites or any(a is not b for a, b in zip(links, given.links))
-    if not changed:
+    bodies = {link.name for link in merge_fixed(model.tree).description.links if possible(link.inertia) is not link.inertia}
+    groups = rigid_groups(given, with_world=False)
+    links = tuple([
+        replace(link, inertia=possible(link.inertia)) if groups[link.name][0] in bodies else link for link in given.links
+    ])
+    if not sites and not bodies:
         return model, tuple(soles)
     return close_loops(build(replace(given, links=links, sites=(*given.sites, *sites)))), tuple(soles)
 
 
-def _seed(model: Model, feet: Sequence[Contact]) -> Seed:
-    """The posture of our own robots, or the neutral one with bent knees and joints away from their limits."""
+def _seed(model: Model, legs: Sequence[_Leg | None]) -> Seed:
+    """The posture of our own robots, the file's keyframe, or the neutral one with bent knees and joints away from their limits."""
     with suppress(InputError):
         return Seed(standing_posture(model), True)
+    q = reference_posture(model)
+    if (q != model.neutral).any():
+        return Seed(closed_posture(model, q), True)
     if model.reduction:
-        return Seed(model.neutral.copy(), False)
-    q = model.neutral.copy()
+        return Seed(q, False)
     for joint in model.joints:
         if joint.nq == joint.nv == 1 and joint.mimic is None:
             low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
             inner = min(INNER * (high - low), INNER_ANGLE)
             q[joint.iq] = np.clip(q[joint.iq], low + inner, high - inner)
-    legs = [_bending(model, foot.frame) for foot in feet]
     for leg in legs:
-        for (joint, sign), share in zip(leg, (-1.0, 2.0, -1.0)):
-            q[joint.iq] = np.clip(sign * share * BEND, model.position_lower[joint.iv], model.position_upper[joint.iv])
-    return Seed(q, all(legs))
+        for joint, sign, angle in leg.joints if leg is not None else ():
+            q[joint.iq] = np.clip(sign * angle, model.position_lower[joint.iv], model.position_upper[joint.iv])
+    return Seed(q, None not in legs)
 
 
-def _bending(model: Model, frame: str) -> list[tuple[JointInfo, float]]:
-    """Hip, knee and ankle: the three joints between the base and a foot that turn about y at the neutral posture, and their signs;
-    none where they are not three."""
-    carrying = set(path(model, frame))
-    found = []
+class _Leg(NamedTuple):
+    """Hip, knee and ankle, of point feet hip and knee: (joint, sign of its axis along y, angle about y to bend to, rad); the
+    direction in which the knee turns about y: 1 if it goes to x."""
+
+    joints: list[tuple[JointInfo, float, float]]
+    knee: float
+
+
+def _leg(model: Model, foot: Contact, feet: Sequence[Contact]) -> _Leg | None:
+    """The joints between the base and a foot that turn about y at the neutral posture; None if they are not three, or two above a
+    point. Knees bend as their limits allow; else forward above soles, and towards the middle of the feet above points."""
+    if model.reduction:
+        return None
+    carrying, found = set(path_of(model, foot.frame)), []
     for joint in model.joints:
         if joint.iv in carrying and joint.kind in ("revolute", "continuous"):
             axis = frame_jacobian(model, model.neutral, joint.child, "mixed")[3:, joint.iv]
             if abs(axis[1]) > LATERAL:
                 found.append((joint, float(np.sign(axis[1]))))
-    return found if len(found) == 3 else []
+    if len(found) != (2 if foot.kind == "point" else 3):
+        return None
+    knee, sign = found[1]
+    ends = np.clip([model.position_lower[knee.iv], model.position_upper[knee.iv]], -np.pi, np.pi)
+    x = [frame_pose(model, model.neutral, other.frame)[0, 3] for other in (foot, *feet)]
+    way = -1.0 if foot.kind == "point" and x[0] >= np.mean(x[1:]) else 1.0
+    if abs(ends.mean()) > ONE_SIDED:
+        way = float(np.sign(sign * ends.mean()))
+    bend = way * (BEND_OF_TWO if foot.kind == "point" else BEND)
+    return _Leg([(joint, turn, share * bend) for (joint, turn), share in zip(found, (-1.0, 2.0, -1.0))], way)
 
 
 def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
@@ -194,7 +263,7 @@ def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
 
 
 def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
-    """The foot's points at height 0, its frame turned about the vertical alone."""
+    """The foot's points at height 0, its frame turned about the vertical alone; one on a line about that, too."""
     X, points = frame_pose(model, q, foot.frame), contact_points(foot)
     if foot.kind == "point":
         X[2, 3] -= float(_points(model, q, foot)[:, 2].min())
@@ -202,4 +271,4 @@ def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
     yaw = np.arctan2(X[1, 0], X[0, 0])
     X[:3, :3] = rotation_of_rpy(0.0, 0.0, float(yaw))
     X[2, 3] = -float((points @ X[:3, :3].T)[:, 2].min())
-    return FramePoseTask(foot.frame, X, level=0)
+    return FramePoseTask(foot.frame, X, level=0, weight=pose_weight(foot, X[:3, :3]))

@@ -51,6 +51,15 @@ def middle_of(foot: Contact) -> np.ndarray:
     return np.asarray(ground_points(foot).mean(axis=0))
 
 
+def pose_weight(foot: Contact, R: np.ndarray) -> np.ndarray:
+    """Weights (6,) of a foot's pose, axes R (3, 3), in world axes: a foot on a line may turn about the axis next to it."""
+    weight = np.ones(6)
+    if foot.kind == "line":
+        ends = contact_points(foot) @ R.T
+        weight[3 + int(np.abs(ends[1] - ends[0]).argmax())] = 0.0
+    return weight
+
+
 def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
     """The feet; InputError for none, and for what is no contact with points and a pose."""
     if isinstance(feet, str | Contact) or not isinstance(feet, Sequence) or not len(feet):

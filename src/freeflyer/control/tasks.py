@@ -93,6 +93,10 @@ class Task(ABC):
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Error (m,) at the configuration q (nq,): how far the robot is beyond the target."""
 
+    def angles(self, model: Model) -> ArrayLike:
+        """Which rows of the error (m,) are angles, rad; others are lengths, m. One for all, or (m,) bool; by default none is."""
+        return False
+
     @abstractmethod
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """J (m, nv): J v is the error's rate while the target rests."""

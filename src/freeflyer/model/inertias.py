@@ -8,6 +8,9 @@ import numpy as np
 
 from freeflyer.model.description import Inertia
 
+POINT_MOMENT = 1e-14  # kg m^2: what rounding leaves of the moments of a point, which MuJoCo refuses
+GYRATION = 1e-3  # m
+
 
 def transform(inertia: Inertia, X: np.ndarray) -> Inertia:
     """The inertia, given in frame B, in frame A: X (4, 4) is the pose of B in A."""
@@ -29,9 +32,12 @@ def join(*parts: Inertia) -> Inertia:
 
 
 def possible(inertia: Inertia) -> Inertia:
-    """An inertia whose largest principal moment exceeds the sum of the others, reduced to that sum; others as they are."""
+    """An inertia whose largest principal moment exceeds the sum of the others, reduced to that sum; the moments of a point, raised
+    to those of a radius of gyration GYRATION; others as they are."""
     moments, axes = np.linalg.eigh(inertia.rotational)
-    if moments[2] <= moments[0] + moments[1]:
+    if moments[2] <= moments[0] + moments[1] and (moments[1] > POINT_MOMENT or not inertia.mass):
         return inertia
-    moments[2] = moments[0] + moments[1]
+    if moments[1] <= POINT_MOMENT:
+        moments[:2] = np.maximum(moments[:2], GYRATION**2 * inertia.mass)
+    moments[2] = np.clip(moments[2], moments[1], moments[0] + moments[1])
     return replace(inertia, rotational=(axes * moments) @ axes.T)

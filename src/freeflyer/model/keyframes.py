@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from freeflyer.model.description import Description, Joint
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.locking import leader
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from freeflyer.model.model import Model
+
+BENT = 0.3  # rad, m: of a joint, from the neutral posture
 
 
 def keyframes_of(model: Model) -> Mapping[str, np.ndarray]:
@@ -28,6 +30,18 @@ def keyframes_of(model: Model) -> Mapping[str, np.ndarray]:
                 q[joint.iq : joint.iq + joint.nq] = position
         found[key.name] = frozen_array(q)
     return MappingProxyType(found)
+
+
+def reference_posture(model: Model) -> np.ndarray:
+    """q (nq,): the keyframe whose name begins with home or stand, upright above the world's origin; the neutral posture if there is
+    none, or none that bends a joint."""
+    q = model.neutral.copy()
+    keys = {name.lower(): key for name, key in model.keyframes.items()}
+    found = next((key for word in ("home", "stand") for name, key in keys.items() if name.startswith(word)), None)
+    moving = [k for j in model.tree.joints if j.kind != "free" for k in range(j.iq, j.iq + j.nq)]
+    if found is not None and (np.abs(found - q)[moving] > BENT).any():
+        q[moving] = found[moving]
+    return q
 
 
 def complete_followers(description: Description, placed: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:

@@ -1,9 +1,9 @@
 """A robot on a level floor in MuJoCo: an independent simulator, with contacts that slide, as the plant of controllers.
 
-The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos at the given
-joints; spheres for feet that have no shape; rods, which touch nothing, where links have no visible shape; and soft servos for
-pieces that MuJoCo's loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not
-simulated either.
+The robot is the user's own MJCF file if there is one, else what `to_mjcf` writes of it, links that fixed joints join as one body:
+MuJoCo refuses links without mass or with moments of inertia of no body. What is added: a floor; servos at the given joints; spheres
+for feet that have no shape; rods, which touch nothing, if links have no visible shape; and soft servos for pieces that MuJoCo's
+loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not simulated either.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from freeflyer.contacts.feet import feet_of
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.build import compile_description as compile_description
+from freeflyer.model.edits import merge_fixed
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
+from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
@@ -65,7 +67,7 @@ class Plant:
     bodies : mapping
         Numbers of the feet on each of MuJoCo's bodies, by the body's number.
     points : tuple of (c, 3) array
-        Points of each foot at its link's origin, in the link's axes, m.
+        Points of each foot at the origin of the first link of its rigid body, in that link's axes, m.
 
     Examples
     --------
@@ -121,7 +123,8 @@ class Plant:
         feet = self.bodies[body]
         if len(feet) == 1:
             return feet[0]
-        local = self.data.xmat[body].reshape(3, 3).T @ (positions[c] - self.data.xpos[body])
+        first = self.mj.body_weldid[body]
+        local = self.data.xmat[first].reshape(3, 3).T @ (positions[c] - self.data.xpos[first])
         return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
 
@@ -224,14 +227,14 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     idle: tuple[str, ...] = ()
     if path is None:
         wide = for_simulator(model, q)
-        spec, robot = spec_with_shapes(to_mjcf(_on_the_world(wide.model)))
+        spec, robot = spec_with_shapes(to_mjcf(_on_the_world(merge_fixed(wide.model))))
         idle = wide.idle
         add_rods(mujoco, spec)
     else:
         spec, robot = spec_with_shapes(path)
     where = "the robot" if path is None else Path(path).name
-    if feet is not None:
-        only_feet_touch(mujoco, spec, feet, path is None)
+    carrying = [_rigid_links(model, foot) for foot in feet or ()]
+    touching = set() if feet is None else only_feet_touch(spec, carrying, path is None)
     if path is None:
         add_spheres(mujoco, spec, model, feet or (), q[0])
     add_floor(mujoco, spec, friction)
@@ -243,11 +246,18 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     with collected_warnings():
         mujoco.mj_forward(mj, data)
     _agree(model, mj, data, q[0], where)
+    for foot, links in zip(feet or (), carrying):
+        if path is not None and not touching.intersection(links):
+            raise InputError(
+                f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave "
+                "path= out, which puts spheres at the points of feet"
+            )
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
-    for k, foot in enumerate(feet or ()):
-        bodies.setdefault(_body(model, mj, foot), []).append(k)
-    points = tuple(_points(model, q[0], foot) for foot in feet or ())
+    for k, links in enumerate(carrying):
+        for b in (b for b in range(mj.nbody) if mj.body(b).name in links):
+            bodies.setdefault(b, []).append(k)
+    points = tuple(_points(model, q[0], foot, links[0]) for foot, links in zip(feet or (), carrying))
     driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
     return Plant(
         driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
@@ -292,16 +302,14 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         )  # fmt: skip
 
 
-def _body(model: Model, mj: Any, foot: Contact) -> int:
-    """MuJoCo's number of the body that carries a foot's frame."""
-    return int(mj.body(_link(model, foot)).id)
+def _rigid_links(model: Model, foot: Contact) -> list[str]:
+    """The links that fixed joints join with that of a foot, the first of them first."""
+    link = {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
+    groups = rigid_groups(model.description, with_world=False)
+    return [name for name, (first, _) in groups.items() if first == groups[link][0]]
 
 
-def _link(model: Model, foot: Contact) -> str:
-    return {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
-
-
-def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
-    """(c, 3): of a foot, in the axes of its link, at the link's origin."""
-    X = se3.inverse(frame_pose(model, q, _link(model, foot))) @ frame_pose(model, q, foot.frame)
+def _points(model: Model, q: np.ndarray, foot: Contact, link: str) -> np.ndarray:
+    """(c, 3): of a foot, in the axes of a link, at the link's origin."""
+    X = se3.inverse(frame_pose(model, q, link)) @ frame_pose(model, q, foot.frame)
     return np.asarray(X[:3, 3] + surface_points(model, foot) @ X[:3, :3].T)

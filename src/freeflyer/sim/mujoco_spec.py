@@ -79,19 +79,14 @@ class Servos:
             )
 
 
-def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool) -> None:
-    """Of the robot's shapes those of feet alone touch the floor; feet without shapes get spheres at their points."""
-    sites = {s.name: s.parent.name for s in spec.sites}
-    links = {sites.get(f.frame, f.frame) for f in feet}
+def only_feet_touch(spec: Any, feet: Sequence[Sequence[str]], bare: bool) -> set[str]:
+    """Of the shapes those on the links of feet alone touch the floor, none if feet get spheres (bare); the links that do."""
+    links, touching = {link for foot in feet for link in foot}, set[str]()
     for geom in spec.geoms:
-        geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
-    bodies, shaped = {body.name for body in spec.bodies}, {geom.parent.name for geom in spec.geoms if geom.contype}
-    bare_feet = () if bare else sorted((links & bodies) - shaped)  # bodies that the file lacks are refused later
-    if bare_feet:
-        raise InputError(
-            f"link {bare_feet[0]!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, "
-            "or leave path= out, which puts spheres at the points of feet"
-        )
+        touches = geom.parent.name in links and not bare and collides(geom)
+        geom.contype, geom.conaffinity = int(touches), 0
+        touching |= {geom.parent.name} if touches else set()
+    return touching
 
 
 def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q: np.ndarray) -> None:
