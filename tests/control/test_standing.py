@@ -117,7 +117,8 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
     )
     (path := tmp_path / "dog.xml").write_text(
         '<mujoco model="dog"><compiler angle="radian"/><worldbody><body name="trunk" pos="0 0 0.5"><freejoint/>'
-        f'<geom type="box" size="0.25 0.08 0.05" mass="6"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>'
+        '<geom type="box" size="0.25 0.08 0.05" mass="6"/>'
+        f'<site name="front" pos="0.25 0 0"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>'
     )
     robot = control.stand_on_feet(ff.load(path), path=path)
     assert [foot.kind for foot in robot.feet] == ["point"] * 4

@@ -50,6 +50,7 @@ WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong,
 SLIGHT = 1e-7  # likewise of a level that cannot be met: what it gains by less is left to the levels below
 ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
+NOWHERE = 1e-13  # of the size of x: a shorter way is rounding, and no limit stops it
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the way to the solution of the held rows: a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
@@ -312,10 +313,11 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         if started:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
-            put_direction(metric, W, direction, n, width, point)
-            stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             way = sqrt(dot(direction, 0, direction, 0, width))
             reach = way + sqrt(dot(y, 0, y, 0, width))
+            if way > NOWHERE * reach:
+                put_direction(metric, W, direction, n, width, point)
+                stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
                 clear(barred, 0, m)
@@ -334,7 +336,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             store(values, i, dot(rows, width * i, point, 0, width))
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made)
-            change = stop
+            change, released = stop, -1
         else:
             started = True
             change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
