@@ -128,3 +128,16 @@ def test_compiled_code_is_its_plain_text():
                multipliers, verdict)  # fmt: skip
         if found.optimal and not verdict[1]:
             assert sizes(levels, x) == pytest.approx(sizes(levels, found.x), abs=1e-7)
+
+
+def test_any_guess_leads_to_the_same_solution():
+    """Guesses of rows that are no equations, that have no such limit, and numbers that mean nothing."""
+    rng = fresh()
+    for _ in range(100):
+        levels = random_levels(rng)
+        given = stacked(levels)
+        found = solve_levels(*given)
+        guess = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1]))
+        other = solve_levels(*given, guess=guess)
+        if found.optimal and other.optimal:
+            assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)

@@ -55,6 +55,7 @@ STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the way to the solution of the held rows: a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
+LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 ROUNDS = 3  # for each row and unknown: the largest number of rounds
 
@@ -115,6 +116,19 @@ def hold(held, i, at, metric, W, A, weights, n, width, T, made):
     if at != FREE and load(made, i) == 0.0:
         put_row(metric, W, A, weights, i, n, width, T)
         store(made, i, 1.0)
+
+
+@inlined
+def first_hold(lower, upper, guess, i):
+    """What a row is held at first: the guess if the row has that limit, as guesses may come from other rows."""
+    at, given = FREE, load(guess, i)
+    if load(lower, i) == load(upper, i):
+        at = EQUAL
+    elif given == LOWER and load(lower, i) > -LARGEST:
+        at = LOWER
+    elif given == UPPER and load(upper, i) < LARGEST:
+        at = UPPER
+    return at
 
 
 @kernel
@@ -294,8 +308,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             store(rows, width * i + j, load(A, n * i + j))
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
-        at = EQUAL if load(lower, i) == load(upper, i) else load(guess, i)
-        hold(held, i, at, metric, W, rows, weights, n, width, T, made)
+        hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made)
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released = 0.0, 0.0, -1
     change, started, stalls, rounds, going, loose, wrong, times = 0, False, 0, 0, 1.0, False, WRONG, 0
