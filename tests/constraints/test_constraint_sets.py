@@ -138,8 +138,8 @@ LOCK = HUMANOID.joints[-1].name
     [
         (lambda: ff.ConstraintSet(HUMANOID, [contacts.point("left_sol")]), UnknownNameError, "Did you mean"),
         (lambda: ff.ConstraintSet(HUMANOID, locks=["nobody"]), UnknownNameError, "no joint"),
-        (lambda: ff.ConstraintSet(HUMANOID, locks=[["nobody"]]), InputError, "names of joints"),
-        (lambda: ff.ConstraintSet(HUMANOID, locks=3), InputError, "names of joints"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=[["nobody"]]), InputError, "locks must be a list"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=3), InputError, "locks must be a list"),
         (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0]), contacts.surface(FRAMES[0])]), InputError,
          "a contact and a contact: give the contact another"),
         (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0], name=LOCK)], locks=[LOCK]), InputError,

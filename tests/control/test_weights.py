@@ -78,7 +78,7 @@ def tasks_only(problem, q, v, cones):
     x0, root = np.linalg.lstsq(E, e, rcond=None)[0], np.sqrt(w)[:, None]
     A, r = root * np.hstack([T, np.zeros((len(T), k))]), np.sqrt(w) * b
     if not cones:
-        z = np.linalg.lstsq(A @ N, r - A @ x0, rcond=None)[0]
+        z = np.linalg.lstsq(A @ N, r - A @ x0, rcond=1e-10)[0]
     else:
         C, low, high = problem.cone_rows
         G = np.hstack([np.zeros((len(C), model.nv)), C])

@@ -93,7 +93,7 @@ def test_forms_frames_rows_and_paths(model: ff.Model) -> None:
     for function in (hamel.locked_velocity, hamel.total_momentum, hamel.frame_map, hamel.momentum_map):
         with pytest.raises(ff.UnknownNameError, match="satelite"):
             function(model, q, v, frame="satelite")
-    with pytest.raises(ff.InputError, match="frames must list"):
+    with pytest.raises(ff.InputError, match="frames must be a list"):
         hamel.constants_of_motion(model, q, v, frames="world")
     for rows in ((), (0, 0), (6,), (-1,)):
         with pytest.raises(ff.InputError, match="rows"):

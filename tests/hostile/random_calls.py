@@ -38,7 +38,7 @@ WORDS = {  # that name an argument as well: of a whole whose part is at fault, o
     "feet": ("contact", "foot"), "frames": ("frame",), "locks": ("joint",), "hold": ("joint",),
     "model": ("Model", "robot", "loops"),
     "H": ("g has",), "A": ("row",), "lower": ("row", "limit"), "upper": ("row", "limit"), "x_lower": ("variable",),
-    "x_upper": ("variable",), "solver": ("solver",), "normals": ("normal", "contact"), "posture": ("q",),
+    "x_upper": ("variable",), "solver": ("solver",), "posture": ("q",),
     "joint": ("joint",), "scenario": ("scenario", "stance"), "digest": ("another robot",), "height": ("ZMP",), "q": ("trajectory",),
     "rate": ("step",), **dict.fromkeys(("dt", "state_cost", "input_cost", "bandwidth"), ("Riccati",)),
     "settings": ("run's settings", "run is not", "dt"),
@@ -72,7 +72,7 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
         return lambda **given: control.Problem(model, tasks, feet, [kind(**given)]).solve(q, v)
 
     yield solved, {"model": model, "tasks": tasks, "contacts": feet, "limits": [control.TorqueLimits()], "friction": 0.6,
-                   "normals": {}, "bilateral": ["left_sole"], "acceleration_weight": 1.0, "force_weight": 1e-5,
+                   "bilateral": ["left_sole"], "acceleration_weight": 1.0, "force_weight": 1e-5,
                    "contact_damping": 1.0, "compressed": None}  # fmt: skip
     yield problem.solve, {"q": q, "v": v, "formulation": "full", "solver": "daqp", "strict": True, "warm": None,
                           "external": {"left_sole": np.ones(6)}, "expressed": "mixed"}  # fmt: skip

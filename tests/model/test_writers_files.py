@@ -106,7 +106,7 @@ def test_pipes_and_devices_are_refused(tmp_path, write):
     [
         (5, InputError, "path is 5: expected the name of a file"), (b"robot.xml", InputError, "path is b'robot.xml'"),
         (True, InputError, "path is True"), ([], InputError, r"path is \[\]"), ("", FileError, "is empty"),
-        (" ", FileError, "is empty"), ("a\0b", FileError, "cannot be written"), ("x" * 5000, FileError, "cannot be"),
+        (" ", FileError, "is empty"), ("a\0b", FileError, "null character"), ("x" * 5000, FileError, "cannot be"),
         ("/dev/null/x", FileError, "cannot be written"), (os.fsencode, InputError, "expected the name of a file"),
     ],
 )  # fmt: skip

@@ -142,7 +142,7 @@ POINT = planar.robot(planar.variables(0), [], [("base", m, 0, 0, 0)], gravity=1)
     (lambda: planar.link_inertia([], [], []), "a mass has one centre"),
     (lambda: planar.link_inertia([(0, 0)], [0], [1]), "without mass have no centre"),
     (lambda: planar.variables(-1), "n must be a number of joints"),
-    (lambda: planar.variables(1.5), "n must be a number of joints"),
+    (lambda: planar.variables(1.5), "n must be a whole number"),
     (lambda: planar.robot(ROBOT, [], [], gravity=9.8), "variables must be made by"),
     (lambda: planar.robot(STATE, [("a", Q, 0)], [], gravity=9.8), r"a row of frames is \(name, x, y, angle\)"),
     (lambda: planar.robot(STATE, [("a", Q, 0, 0), ("a", 0, 0, 0)], [], gravity=9.8), "two frames are named 'a'"),

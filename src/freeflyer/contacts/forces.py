@@ -13,7 +13,7 @@ from freeflyer.contacts.wrenches import contact_axes
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import instances, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -62,14 +62,16 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
     1.0
     0.707
     """
-    chosen = (contacts,) if isinstance(contacts, Contact | Rolling) else tuple(contacts)
-    for contact in chosen:
-        if not isinstance(contact, Contact | Rolling):
-            raise InputError(f"contacts must list what freeflyer.contacts makes, got {format_value(contact)}")
+    chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
     check_expressed(expressed)
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches must be a mapping from names of contacts to arrays (..., 6), got {format_value(wrenches)}")
+    given = {c.name: real_array(c.name, wrenches[c.name]) for c in chosen if c.name in wrenches}
+    for name, w in given.items():
+        if w.ndim < 1 or w.shape[-1] != 6:
+            raise InputError(f"the wrench on {name!r} has shape {w.shape}, expected (..., 6)", shape=w.shape)
     return {
-        c.name: express_at(pose_of(model, q, c.frame), real_array(c.name, wrenches[c.name]), expressed, c.normal)
-        for c in chosen if c.name in wrenches
+        c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen if c.name in given
     }  # fmt: skip
 
 

@@ -144,7 +144,8 @@ def solve_hierarchy(
     found = None
     if solver == ACTIVE_SET:
         ends = tuple(np.cumsum([len(level.A) for level in rows]).tolist())
-        A, lower, upper = (np.concatenate([level[k] for level in rows]) for k in range(3))
+        A = np.concatenate([level.A for level in rows])
+        lower, upper = np.concatenate([level.lower for level in rows]), np.concatenate([level.upper for level in rows])
         weights = np.concatenate([np.ones(len(level.A)) if level.weights is None else level.weights for level in rows])
         guess = None if warm is None or warm.held is None or len(warm.held) != len(A) else warm.held
         found = solve_levels(A, lower, upper, weights, ends, guess=guess)
