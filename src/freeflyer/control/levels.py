@@ -13,8 +13,6 @@ from freeflyer.control.assembly import Assembly
 from freeflyer.control.motions import Motion
 from freeflyer.control.rows import LevelRows, Program, Rows, equations
 
-HARD = 2  # levels of physics and limits, before those of tasks
-
 
 def program_of(s: Assembly, m: Motion) -> Program:
     """Dynamics and torque limits; contacts, loops, cones and limits of accelerations and forces; tasks by their levels."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from freeflyer.control.rows import Program, Rows
+from freeflyer.control.rows import HARD, Program, Rows, hold
 from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
@@ -17,11 +17,13 @@ CASCADE_TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the late
 
 
 class Found(NamedTuple):
-    """x (n,) of a program; held: rows that hold x (optimization.active_set), None by other solvers; rounds or iterations."""
+    """x (n,) of a program; held: rows that hold x (optimization.active_set), None by other solvers; rounds or iterations; whether
+    x is optimal, or the rounds ran out at limits that meet in one point."""
 
     x: np.ndarray
     held: np.ndarray | None
     iterations: int
+    optimal: bool = True
 
 
 def solve_strictly(p: Program, *, solver: str = ACTIVE_SET, start: np.ndarray | None = None) -> Found:
@@ -32,8 +34,8 @@ def solve_strictly(p: Program, *, solver: str = ACTIVE_SET, start: np.ndarray | 
         ends = tuple(np.cumsum([len(level.lower) for level in levels]).tolist())
         guess = start if start is not None and len(start) == len(A) else None
         found = solve_levels(A, lower, upper, weights, ends, p.H, p.g, guess)
-        if found is not None and found.optimal:
-            return Found(found.x, found.held, found.rounds)
+        if found is not None and (found.optimal or hold(p.levels[:HARD], found.x)):
+            return Found(found.x, found.held, found.rounds, found.optimal)
     return _cascade(p, levels, FALLBACK if solver == ACTIVE_SET else solver)
 
 

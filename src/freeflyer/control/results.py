@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from freeflyer.control.assembly import Assembly
-from freeflyer.control.levels import HARD, program_of
+from freeflyer.control.levels import program_of
 from freeflyer.control.motions import Motion
-from freeflyer.control.rows import LevelRows, Program
+from freeflyer.control.rows import HARD, Program
 from freeflyer.text import short_repr
 from freeflyer.tolerances import CONTROL_MET_TOLERANCE
 
@@ -80,17 +80,6 @@ def results(program: Program, x: np.ndarray) -> tuple[LevelResult, ...]:
                 active += [f"{rows.name}: {rows.labels[k]}" for k in near] if rows.labels else [rows.name] * bool(len(near))
         found.append(LevelResult(level.name, met, residuals, tuple(active)))
     return tuple(found)
-
-
-def hold(levels: Sequence[LevelRows], x: np.ndarray) -> bool:
-    """Whether x keeps all rows of these levels."""
-    for level in levels:
-        for rows in level.rows:
-            value = rows.A @ x
-            room = CONTROL_MET_TOLERANCE * (1.0 + np.abs(rows.A) @ np.abs(x))
-            if not ((value <= rows.upper + room) & (value >= rows.lower - room)).all():
-                return False
-    return True
 
 
 def _unique(name: str, known: Mapping[str, np.ndarray]) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from freeflyer.tolerances import CONTROL_MET_TOLERANCE
+
+HARD = 2  # levels of physics and limits, before those of tasks
 
 
 class Rows(NamedTuple):
@@ -45,3 +50,12 @@ def equations(name: str, A: np.ndarray, b: np.ndarray, weights: np.ndarray | Non
     return Rows(name, A, b, b, None if weights is None or (weights == 1.0).all() else weights)
 
 
+def hold(levels: Sequence[LevelRows], x: np.ndarray) -> bool:
+    """Whether x keeps all rows of these levels."""
+    for level in levels:
+        for rows in level.rows:
+            value = rows.A @ x
+            room = CONTROL_MET_TOLERANCE * (1.0 + np.abs(rows.A) @ np.abs(x))
+            if not ((value <= rows.upper + room) & (value >= rows.lower - room)).all():
+                return False
+    return True

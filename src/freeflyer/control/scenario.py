@@ -25,6 +25,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.model import Model
 
 Pushes = Callable[[float, np.ndarray, np.ndarray], Mapping[str, np.ndarray] | None]
+JOINT_ACCELERATION = 150.0  # rad/s^2, m/s^2: arms that pass a singular posture are thrown about with more
 COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
 UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
 DAMPING_OF_CONTACTS = 20.0  # 1/s
@@ -61,7 +62,7 @@ class Stance:
 
     def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None) -> Problem:
         """Tasks with the contacts of the feet, and the limits of the robot."""
-        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt)]
+        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=JOINT_ACCELERATION)]
         contacts = self.feet if feet is None else feet
         return Problem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
 

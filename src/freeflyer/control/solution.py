@@ -29,7 +29,8 @@ class ControlSolution:
         For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
     status : str
         "solved": dynamics, contacts and limits hold, and the levels of tasks as well as those above them allow; "relaxed":
-        dynamics, contacts and limits contradict each other and are violated as little as possible, level by level; "fewer levels",
+        dynamics, contacts and limits contradict each other and are violated as little as possible, level by level; "stopped":
+        they hold, but the solver stopped before tasks were met as well as they can be; "fewer levels",
         "last solution", "damping": what the controller did instead, for `reason`.
     reason : str
         Why it is not "solved"; empty if it is.

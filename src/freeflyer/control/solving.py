@@ -13,12 +13,13 @@ import numpy as np
 from freeflyer.control.assembly import Assembly, assemble
 from freeflyer.control.condensed import solve_condensed
 from freeflyer.control.coordinates import actuated_coordinates
-from freeflyer.control.levels import HARD, program_of
+from freeflyer.control.levels import program_of
 from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.motions import Motion, loop_multipliers, motion_of_all_joints, own_motion
 from freeflyer.control.parts import Parts
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
-from freeflyer.control.results import Outcome, hold, relaxed
+from freeflyer.control.results import Outcome, relaxed
+from freeflyer.control.rows import HARD, hold
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.task_rows import in_one_level
 from freeflyer.dynamics.frames import Expressed
@@ -28,6 +29,9 @@ from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_TOLERANCE
 
 if TYPE_CHECKING:
     from freeflyer.control.problem import Problem
+
+
+STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
 
 
 class Answer(NamedTuple):
@@ -117,7 +121,7 @@ def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
     n = m.inertia.shape[1]
     alpha, F = found.x[:n], found.x[n:]
     answer = _answer(s, m, alpha, F, m.forces(alpha, F), found.iterations)
-    reason = "" if hold(program.levels[:HARD], found.x) else relaxed(answer.outcome.levels())
+    reason = STOPPED if not found.optimal else "" if hold(program.levels[:HARD], found.x) else relaxed(answer.outcome.levels())
     active = found.held is not None and (np.abs(found.held) == 1.0).any()
     return answer._replace(held=found.held if active else None, reason=reason)
 
@@ -156,7 +160,8 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
         kept = kept._replace(tasks=tuple([t for t in kept.tasks if t.level < last]))
     if answer is None:
         return _fall_back(s, formulation, reason, warm, begin, ready)
-    status = "fewer levels" if kept is not s else "relaxed" if answer.reason else "solved"
+    ended = "stopped" if answer.reason is STOPPED else "relaxed" if answer.reason else "solved"
+    status = ended if kept is s else "fewer levels"
     forces = _item_forces(s, answer.F)
     end = perf_counter()
     times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}

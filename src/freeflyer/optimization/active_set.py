@@ -44,14 +44,12 @@ def solve_levels(
     H is positive definite (None: the identity). guess (m,): rows held at first. None if a number is not finite.
     """
     m, n = A.shape
-    sizes = _sizes(n, m, ends, H is not None)
-    return _made(call(
-        SOLVE_HIERARCHY, sizes, np.zeros(n) if g is None else g, NO_METRIC if H is None else H.ravel(), A.ravel(), lower, upper,
-        weights, np.zeros(m) if guess is None else guess,
-    ))  # fmt: skip
-
-
-def _made(found: tuple[np.ndarray, ...] | None) -> ActiveSet | None:
+    sizes, numbers = _sizes(n, m, ends, H is not None), (A.ravel(), lower, upper, weights)
+    given = np.zeros(n) if g is None else g, NO_METRIC if H is None else H.ravel(), *numbers
+    nothing = np.zeros(m)
+    found = call(SOLVE_HIERARCHY, sizes, *given, nothing if guess is None else guess)
+    if found is not None and found[3][1] and guess is not None:  # a guess from afar may lead astray
+        found = call(SOLVE_HIERARCHY, sizes, *given, nothing)
     return None if found is None else ActiveSet._make(found)
 
 

@@ -50,14 +50,13 @@ WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong,
 SLIGHT = 1e-7  # likewise of a level that cannot be met: what it gains by less is left to the levels below
 ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
-NOWHERE = 1e-13  # of the size of x: a shorter way is rounding, and no limit stops it
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
-STILL = 1e-11  # of the way to the solution of the held rows: a shorter step is none
+STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-ROUNDS = 3  # for each row and unknown: the largest number of rounds
+ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
 @kernel
@@ -312,7 +311,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released = 0.0, 0.0, -1
     change, started, stalls, rounds, going, loose, wrong, times = 0, False, 0, 0, 1.0, False, WRONG, 0
-    while going != 0.0 and rounds < ROUNDS * (n + m):
+    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -328,7 +327,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
             way = sqrt(dot(direction, 0, direction, 0, width))
             reach = way + sqrt(dot(y, 0, y, 0, width))
-            if way > NOWHERE * reach:
+            if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
                 stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             if share * way > STILL * reach:
