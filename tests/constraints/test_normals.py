@@ -168,5 +168,5 @@ def test_bad_normals_and_expressions_are_refused():
     for bad in ("ground", None, ["world"]):
         with pytest.raises(InputError, match="'contact', got"):
             d.wrenches(bad)
-    with pytest.raises(InputError, match="contacts must list"):
+    with pytest.raises(InputError, match="contacts must be a list"):
         contacts.express_wrenches(model, q, d.forces, ["front_left_foot"])

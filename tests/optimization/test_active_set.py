@@ -124,8 +124,9 @@ def test_compiled_code_is_its_plain_text():
         x, held, multipliers, verdict = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(3)
         kernel = plain.function("solve_hierarchy", row_step=8)
         topology = _sizes(n, m, ends, False).topology
-        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), x, held,
-               multipliers, verdict)  # fmt: skip
+        nowhere = np.full(n, np.inf)
+        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), nowhere, x,
+               held, multipliers, verdict)  # fmt: skip
         if found.optimal and not verdict[1]:
             assert sizes(levels, x) == pytest.approx(sizes(levels, found.x), abs=1e-7)
 
@@ -137,7 +138,7 @@ def test_any_guess_leads_to_the_same_solution():
         levels = random_levels(rng)
         given = stacked(levels)
         found = solve_levels(*given)
-        guess = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1]))
-        other = solve_levels(*given, guess=guess)
+        guess, start = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1])), rng.standard_normal(given[0].shape[1])
+        other = solve_levels(*given, guess=guess, start=start if rng.random() < 0.5 else None)
         if found.optimal and other.optimal:
             assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)

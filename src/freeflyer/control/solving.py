@@ -50,10 +50,11 @@ class Answer(NamedTuple):
 
 
 class Method(NamedTuple):
-    """How programs are solved: the solver, whether levels are strict, rows that are held at first."""
+    """How programs are solved: the solver, whether levels are strict; rows that held the cycle before, and its unknowns."""
 
     solver: str
     strict: bool
+    held: np.ndarray | None
     start: np.ndarray | None
 
 
@@ -112,12 +113,12 @@ FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
 
 def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
     asked = m if method.strict else m._replace(tasks=in_one_level(m.tasks))  # where tasks share by their weights
-    if method.start is None and method.solver == ACTIVE_SET:
+    if method.held is None and method.solver == ACTIVE_SET:
         short = solve_condensed(s, asked)
         if short is not None:
             return _answer(s, m, short.alpha, short.F, short.forces, 0, True)
     program = program_of(s, asked)
-    found = solve_strictly(program, solver=method.solver, start=method.start)
+    found = solve_strictly(program, solver=method.solver, held=method.held, start=method.start)
     n = m.inertia.shape[1]
     alpha, F = found.x[:n], found.x[n:]
     answer = _answer(s, m, alpha, F, m.forces(alpha, F), found.iterations)
@@ -141,7 +142,8 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     begin = perf_counter()
     s = assemble(problem, q, v, external, expressed)
     ready = perf_counter()
-    method = Method(solver, strict, None if warm is None else warm.held)
+    last = None if warm is None or warm.outcome is None else np.concatenate([warm.outcome.alpha, warm.outcome.F])
+    method = Method(solver, strict, None if warm is None else warm.held, last)
     reason, answer, kept = "", None, s
     while answer is None:
         try:

@@ -140,7 +140,7 @@ SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", ((
 PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
 SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
-    (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3"), table=HIERARCHIES,
+    (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)
 
 # of whole-body control: terms of a state, tasks in a table (control/)

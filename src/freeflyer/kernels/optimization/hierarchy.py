@@ -56,7 +56,7 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
+ROUNDS, FIRST_ROUNDS = 2, 60  # for each unknown, and besides: the largest number of rounds
 
 
 @kernel
@@ -257,6 +257,19 @@ def put_direction(metric, W, y, n, width, x):
         set_row(x, 0, y, 0, width)
 
 
+@inlined
+def put_coordinates(metric, W, x, center, n, width, y):
+    """y (width,) of x = center + W y, without a metric x = center + y."""
+    for back in range(n):
+        i = n - 1 - back
+        total = load(x, i) - load(center, i)
+        if metric:
+            for j in range(i + 1, n):
+                total -= load(W, width * i + j) * load(y, j)
+            total = total / load(W, width * i + i)
+        store(y, i, total)
+
+
 @kernel
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
     """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
@@ -276,11 +289,12 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 
 
 @kernel
-def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, x, held, multipliers, verdict):
+def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
     """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
     the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
 
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`.
+    start (n,): a point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
     """
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
@@ -310,7 +324,16 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made)
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released = 0.0, 0.0, -1
-    change, started, stalls, rounds, going, loose, wrong, times = 0, False, 0, 0, 1.0, False, WRONG, 0
+    known = abs(load(start, 0)) < LARGEST
+    if known:
+        put_coordinates(metric, W, start, center, n, width, y)
+        for i in range(m):
+            total = 0.0
+            for j in range(n):
+                total += load(rows, width * i + j) * load(start, j)
+            store(values, i, total)
+        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made)
+    change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):

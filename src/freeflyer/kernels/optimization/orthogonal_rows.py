@@ -27,7 +27,7 @@ from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
 DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
-FREE = 1e300  # the length of a direction that least squares leave free: its share becomes zero
+FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
