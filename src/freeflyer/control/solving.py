@@ -142,8 +142,8 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     begin = perf_counter()
     s = assemble(problem, q, v, external, expressed)
     ready = perf_counter()
-    last = None if warm is None or warm.outcome is None else np.concatenate([warm.outcome.alpha, warm.outcome.F])
-    method = Method(solver, strict, None if warm is None else warm.held, last)
+    unknowns = None if warm is None or warm.outcome is None else np.concatenate([warm.outcome.alpha, warm.outcome.F])
+    method = Method(solver, strict, None if warm is None else warm.held, unknowns)
     reason, answer, kept = "", None, s
     while answer is None:
         try:
