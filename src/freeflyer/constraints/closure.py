@@ -133,3 +133,11 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
         if status != OK:
             raise InputError(f"the loops of {model.name!r} could not be closed: numbers overflowed during the iterations")
     return Closing(made[0], made[1], made[2][:, 0].astype(np.int64))
+
+
+def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
+    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
+    if not model.reduction:
+        return q
+    split = model.reduction.split
+    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
+from freeflyer.constraints.closure import closed_posture
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.body_tasks import PostureTask
@@ -21,7 +22,7 @@ from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.solution import ControlSolution
-from freeflyer.control.standing import closed_posture, stand_on_feet
+from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import close
+from freeflyer.constraints.closure import closed_posture
 from freeflyer.constraints.set_tables import path as path_of
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
@@ -162,14 +162,6 @@ def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarr
     posture = PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
     found = inverse_kinematics(model, [*tasks, posture], start)
     return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
-
-
-def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
-    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    if not model.reduction:
-        return q
-    split = model.reduction.split
-    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
 
 
 class Seed(NamedTuple):

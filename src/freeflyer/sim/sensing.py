@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.constraints.closure import closed_posture
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
@@ -68,6 +69,7 @@ class Sensing:
         if self.position_noise == 0.0 and self.velocity_noise == 0.0:
             return q, v
         noise = np.random.default_rng((self.seed, k)).standard_normal((2, *v.shape))
+        q = closed_posture(model, q)  # MuJoCo's loops give way
         return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
 
 
