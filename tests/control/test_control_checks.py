@@ -103,32 +103,6 @@ def test_normal_forces_of_points_are_along_their_normals(solved):
     assert any("front_left_foot" in name for name in found.levels[1].active)
 
 
-def test_three_steps_keep_the_first_levels(monkeypatch):
-    """Where the last level is left out, tasks that are not listed by level keep their own rows."""
-    model = ff.close_loops(ff.robots.kangaroo_like())
-    q, v = model.neutral, np.zeros(model.nv)
-    com = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.02], level=2)
-    upright = control.FrameOrientationTask("base_link", np.eye(3), level=1, weight=[1.0, 1.0, 0.0])
-    soles = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    from freeflyer.control import solving
-    from freeflyer.optimization.errors import NumericalError
-
-    problem = control.Problem(model, [com, upright], soles)
-    alone = control.Problem(model, [upright], soles).solve(q, v, formulation="three-step")
-    whole, solve_motion = [], solving._solve_motion
-
-    def fail_once(s, m, method):
-        whole.append(len(m.tasks))
-        if len(whole) == 1:
-            raise NumericalError("planted")
-        return solve_motion(s, m, method)
-
-    monkeypatch.setattr(solving, "_solve_motion", fail_once)
-    found = problem.solve(q, v, formulation="three-step")
-    assert found.status == "fewer levels"
-    close(found.a, alone.a, 1e-8, least=max(1.0, np.abs(alone.a).max()))
-
-
 def bad_calls():
     model, q = humanoid()
     v, com, posture = np.zeros(model.nv), control.CenterOfMassTask(np.zeros(3)), control.PostureTask(q, level=3)

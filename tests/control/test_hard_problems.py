@@ -9,7 +9,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control import lexicographic, solving
+from freeflyer.control import solving
+from freeflyer.kernels.entries import CONTROL_CYCLE
+from freeflyer.optimization.compiled import call
 from freeflyer.optimization.errors import NotConvergedError
 
 
@@ -67,11 +69,11 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     problem = standing_problem(model, q, drop=0.3)
     last = problem.solve(q, v) if warm else None
 
-    def stopped(program, **_):
+    def stopped(*_, **__):
         raise NotConvergedError("stopped after 1 iteration")
 
-    monkeypatch.setattr(solving, "solve_condensed", lambda *_, **__: None)
-    monkeypatch.setattr(solving, "solve_strictly", stopped)
+    monkeypatch.setattr(solving, "call", lambda entry, *given: None if entry is CONTROL_CYCLE else call(entry, *given))
+    monkeypatch.setattr(solving, "solve_hierarchy", stopped)
     solution = problem.solve(q, v, warm=last)
     assert finite(solution)
     assert "stopped after 1 iteration" in solution.reason
@@ -82,25 +84,6 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
         assert solution.status == "damping"
         assert (solution.tau * v[6:] <= 0.0).all()
         assert (np.abs(solution.tau) <= model.effort_limit[6:]).all()
-
-
-def test_levels_are_dropped_from_below():
-    """The hierarchy fails while the lowest level is there."""
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    problem = standing_problem(model, q)
-    def picky(program, **options):
-        if len(program.levels) > 3:
-            raise NotConvergedError("too many levels")
-        return lexicographic.solve_strictly(program, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solving, "solve_condensed", lambda *_, **__: None)
-        patch.setattr(solving, "solve_strictly", picky)
-        solution = problem.solve(q, v)
-    assert solution.status == "fewer levels"
-    assert solution.reason == "too many levels"
-    assert [level.name for level in solution.levels] == ["dynamics", "contacts", "tasks of level 1"]
 
 
 @pytest.mark.parametrize(("make", "words"), [

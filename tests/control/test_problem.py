@@ -16,7 +16,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import control
 
-FORMULATIONS = ["full", "three-step", "projected"]
+FORMULATIONS = ["full", "three-step", "reduced"]
 
 
 def point_forces_exist(points, wrench, friction, slack):

@@ -10,10 +10,6 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control import reduced
-from freeflyer.control.assembly import assemble
-from freeflyer.control.motions import own_motion
-from freeflyer.control.reduced import split_motion
 
 STANCES = {
     "double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
@@ -41,47 +37,6 @@ def test_chains_cover_all_velocities(stance):
     assert sorted(np.concatenate([*found.branches, np.zeros(0, int)])) == sorted(found.unconstrained)
     assert not held.jacobian(model.neutral)[:, found.unconstrained].any()
     assert bool(len(found.overlapping)) == ("left_palm" in STANCES[stance])
-
-
-@pytest.mark.parametrize("stance", STANCES)
-def test_the_inertia_is_that_of_the_paper(stance):
-    """M_r = (J_r M^-1 J_r^T)^-1, (14a), with J_r of (13), and branches act through their momentum alone."""
-    rng = fresh(stance)
-    model, q, v = state(rng, stance)
-    problem = control.Problem(model, contacts=contacts(stance))
-    s = assemble(problem, q, v, None, "body")
-    split = split_motion(s, own_motion(s))
-    p, u, A = problem.chains.kept, problem.chains.unconstrained, split.A
-    J = np.zeros((len(p) + len(A), model.nv))
-    J[np.arange(len(p)), p] = 1.0
-    J[len(p) :, u] = A
-    M = ff.mass_matrix(model, q)
-    expected = np.linalg.inv(J @ np.linalg.solve(M, J.T))
-    close(split.first.metric, expected, 1e-9, least=np.abs(expected).max())
-    close(split.first.inertia[:, len(p) :] @ A, M[np.ix_(p, u)], 1e-9, least=np.abs(M).max())
-
-
-@pytest.mark.parametrize("stance", STANCES)
-def test_both_ways_of_splitting_agree(stance):
-    """Compiled code beside orthonormal bases: what they compress to differs by a turn, not what it means."""
-    rng = fresh(stance)
-    model, q, v = state(rng, stance)
-    problem = standing_problem(model, q, contacts=contacts(stance), drop=0.01)
-    s = assemble(problem, q, v, None, "body")
-    m, p = own_motion(s), len(problem.parts.kept)
-    quick, (careful, forced) = reduced._clearly_split(s, m, problem.parts), reduced._carefully_split(s, m, problem.parts)
-    assert quick is not None
-    assert not forced
-    assert quick.left.tolist() == careful.left.tolist()
-    for name, meaning in {
-        "energy": lambda x: x.A.T @ x.metric[p:, p:] @ x.A, "coupling": lambda x: x.metric[:p, p:] @ x.A, "rows": lambda x:
-        x.rows[:, p:] @ x.A, "kept": lambda x: x.metric[:p, :p], "kept rows": lambda x: x.rows[:, :p], "own": lambda x: x.own,
-        "rest": lambda x: x.rest, "contacts": lambda x: x.fixed, "linear": lambda x: x.sloped[p:] @ x.A,
-    }.items():  # fmt: skip
-        a, b = meaning(quick), meaning(careful)
-        if name == "rows":
-            a, b = a[~quick.left], b[~quick.left]
-        close(a, b, 1e-9, least=max(1.0, np.abs(b).max(initial=0.0)), what=name)
 
 
 @pytest.mark.parametrize("stance", STANCES)
@@ -186,12 +141,6 @@ def test_arms_that_hang_straight_have_less_momentum():
     model = ff.robots.humanoid(20)
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
     problem = standing_problem(model, q, drop=0.01)
-    s = assemble(problem, q, v, None, "body")
-    assert reduced._clearly_split(s, own_motion(s), problem.parts) is None
-    split = split_motion(s, own_motion(s))
-    assert len(split.A) == 5
-    M, u, p = ff.mass_matrix(model, q), problem.chains.unconstrained, problem.chains.kept
-    close(split.first.inertia[:, len(p) :] @ split.A, M[np.ix_(p, u)], 1e-9, least=np.abs(M).max())
     solution = problem.solve(q, v, formulation="reduced")
     assert solution.status == "solved"
     check_physics(problem, q, v, solution)

@@ -9,6 +9,7 @@ import pytest
 import qpsolvers
 from closeness import close
 from problems import FEET, check_physics, humanoid
+from programs import program_of
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from seeds import fresh
 
@@ -80,8 +81,9 @@ def tasks_only(problem, q, v, cones):
     if not cones:
         z = np.linalg.lstsq(A @ N, r - A @ x0, rcond=1e-10)[0]
     else:
-        C, low, high = problem.cone_rows
-        G = np.hstack([np.zeros((len(C), model.nv)), C])
+        p = program_of(problem, q, v)
+        rows = np.concatenate([np.arange(r.start, r.stop) for piece, r in p.rows if piece.name.endswith("cone")])
+        G, low, high = p.A[rows], p.lower[rows], p.upper[rows]
         P = (A @ N).T @ (A @ N) + 1e-11 * np.eye(N.shape[1])
         both = np.vstack([G @ N, -G @ N]), np.concatenate([high - G @ x0, G @ x0 - low])
         kept = np.isfinite(both[1])

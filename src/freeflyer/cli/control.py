@@ -35,7 +35,6 @@ class FormulationName(StrEnum):
     full = "full"
     reduced = "reduced"
     three_step = "three-step"
-    projected = "projected"
 
 
 FolderOption = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.coordinates import joint_coordinates, velocity_places
-from freeflyer.control.state import StateTerms
+from freeflyer.control.pieces import Piece
 from freeflyer.control.tasks import Task, frozen_numbers, shaped
 from freeflyer.dynamics.centroidal import (
     center_of_mass,
@@ -20,7 +21,7 @@ from freeflyer.dynamics.centroidal import (
 )
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import OF_CENTER, OF_MOMENTUM
+from freeflyer.kernels.control.layout import CENTER, MOMENTUM, POSTURE
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
@@ -48,7 +49,7 @@ class CenterOfMassTask(Task):
     """
 
     target: ArrayLike
-    compiled = OF_CENTER, 0, 3
+    kind = CENTER, 0, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,6 +92,8 @@ class PostureTask(Task):
         super().__post_init__()
         object.__setattr__(self, "target", frozen_numbers(f"target of {self.name}", self.target))
 
+    kind = POSTURE, 0, 0
+
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """What leads from the target to q in the tangent space, m and rad, without a floating base."""
         return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[_joint_rows(model)[0]]
@@ -103,30 +106,30 @@ class PostureTask(Task):
         """Zeros: the Jacobian is constant."""
         return np.array(_joint_rows(model)[2])
 
-    def terms(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Error (m,), Jacobian (m, nv) and zeros (m,) at one state."""
-        rows, J, zeros = _joint_rows(at.model)
-        return difference(at.model, np.asarray(self.target), at.q)[rows], J, zeros
-
     def angles(self, model: Model) -> np.ndarray:
         """Which rows of the error (m,) are angles."""
         tree = model.tree
         turns = np.concatenate([np.arange(j.nv) >= SLIDES.get(j.kind, 0) for j in tree.joints] or [np.zeros(0, bool)])
         return turns[velocity_places(model)][_joint_rows(model)[0]]
 
-    def equations(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As of other tasks; the Jacobian's product with v is a part of v."""
-        weight = np.asarray(self.weight)
-        if weight.ndim or not weight > 0.0:
-            return super().equations(at)
-        rows, J, _ = _joint_rows(at.model)
-        b = self.wanted(difference(at.model, self.target, at.q)[rows], at.v[rows])
-        return J, b, _same_weights(float(weight), len(rows))
+    def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
+        """A row for each velocity of a joint that has a weight."""
+        places = _joint_rows(model)[0]
+        weights = self.row_weights(len(places))
+        kept = weights > 0.0
+        lists = [*columns[places[kept]], *velocity_places(model)[places[kept]]]
+        count = int(kept.sum())
+        return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights[kept], equations=True)
 
-
-@lru_cache(maxsize=64)
-def _same_weights(weight: float, m: int) -> np.ndarray:
-    return frozen_array(np.full(m, weight))
+    def _make_numbers(self, count: int) -> np.ndarray:
+        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        kept, motion = np.asarray(self.weight) > 0.0, []
+        for word in ("velocity", "acceleration"):
+            given, size = getattr(self, word), len(kept) if kept.ndim else count
+            if given is not None and given.shape != (size,):
+                raise InputError(f"{word} of {self.name} has shape {given.shape}, expected ({size},)", task=self.name)
+            motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
+        return np.concatenate([[self.stiffness, damping], *motion, np.asarray(self.target)])
 
 
 @lru_cache(maxsize=64)
@@ -157,7 +160,7 @@ class CentroidalMomentumTask(Task):
     """
 
     target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    compiled = OF_MOMENTUM, 0, 6
+    kind = MOMENTUM, 0, 6
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,6 +15,8 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
+CENTROIDAL_ROWS = 6  # to which larger branches are compressed
+
 
 class Chains(NamedTuple):
     """Velocity coordinates of a robot by what contacts need of them.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,19 +11,6 @@ from freeflyer.control.inputs import joint_inputs
 from freeflyer.model.description import WORLD
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
-
-
-@dataclass(frozen=True, eq=False)
-class Motors:
-    """Velocities without and with motors, the latter in the order of `model.actuated`, as compiled code finds them."""
-
-    free: np.ndarray
-    driven: np.ndarray
-
-    @cached_property
-    def lists(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Both as numbers."""
-        return tuple(self.free.tolist()), tuple(self.driven.tolist())
 
 
 def actuated_coordinates(model: Model) -> np.ndarray:

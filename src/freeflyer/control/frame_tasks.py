@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.control.tasks import Task, known_frame, shaped
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import OF_FRAME
+from freeflyer.kernels.control.layout import FRAME
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 from freeflyer.spatial import quaternion
@@ -86,7 +86,7 @@ class FramePositionTask(FrameTask):
     """
 
     part = slice(0, 3)
-    compiled = OF_FRAME, 0, 3
+    kind = FRAME, 0, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -120,7 +120,7 @@ class FrameOrientationTask(FrameTask):
     """
 
     part = slice(3, 6)
-    compiled = OF_FRAME, 3, 3
+    kind = FRAME, 3, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,7 +158,7 @@ class FramePoseTask(FrameTask):
     (True, True)
     """
 
-    compiled = OF_FRAME, 0, 6
+    kind = FRAME, 0, 6
 
     def __post_init__(self) -> None:
         super().__post_init__()

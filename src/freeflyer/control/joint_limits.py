@@ -8,19 +8,18 @@ its limit with an acceleration of at most `acceleration`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.constraints.running import motion, velocity_map
-from freeflyer.control.limits import Limit, LimitRows, bounds_of
-from freeflyer.control.state import StateTerms
-from freeflyer.kernels.control.layout import JOINTS
-from freeflyer.kernels.entries import VIABLE_ACCELERATIONS
-from freeflyer.model.frozen import frozen_array
+from freeflyer.control.limits import Limit
+from freeflyer.control.pieces import Piece
+from freeflyer.kernels.control import layout as K
 from freeflyer.model.inputs import SMALLEST, number, true_or_false
 from freeflyer.model.model import Model
-from freeflyer.optimization.compiled import Sizes, call, sizes_table
+
+if TYPE_CHECKING:
+    from freeflyer.control.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,48 +63,17 @@ class JointLimits(Limit):
             object.__setattr__(self, word, number(f"{word} of {self.name}", getattr(self, word), least))
         true_or_false(f"velocities of {self.name}", self.velocities)
 
-    def rows(self, at: StateTerms) -> LimitRows:
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
         """A row for each joint of one coordinate that has a limit."""
-        model, tree = at.model, at.model.tree
+        tree = problem.model.tree
         names, iq, iv = _limited(tree, self.velocities)
-        low, high, fastest = _bounds(tree, self.velocities, self.margin)
-        if model.reduction is None:
-            least, most = viable_accelerations(at.q[iq], at.v[iv], low, high, fastest, self.acceleration, self.dt)
-            rows = _unit_rows(model.nv, tuple(iv.tolist()))
-            return LimitRows("acceleration", names, rows, least, most, bounds=bounds_of(model.nv, iv, least, most))
-        whole, gamma = motion(model, at.q, at.v)
-        least, most = viable_accelerations(at.q[iq], whole[iv], low, high, fastest, self.acceleration, self.dt)
-        return LimitRows("acceleration", names, velocity_map(model, at.q)[iv], least - gamma[iv], most - gamma[iv])
+        fastest = tree.velocity_limit[iv] if self.velocities else np.full(len(iv), np.inf)
+        low, high = tree.position_lower[iv] + self.margin, tree.position_upper[iv] - self.margin
+        places = [int(x) for pair in zip(iq, iv) for x in pair]
+        constants = [*low, *high, *fastest, self.acceleration, self.dt]
+        return Piece("contacts", self.name, K.JOINTS, len(names), places, constants=constants, labels=names)
 
 
-def viable_accelerations(
-    q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray, fastest: np.ndarray, brake: float, dt: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest accelerations (n,) of one cycle dt, from q and v (n,), so that joints can stop within their limits."""
-    found = call(VIABLE_ACCELERATIONS, _sizes(len(q), brake, dt), q, v, lower, upper, fastest)
-    assert found is not None  # states are finite
-    return found[0], found[1]
-
-
-@lru_cache(maxsize=64)
-def _sizes(n: int, brake: float, dt: float) -> Sizes:
-    return sizes_table(JOINTS, [n], n, (brake, dt))
-
-
-@lru_cache(maxsize=64)
-def _bounds(tree: Model, velocities: bool, margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lower and upper limits, and the largest velocities, of the joints of `_limited`."""
-    _, _, iv = _limited(tree, velocities)
-    fastest = tree.velocity_limit[iv] if velocities else np.full(len(iv), np.inf)
-    return tuple(map(frozen_array, (tree.position_lower[iv] + margin, tree.position_upper[iv] - margin, fastest)))  # type: ignore[return-value]
-
-
-@lru_cache(maxsize=64)
-def _unit_rows(nv: int, places: tuple[int, ...]) -> np.ndarray:
-    return frozen_array(np.eye(nv)[list(places)])
-
-
-@lru_cache(maxsize=64)
 def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names, places in q and in v of joints of one coordinate that have a limit."""
     chosen = [

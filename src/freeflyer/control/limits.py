@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.coordinates import actuated_coordinates, joint_coordinates
+from freeflyer.control.pieces import Piece
 from freeflyer.control.state import StateTerms
 from freeflyer.control.words import coordinate_names
 from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.control import layout as K
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array, positive, real_array
 from freeflyer.model.model import Model
 
+if TYPE_CHECKING:
+    from freeflyer.control.problem import Problem
+
 Space = Literal["torque", "acceleration", "force"]
-NORMAL = frozen_array(np.array([[0.0, 0.0, 1.0]]))  # the row of a normal force in a contact's own axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +39,12 @@ class LimitRows:
     lower, upper : (m,) array
     contact : str
         Its name, where x are forces.
-    bounds : (lower, upper), optional
-        Of rows of a unit matrix: limits of all entries of x, infinite where there is none.
 
     Examples
     --------
-    >>> model = ff.robots.chain(2)
-    >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(2), ff.frame_set(model))
-    >>> rows = ff.control.AccelerationLimits(5.0).rows(at)
-    >>> rows.names, rows.upper
-    (('joint_1', 'joint_2'), array([5., 5.]))
+    >>> rows = ff.control.LimitRows("torque", ("sum",), np.ones((1, 2)), np.array([-5.0]), np.array([5.0]))
+    >>> rows.space, rows.names
+    ('torque', ('sum',))
     """
 
     space: Space
@@ -54,10 +53,9 @@ class LimitRows:
     lower: np.ndarray
     upper: np.ndarray
     contact: str = ""
-    bounds: tuple[np.ndarray, np.ndarray] | None = None
 
 
-class Limit(ABC):
+class Limit:
     """Limit of a controller; your own needs the method `rows`.
 
     Examples
@@ -78,9 +76,13 @@ class Limit(ABC):
         """What reports call it."""
         return type(self).__name__
 
-    @abstractmethod
     def rows(self, at: StateTerms) -> LimitRows:
-        """The rows at one state."""
+        """The rows at one state. Errors: InputError for a limit that has no such method."""
+        raise InputError(f"{self.name} has no method rows(self, at), which returns freeflyer.control.LimitRows")
+
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece | None:
+        """Its rows in a program whose unknown accelerations hold the model's at these columns; None if `rows` gives them."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +122,15 @@ class TorqueLimits(Limit):
                 object.__setattr__(self, word, limit_numbers(self.name, word, getattr(self, word)))
         positive(f"scale of {self.name}", self.scale)
 
-    def rows(self, at: StateTerms) -> LimitRows:
+    def bounds(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits (n,) on a robot, N m and N."""
+        return _torque_bounds(self, model)
+
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
         """A row for each coordinate of an actuated joint."""
-        return _torque_rows(self, at.model)
+        low, high = self.bounds(problem.model)
+        names = _names(problem.model, problem.driven)
+        return Piece("dynamics", self.name, K.MOTOR_LIMITS, len(low), constants=[*low, *high], labels=names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +164,14 @@ class AccelerationLimits(Limit):
             raise InputError(f"bound of {self.name} must be positive, got {format_value(self.bound)}")
         object.__setattr__(self, "bound", bound)
 
-    def rows(self, at: StateTerms) -> LimitRows:
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
         """A row for each velocity coordinate but those of a floating base."""
-        return _acceleration_rows(self, at.model)
+        places = joint_coordinates(problem.model)
+        high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
+        names = _names(problem.model, places)
+        return Piece(
+            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places], constants=[*-high, *high], labels=names
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,16 +211,15 @@ class NormalForceLimits(Limit):
             got = f"{format_value(self.lower)}, {format_value(self.upper)}"
             raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {got}")
 
-    def rows(self, at: StateTerms) -> LimitRows:
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
         """One row, of the contact's normal force."""
-        return _normal_force_rows(self)
-
-
-def bounds_of(n: int, places: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of n numbers, infinite but for those at `places`."""
-    low, high = np.full(n, -np.inf), np.full(n, np.inf)
-    low[places], high[places] = lower, upper
-    return low, high
+        fixed, item = problem.normals.get(self.contact), problem.constraints.item_names.index(self.contact)
+        row, turns = ((0.0, 0.0, 0.0), 1) if fixed is None else (fixed, 0)
+        places = (problem.place_of(self.contact), item, turns)
+        label = f"{self.contact} normal force"
+        return Piece(
+            "contacts", self.name, K.NORMAL_FORCE, 1, places, constants=[*row, self.lower, self.upper], labels=(label,)
+        )  # fmt: skip
 
 
 def limit_numbers(name: str, word: str, x: ArrayLike) -> np.ndarray:
@@ -235,29 +247,13 @@ def ordered(name: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, n
 
 
 @lru_cache(maxsize=64)
-def _normal_force_rows(limit: NormalForceLimits) -> LimitRows:
-    low, high = np.array([limit.lower]), np.array([limit.upper])
-    return LimitRows("force", (f"{limit.contact} normal force",), NORMAL, low, high, limit.contact)
-
-
-@lru_cache(maxsize=64)
-def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
+def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.ndarray]:
     places = actuated_coordinates(model)
     upper = model.effort_limit[places] if limit.upper is None else limit.upper
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
     given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
     low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
-    n = len(places)
-    low, high = ordered(limit.name, low, high)
-    return LimitRows("torque", _names(model, places), np.eye(n), low, high, bounds=(low, high))
-
-
-@lru_cache(maxsize=64)
-def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
-    places = joint_coordinates(model)
-    high = spread(f"bound of {limit.name}", limit.bound, len(places), "joint coordinate")
-    bounds = bounds_of(model.nv, places, -high, high)
-    return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds)
+    return ordered(limit.name, low, high)
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from freeflyer.control.body_tasks import CentroidalMomentumTask
-from freeflyer.control.state import StateTerms
-from freeflyer.control.task_rows import TaskTable, task_rows
+from freeflyer.control.problem import Problem
+from freeflyer.control.solving import asked_of
 from freeflyer.control.tasks import Task, evaluate
-from freeflyer.dynamics.frame_sets import FrameSet, frame_set
-from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, VELOCITY
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.model.model import Model
+from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import Level
 
 
@@ -37,12 +38,11 @@ class LevelRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearizedTasks:
-    """Tasks of a robot. `compiled`: those that compiled code reads, without gains, so that at rest they ask for -e; `own`: the
-    others, with the rows that count. Rows of both follow each other."""
+    """Tasks of a robot. `compiled`: the problem of those whose rows compiled code makes, with gains for which they ask for -e at
+    rest; `own`: the others, with the rows that count. Rows of both follow each other."""
 
     model: Model
-    frames: FrameSet
-    compiled: TaskTable
+    compiled: Problem
     own: tuple[tuple[Task, np.ndarray], ...]
     by_level: tuple[LevelRows, ...]
 
@@ -52,25 +52,27 @@ class LinearizedTasks:
         for task in tasks:
             if isinstance(task, CentroidalMomentumTask):
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
-        compiled = [task for task in tasks if task.record is not None]
-        others = [task for task in tasks if task.record is None]
+        compiled = [
+            replace(task, stiffness=1.0, damping=0.0, velocity=None, acceleration=None) for task in tasks if task.compiled
+        ]  # fmt: skip
+        problem = Problem(model, compiled)
+        others = [task for task in tasks if not task.compiled]
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
-        frames = frame_set(model, *dict.fromkeys([name for task in compiled for name in task.frames]))
-        table = TaskTable.of(compiled, model, frames.places)
-        numbers = table.numbers.reshape(-1, TASK_NUMBERS).copy()
-        numbers[:, STIFFNESS], numbers[:, DAMPING], numbers[:, VELOCITY:] = 1.0, 0.0, 0.0
-        weights = [*(task.kept_weights for task in compiled), *(w[w > 0.0] for w in kept)]
-        return LinearizedTasks(
-            model, frames, table._replace(numbers=numbers.ravel()), tuple(zip(others, [w > 0.0 for w in kept])),
-            _by_level([task.level for task in (*compiled, *others)], weights),
-        )  # fmt: skip
+        program, _ = asked_of(problem, q, model._zero, "full", True)
+        weights = [*(p.weights for p in program.pieces if p.weights is not None), *(w[w > 0.0] for w in kept)]
+        levels = [task.level for task in (*problem.tasks_in_order, *others)]
+        return LinearizedTasks(model, problem, tuple(zip(others, [w > 0.0 for w in kept])), _by_level(levels, weights))
 
     def at(self, q: np.ndarray) -> Posture:
         """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
-        parts = []
-        if self.compiled.sizes is not None:
-            rest = StateTerms.of(self.model, q, np.zeros(self.model.nv), self.frames)
-            parts = [(-rows.b, rows.J) for rows in task_rows(self.compiled, rest)]
+        parts, rest = [], self.model._zero
+        if self.compiled.tasks:
+            program, numbers = asked_of(self.compiled, q, rest, "full", True)
+            rows = call(CONTROL_PROGRAM, program.sizes, q, rest, rest, numbers)
+            if rows is None:
+                mass_matrix(self.model, q)  # refuses such configurations
+                raise InputError(f"the terms of the configuration {format_value(q)} are not finite")
+            parts = [(-rows[1][program.hard :], rows[0][program.hard :])]
         for task, kept in self.own:
             e, J = evaluate(task, self.model, q)
             if len(e) != len(kept):

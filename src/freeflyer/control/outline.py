@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.control.assembly import assemble
 from freeflyer.control.coordinates import actuated_coordinates
-from freeflyer.control.levels import program_of
-from freeflyer.control.motions import own_motion
+from freeflyer.control.solving import asked_of
 
 if TYPE_CHECKING:
     from freeflyer.control.problem import Problem
@@ -18,16 +16,15 @@ if TYPE_CHECKING:
 def outline(problem: Problem) -> str:
     """The levels of the full formulation, row by row, at the neutral posture."""
     model = problem.model
-    s = assemble(problem, model.neutral, np.zeros(model.nv), None, "body")
-    program = program_of(s, own_motion(s))
-    rows = []
-    for level in program.levels:
-        for k, r in enumerate(level.rows):
-            kind = "equations" if r.lower is r.upper else "inequalities"
-            rows.append((level.name if k == 0 else "", r.name, str(len(r.A)), kind))
+    program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full", True)
+    rows, before = [], ""
+    for piece in program.pieces:
+        kind = "equations" if piece.equations else "inequalities"
+        rows.append((piece.level if piece.level != before else "", piece.name, str(piece.rows), kind))
+        before = piece.level
     head = (
         f"{model.name}: {len(actuated_coordinates(model))} motors, {model.nv} velocities, {len(problem.force_metric)} contact "
-        f"forces, {len(program.g)} unknowns"
+        f"forces, {program.unknowns} unknowns"
     )
     below = (
         f"below all tasks, weighted ones too: {problem.acceleration_weight:g} a^T M a / 2 + {problem.force_weight:g} "

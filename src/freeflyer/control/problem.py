@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,25 +18,24 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.control.chains import Chains, kinematic_chains
-from freeflyer.control.coordinates import Motors, actuated_coordinates, unactuated_coordinates
-from freeflyer.control.limits import NORMAL, Limit, NormalForceLimits
+from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
+from freeflyer.control.limits import Limit, NormalForceLimits
 from freeflyer.control.outline import outline
-from freeflyer.control.parts import Parts
+from freeflyer.control.program import Program
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import FORMULATIONS, solve_problem
-from freeflyer.control.task_rows import TaskTable
 from freeflyer.control.tasks import Task, check_tasks
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, choice, finite_row, instances, number, one_row, true_or_false
+from freeflyer.model.inputs import SMALLEST, choice, instances, number, one_row, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.quadratic import check_solver
 
-Formulation = Literal["full", "reduced", "three-step", "projected"]
+Formulation = Literal["full", "reduced", "three-step"]
 
 
 class ContactCone(NamedTuple):
@@ -87,7 +87,9 @@ class Problem:
     contact_places : mapping
         The first row of each contact.
     normals : mapping
-        Of surfaces and rolling bodies the normal (1, 3) in their first three rows; those of points and lines turn with the robot.
+        Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the robot.
+    programs : dict
+        Rows in tables, as far as they have been asked for.
     driven, free : array
         Velocities with and without motors, the former in the order of `model.actuated`.
     force_metric : (k, k) array
@@ -141,6 +143,7 @@ class Problem:
     contact_places: dict[str, int] = field(init=False)
     normals: dict[str, np.ndarray] = field(init=False)
     force_metric: np.ndarray = field(init=False)
+    programs: dict[Any, Program] = field(init=False)
     driven: np.ndarray = field(init=False)
     free: np.ndarray = field(init=False)
 
@@ -174,8 +177,7 @@ class Problem:
             kinematic_chains(model, contacts=held, compressed=self.compressed)
         self.__dict__.update(
             tasks=tasks, limits=limits, bilateral=bilateral, constraints=held, frames=frame_set(model, *names),
-            contact_places=places, driven=driven, free=free,
-            normals={name: NORMAL if n is VERTICAL else frozen_array(n[None]) for name, n in normals.items()},
+            contact_places=places, driven=driven, free=free, normals=normals, programs={},
             cones=tuple([
                 ContactCone(c.name, places[c.name], _cone(model, c, self.friction, normals.get(c.name)), c.name not in normals)
                 for c in held.items if c.name not in bilateral
@@ -188,68 +190,41 @@ class Problem:
         tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         found: Problem = object.__new__(Problem)
         found.__dict__.update(self.__dict__, tasks=tasks)
-        found.__dict__.pop("task_table", None)
+        for name in ("task_keys", "tasks_in_order", "tasks_of_users"):
+            found.__dict__.pop(name, None)
         known = self.frames.names
         for task in tasks:
             for name in task.frames:
                 if name not in known:
                     known = (*known, name)
         if known is not self.frames.names:
-            found.__dict__["frames"] = frame_set(self.model, *known)
+            found.__dict__.update(frames=frame_set(self.model, *known), programs={})
         return found
 
     @cached_property
-    def weighted_force_metric(self) -> np.ndarray:
-        """(k, k)."""
-        return frozen_array(self.force_weight * self.force_metric)
+    def tasks_in_order(self) -> tuple[Task, ...]:
+        """By their levels."""
+        return tuple(sorted(self.tasks, key=attrgetter("level")))
 
     @cached_property
-    def inverse_force_metric(self) -> np.ndarray:
-        """(k, k)."""
-        return frozen_array(np.linalg.inv(self.force_metric))
+    def task_keys(self) -> tuple[Any, ...]:
+        """What of the tasks decides the rows of a program."""
+        return tuple([task.key for task in self.tasks_in_order])
 
     @cached_property
-    def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points and lines in the axes of their planes,
-        without the limits of their normal forces, which turn with the robot."""
-        k = len(self.force_metric)
-        blocks, lower, upper = [np.zeros((0, k))], [np.zeros(0)], [np.zeros(0)]
-        for cone in self.cones:
-            C = np.zeros((len(cone.cone.C), k))
-            C[:, cone.at : cone.at + cone.cone.C.shape[1]] = cone.cone.C
-            blocks.append(C)
-            lower.append(cone.cone.lower)
-            upper.append(np.zeros(len(C)))
-        for limit in self.limits:
-            if isinstance(limit, NormalForceLimits) and limit.contact in self.normals:
-                at = self.contact_places[limit.contact]
-                blocks.append(self.normals[limit.contact] @ np.eye(k)[at : at + 3])
-                lower.append(np.array([limit.lower]))
-                upper.append(np.array([limit.upper]))
-        C, low, high = (frozen_array(np.concatenate(x)) for x in (blocks, lower, upper))
-        return C, low, high
+    def tasks_of_users(self) -> tuple[Task, ...]:
+        """Those whose rows come from their own methods, by their levels."""
+        return tuple([task for task in self.tasks_in_order if not task.compiled])
 
     @cached_property
-    def wrench_rows(self) -> tuple[tuple[str, int, int, bool], ...]:
-        """Of each contact: its name, where its rows begin and end, and whether they are the wrench itself."""
-        ends = [*list(self.contact_places.values())[1:], len(self.force_metric)]
-        surfaces = {c.name for c in self.constraints.contacts if c.kind == "surface"}
-        return tuple([(name, first, end, name in surfaces) for (name, first), end in zip(self.contact_places.items(), ends)])
+    def limits_of_users(self) -> tuple[Limit, ...]:
+        """Likewise of limits."""
+        return tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows])
 
     @cached_property
-    def task_table(self) -> TaskTable:
-        """The tasks as compiled code reads them."""
-        return TaskTable.of(self.tasks, self.model, self.frames.places)
-
-    @cached_property
-    def limit_names(self) -> tuple[str, ...]:
-        """Of the limits, in their order."""
-        return tuple([limit.name for limit in self.limits])
-
-    @cached_property
-    def motors(self) -> Motors:
-        """Velocities with and without motors, as compiled code finds them."""
-        return Motors(self.free, self.driven)
+    def no_loads(self) -> np.ndarray:
+        """(nv,)."""
+        return frozen_array(np.zeros(self.model.nv))
 
     @cached_property
     def chains(self) -> Chains:
@@ -257,15 +232,17 @@ class Problem:
         return kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed)
 
     @cached_property
-    def parts(self) -> Parts:
-        """Both parts of the reduced formulation."""
-        return Parts.of(self.chains, self.motors)
+    def contact_rows(self) -> tuple[tuple[int, int], ...]:
+        """Where the rows of each contact begin and end, behind those of locked coordinates."""
+        ends = tuple(accumulate(self.constraints.item_rows, initial=0))
+        return tuple(pairwise(ends))
 
-    @cached_property
-    def cone_places(self) -> dict[str, int]:
-        """The first row in `cone_rows` of each cone whose axes turn against its frame."""
-        first = accumulate((len(c.cone.C) for c in self.cones), initial=0)
-        return {c.name: at for c, at in zip(self.cones, first) if c.turns}
+    def place_of(self, contact: str) -> int:
+        """The first row of a contact; InputError for a limit of a contact that the problem does not have."""
+        if contact not in self.contact_places:
+            known = ", ".join(self.contact_places) or "none"
+            raise InputError(f"a limit is of the contact {contact!r}, which the problem does not have; its contacts: {known}")
+        return self.contact_places[contact]
 
     @cached_property
     def constraints_of_tree(self) -> ConstraintSet:
@@ -286,10 +263,10 @@ class Problem:
             Configuration; of a closed model with closed loops.
         v : (nv,) array
             Velocity, m/s and rad/s.
-        formulation : {"full", "reduced", "three-step", "projected"}
-            Unknown accelerations: all velocities of the model ("projected" is its name on closed models); those of the contacts'
-            chains and the centroidal accelerations of the others, then these, papers/003; those of all joints of a closed linkage,
-            papers/000 (25)-(29).
+        formulation : {"full", "reduced", "three-step"}
+            Unknown accelerations: all velocities of the model; those of the contacts' chains and the centroidal accelerations of
+            the others, then these (all at once if limits are active, or if branches cannot do what is left to them); those of all
+            joints of a closed linkage, "Kangaroo" (25)-(29).
         solver : str
             As in freeflyer.optimization.solve_hierarchy.
         strict : bool
@@ -322,12 +299,7 @@ class Problem:
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        try:
-            return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
-        except InputError:
-            finite_row(self.model, "q", q, "q")  # of a state whose numbers are too large for a program
-            finite_row(self.model, "v", v, "u")
-            raise
+        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
 
     def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
         return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])

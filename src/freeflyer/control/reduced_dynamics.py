@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.centroidal_jacobians import CentroidalJacobian, centroidal_jacobians
-from freeflyer.control.chains import Chains, kinematic_chains
-from freeflyer.control.parts import CENTROIDAL_ROWS
+from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, one_row

@@ -173,7 +173,7 @@ class _Loop:
             share = min(1.0, stance.dt / SMOOTHING) if stance.model.reduction else 1.0
             self.lost = self.lost + (lost - self.lost) * share
         tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
-        self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
+        self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], asked=None)))
         return tau
 
 
@@ -263,7 +263,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     named = {task.name: task for tasks, _ in loop.cycles for task in tasks}
     return ControlRun(
         name, model.name, formulation, simulated, errors,
-        np.array([solution.tau for _, solution in loop.cycles]), np.array([s.times["total"] for _, s in loop.cycles]),
+        np.array([solution.tau for _, solution in loop.cycles]), np.array([s.seconds for _, s in loop.cycles]),
         dict(Counter(solution.status for _, solution in loop.cycles)), stance,
         {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()},
         type(made).pushes is not Scenario.pushes,

@@ -1,18 +1,57 @@
-"""Solutions of whole-body control problems."""
+"""Solutions of whole-body control problems, and how far they keep the rows of each level."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
 from freeflyer.constraints.set_forces import wrenches_in
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.forces import ContactExpressed
-from freeflyer.control.results import LevelResult, Outcome
+from freeflyer.control.pieces import HARD
+from freeflyer.control.program import Program
+from freeflyer.kernels.entries import CONTROL_PROGRAM
+from freeflyer.optimization.compiled import call
 from freeflyer.text import short_repr
+from freeflyer.tolerances import CONTROL_MET_TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class LevelResult:
+    """One level of a solution.
+
+    Attributes
+    ----------
+    name : str
+    met : bool
+        Whether all its rows hold.
+    residuals : mapping
+        For each task, contact or limit of the level, by how much its rows are violated (m,).
+    active : tuple of str
+        Limits and cones of the level that hold the solution back.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(3)
+    >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
+    >>> for level in problem.solve(model.neutral, np.zeros(3)).levels:
+    ...     print(level.name, level.met, list(level.residuals))
+    dynamics True ['dynamics']
+    contacts True []
+    tasks of level 1 True ['PostureTask']
+    """
+
+    name: str
+    met: bool
+    residuals: Mapping[str, np.ndarray]
+    active: tuple[str, ...]
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,24 +69,25 @@ class ControlSolution:
     status : str
         "solved": dynamics, contacts and limits hold, and the levels of tasks as well as those above them allow; "relaxed":
         dynamics, contacts and limits contradict each other and are violated as little as possible, level by level; "stopped":
-        they hold, but the solver stopped before tasks were met as well as they can be; "fewer levels",
-        "last solution", "damping": what the controller did instead, for `reason`.
+        they hold, but the solver stopped before tasks were met as well as they can be; "last solution", "damping": what the
+        controller did instead, for `reason`.
     reason : str
         Why it is not "solved"; empty if it is.
-    times : mapping
-        Seconds by part: "terms", "solver", "total".
+    seconds : float
+        From the state to the torques.
     iterations : int
-        Of the solver.
+        Of the solver; 0 if no limit was active.
     formulation : str
+        "full" if the reduced one could not be taken.
     held : (m,) array or None
         For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations: the first guess of the next
         cycle. None if no limit is active.
-    outcome : Outcome or None
-        What `levels` is made of when it is asked for; None where no program was solved.
     constraints : ConstraintSet or None
         Of the contacts.
     q : (nq,) array or None
         The configuration.
+    asked : tuple or None
+        The program, what it was given, and its unknowns: what `levels` is made of when it is asked for.
 
     Examples
     --------
@@ -64,13 +104,13 @@ class ControlSolution:
     forces: Mapping[str, np.ndarray]
     status: str
     reason: str
-    times: Mapping[str, float]
+    seconds: float
     iterations: int
     formulation: str
     held: np.ndarray | None = None
-    outcome: Outcome | None = None
     constraints: ConstraintSet | None = None
     q: np.ndarray | None = None
+    asked: tuple[Program, tuple[np.ndarray, ...], np.ndarray] | None = None
 
     __repr__ = short_repr
 
@@ -82,4 +122,43 @@ class ControlSolution:
     @cached_property
     def levels(self) -> tuple[LevelResult, ...]:
         """Dynamics, contacts, then the levels of the tasks: what is met, what is left, which limits are active."""
-        return () if self.outcome is None else self.outcome.levels()
+        if self.asked is None:
+            return ()
+        program, given, x = self.asked
+        rows = call(CONTROL_PROGRAM, program.sizes, *given)
+        assert rows is not None  # they were found before
+        return results(program, rows[0], rows[1], rows[2], x)
+
+    def __getstate__(self) -> dict[str, Any]:  # without the handle of compiled code
+        return {**vars(self), "levels": self.levels, "asked": None}
+
+
+def results(program: Program, A: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[LevelResult, ...]:
+    """How far x (n,) keeps the rows lower <= A x <= upper of a program, and which limits hold it back."""
+    value, size = A @ x, CONTROL_MET_TOLERANCE * (1.0 + np.abs(A) @ np.abs(x))
+    violation = value - np.clip(value, lower, upper)
+    near = (value >= upper - size) | (value <= lower + size)
+    found = {name: LevelResult(name, True, {}, ()) for name in (*HARD, *dict.fromkeys(p.level for p in program.pieces))}
+    for piece, end in zip(program.pieces, accumulate(p.rows for p in program.pieces)):
+        rows, level = slice(end - piece.rows, end), found[piece.level]
+        met = level.met and bool((np.abs(violation[rows]) <= size[rows]).all())
+        active = [f"{piece.name}: {x}" for x, at in zip(piece.labels, near[rows]) if at] or [piece.name] * bool(near[rows].any())
+        residuals = {**level.residuals, _unique(piece.name, level.residuals): violation[rows]}
+        found[piece.level] = LevelResult(level.name, met, residuals, level.active + (() if piece.equations else tuple(active)))
+    return tuple(found.values())
+
+
+def _unique(name: str, known: Mapping[str, np.ndarray]) -> str:
+    k, unique = 2, name
+    while unique in known:
+        unique, k = f"{name} ({k})", k + 1
+    return unique
+
+
+def contradiction(levels: tuple[LevelResult, ...]) -> str:
+    """Which of dynamics and contacts do not hold, and the row that is violated most; empty if they do."""
+    unmet = [level for level in levels[: len(HARD)] if not level.met]
+    if not unmet:
+        return ""
+    size, name = max((float(np.abs(r).max(initial=0.0)), name) for level in unmet for name, r in level.residuals.items())
+    return f"{' and '.join(level.name for level in unmet)} cannot all hold: {name} by {size:.3g}"

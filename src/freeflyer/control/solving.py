@@ -1,138 +1,59 @@
-"""A problem at one state: formulated, solved, its answer checked; what is done where a solver fails."""
+"""A problem at one state: one compiled call, or another solver's answer; what is done if there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from math import isfinite
+from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from freeflyer.control.assembly import Assembly, assemble
-from freeflyer.control.condensed import solve_condensed
-from freeflyer.control.coordinates import actuated_coordinates
-from freeflyer.control.levels import program_of
-from freeflyer.control.lexicographic import solve_strictly
-from freeflyer.control.motions import Motion, loop_multipliers, motion_of_all_joints, own_motion
-from freeflyer.control.parts import Parts
-from freeflyer.control.reduced import second_part, split_motion, with_centroidal
-from freeflyer.control.results import Outcome, relaxed
-from freeflyer.control.rows import HARD, hold
-from freeflyer.control.solution import ControlSolution
-from freeflyer.control.task_rows import in_one_level
+from freeflyer.control.limits import TorqueLimits
+from freeflyer.control.program import Given, Program, given_limit, make_program
+from freeflyer.control.solution import ControlSolution, contradiction
+from freeflyer.control.state import StateTerms
+from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.optimization.errors import InfeasibleError, MissingSolverError, NumericalError, SolverError
-from freeflyer.optimization.hierarchy import ACTIVE_SET
-from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_TOLERANCE
+from freeflyer.errors import InputError
+from freeflyer.kernels.control.layout import CONTRADICTED, IN_TWO_PARTS, RAN_OUT, ROUNDS, WAY
+from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
+from freeflyer.model.inputs import finite_row
+from freeflyer.optimization.compiled import call
+from freeflyer.optimization.errors import MissingSolverError, SolverError
+from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
+from freeflyer.tolerances import CONTROL_DAMPING_TIME
 
 if TYPE_CHECKING:
     from freeflyer.control.problem import Problem
 
-
+FORMULATIONS = ("full", "reduced", "three-step")
+MAX_PROGRAMS = 32  # that a problem and those with other tasks keep
+TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones if the first fails
 STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
 
 
-class Answer(NamedTuple):
-    """What a formulation found: accelerations of the model, forces in the contacts' rows, torques of the motors; from what; whether
-    equations and all levels of tasks above the last one are known to be met; the formulation, where it is not the one asked for."""
-
-    a: np.ndarray
-    F: np.ndarray
-    tau: np.ndarray
-    outcome: Outcome
-    iterations: int
-    held: np.ndarray | None = None
-    reason: str = ""
-    all_met: bool = False
-    formulation: str = ""
-
-
-class Method(NamedTuple):
-    """How programs are solved: the solver, whether levels are strict; rows that held the cycle before, and its unknowns."""
-
-    solver: str
-    strict: bool
-    held: np.ndarray | None
-    start: np.ndarray | None
-
-
-def full(s: Assembly, method: Method) -> Answer:
-    """All accelerations of the model at once."""
-    return _solve_motion(s, own_motion(s), method)
-
-
-def three_step(s: Assembly, method: Method) -> Answer:
-    """Accelerations of all joints and contact forces; then the loops' multipliers; then the torques."""
-    return _solve_motion(s, motion_of_all_joints(s), method)
-
-
-def reduced(s: Assembly, method: Method) -> Answer:
-    """The contacts' chains with centroidal accelerations of the others; then these. All at once if both parts together do not keep
-    dynamics, contacts and limits, and if tasks of both must share by weights."""
-    m, parts = own_motion(s), s.problem.parts
-    if parts.branches:
-        with suppress(NumericalError, InfeasibleError):
-            found = _in_two_parts(s, m, parts, method)
-            levels = () if method.strict and found.all_met else found.outcome.levels()
-            if not relaxed(levels) if method.strict else all(level.met for level in levels):
-                return found
-    return _solve_motion(s, m, method)._replace(formulation="full")
-
-
-def _in_two_parts(s: Assembly, m: Motion, parts: Parts, method: Method) -> Answer:
-    split = split_motion(s, m)
-    part, iterations, n = split.first, 0, len(parts.kept)
-    for again in (True, False):
-        one = _solve_motion(s, part, method)
-        alpha = one.outcome.alpha
-        a_p, target = alpha[:n], alpha[n:]
-        two = _solve_motion(s, second_part(s, m, split, a_p, target, one.tau), method)
-        iterations += one.iterations + two.iterations
-        if two.all_met:
-            break
-        reached = split.A @ two.a
-        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + (np.abs(split.A) @ np.abs(two.a)).max()):
-            break
-        if again:
-            part = with_centroidal(split.first, reached)
-    a, tau = np.empty(len(m.h)), np.empty(len(m.driven))
-    a[parts.kept], a[parts.loose] = a_p, two.a
-    if two.all_met:
-        tau[parts.ours], tau[parts.others] = one.tau, two.tau
-    else:
-        tau[:] = m.forces(a, one.F)[m.driven]
-    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, None, "", one.all_met and two.all_met)
-
-
-FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
-    "full": full, "reduced": reduced, "three-step": three_step, "projected": full,
-}  # fmt: skip
-
-
-def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
-    asked = m if method.strict else m._replace(tasks=in_one_level(m.tasks))  # where tasks share by their weights
-    if method.held is None and method.solver == ACTIVE_SET:
-        short = solve_condensed(s, asked)
-        if short is not None:
-            return _answer(s, m, short.alpha, short.F, short.forces, 0, True)
-    program = program_of(s, asked)
-    found = solve_strictly(program, solver=method.solver, held=method.held, start=method.start)
-    n = m.inertia.shape[1]
-    alpha, F = found.x[:n], found.x[n:]
-    answer = _answer(s, m, alpha, F, m.forces(alpha, F), found.iterations)
-    reason = STOPPED if not found.optimal else "" if hold(program.levels[:HARD], found.x) else relaxed(answer.outcome.levels())
-    active = found.held is not None and (np.abs(found.held) == 1.0).any()
-    return answer._replace(held=found.held if active else None, reason=reason)
-
-
-def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np.ndarray, iterations: int,
-            all_met: bool = False) -> Answer:  # fmt: skip
-    if m.tree is not None:
-        forces = loop_multipliers(s, m, alpha, F)[1]
-    tau = forces[m.driven]
-    return Answer(m.model_accelerations(alpha), F, tau, Outcome(s, m, alpha, F), iterations, None, "", all_met)
+def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, strict: bool) -> tuple[Program, np.ndarray]:
+    """The program of a problem, and the numbers that it is given at a state."""
+    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, []
+    given: list[Given] = []
+    if limits or tasks:
+        at = StateTerms.of(problem.model, q, v, problem.frames)
+        found = [limit.rows(at) for limit in limits]
+        equations = [task.equations(at) for task in tasks]
+        given = [*map(given_limit, found), *((np.asarray(w, float).tobytes(), len(b)) for _, b, w in equations)]
+        rows = [np.concatenate([J.ravel(), b, b]) for J, b, _ in equations]
+        own = iter(rows)
+        rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
+    key = formulation, strict, problem.task_keys, *given
+    program = problem.programs.get(key)
+    if program is None:
+        if len(problem.programs) >= MAX_PROGRAMS:
+            problem.programs.clear()
+        program = problem.programs[key] = make_program(problem, formulation, strict, given)
+    for task, count in zip(problem.tasks_in_order, program.counts):
+        rows.append(task.numbers(count) if task.compiled else next(own))
+    return program, np.concatenate(rows) if rows else np.zeros(0)
 
 
 @np.errstate(over="ignore")  # answers that large are refused
@@ -140,65 +61,100 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     """The solution of a problem at a state; see Problem.solve."""
     begin = perf_counter()
-    s = assemble(problem, q, v, external, expressed)
-    ready = perf_counter()
-    unknowns = None if warm is None or warm.outcome is None else np.concatenate([warm.outcome.alpha, warm.outcome.F])
-    method = Method(solver, strict, None if warm is None else warm.held, unknowns)
-    reason, answer, kept = "", None, s
-    while answer is None:
+    program, numbers = asked_of(problem, q, v, formulation, strict)
+    loads = problem.no_loads if external is None else _loads(problem, q, v, external, expressed)
+    given, reason = (q, v, loads, numbers), ""
+    known = warm is not None and warm.asked is not None and warm.asked[0] is program
+    found = None
+    if solver == ACTIVE_SET:
+        guess = warm.held if known and warm is not None and warm.held is not None else program.nothing
+        start = warm.asked[2] if known and warm is not None and warm.asked is not None else program.nowhere
+        found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
+        if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:
+            found = None
+    if found is None:
         try:
-            attempt = FORMULATIONS[formulation](kept, method)
-            if isfinite(attempt.tau @ attempt.tau + attempt.a @ attempt.a):
-                answer = attempt
-                break
-            reason = reason or "the solver's answer is not finite"
+            found = _by_solver(problem, program, given, FALLBACK if solver == ACTIVE_SET else solver)
         except MissingSolverError:
             raise
         except SolverError as error:
-            reason = reason or str(error)
-        if not kept.tasks:
-            break
-        last = max(task.level for task in kept.tasks)
-        kept = kept._replace(tasks=tuple([t for t in kept.tasks if t.level < last]))
-    if answer is None:
-        return _fall_back(s, formulation, reason, warm, begin, ready)
-    ended = "stopped" if answer.reason is STOPPED else "relaxed" if answer.reason else "solved"
-    status = ended if kept is s else "fewer levels"
-    forces = _item_forces(s, answer.F)
-    end = perf_counter()
-    times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}
-    found = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
-    found.__dict__.update(
-        tau=answer.tau, a=answer.a, forces=forces, status=status, reason=reason or answer.reason, times=times,
-        iterations=answer.iterations, formulation=answer.formulation or formulation, held=answer.held, outcome=answer.outcome,
-        constraints=problem.constraints, q=q.copy(),
+            reason = str(error)
+    if found is None:
+        finite_row(problem.model, "q", q, "q")
+        finite_row(problem.model, "v", v, "u")
+        return _fall_back(problem, q, v, formulation, reason or "the terms of the state are not finite", warm, begin)
+    tau, a, _, x, held, facts, wrenches = found
+    status = "solved"
+    if facts[RAN_OUT]:
+        status, reason = "stopped", STOPPED
+    if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
+        formulation = "full"
+    solution = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
+    solution.__dict__.update(
+        tau=tau, a=a, forces=dict(zip(problem.constraints.item_names, wrenches)), status=status, reason=reason, seconds=0.0,
+        iterations=int(facts[ROUNDS]), formulation=formulation, held=held if (np.abs(held) == 1.0).any() else None,
+        constraints=problem.constraints, q=q.copy(), asked=(program, (q.copy(), v.copy(), loads, numbers), x),
     )  # fmt: skip
-    return found
+    if facts[CONTRADICTED]:
+        solution.__dict__.update(status="relaxed", reason=contradiction(solution.levels))
+    solution.__dict__["seconds"] = perf_counter() - begin
+    return solution
 
 
-def _item_forces(s: Assembly, F: np.ndarray) -> dict[str, np.ndarray]:
-    """The wrench of each contact, in its frame's axes."""
-    at = len(F) - len(s.unit)  # locked coordinates go first
-    return {
-        name: F[first:end].copy() if whole else F[first:end] @ s.unit[first - at : end - at]
-        for name, first, end, whole in s.problem.wrench_rows
-    }
+def _loads(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expressed: Expressed) -> np.ndarray:
+    """Generalised forces (nv,) that wrenches ask of the motors."""
+    rest = np.zeros(problem.model.nv)
+    h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
+    if h.ndim > 1:
+        raise InputError(f"external holds wrenches of {h.shape[:-1]} states, expected one wrench (6,) on each frame")
+    return np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
 
 
-def _fall_back(s: Assembly, formulation: str, reason: str, warm: ControlSolution | None, begin: float,
-               ready: float) -> ControlSolution:  # fmt: skip
+def _by_solver(problem: Problem, program: Program, given: tuple[np.ndarray, ...], solver: str) -> tuple[np.ndarray, ...] | None:
+    """The outputs of a cycle, level by level by a solver of quadratic programs. Errors: SolverError."""
+    rows = call(CONTROL_PROGRAM, program.sizes, *given)
+    if rows is None or not all(np.isfinite(x).all() for x in (rows[0], *rows[3:])):
+        return None
+    A, lower, upper, H, g, motors, h, unit = rows
+    levels = [
+        Level(A[i:k], lower[i:k], upper[i:k], program.weights[i:k]) for i, k in zip((0, *program.ends), program.ends) if k > i
+    ]
+    L = np.linalg.cholesky(H)
+    b = -solve_triangular(L, g, lower=True)
+    levels.append(Level(L.T, b, b))
+    for k, tolerance in enumerate(TOLERANCES[solver != FALLBACK :]):
+        try:
+            found = solve_hierarchy(levels, solver=solver, tolerance=tolerance)
+            break
+        except MissingSolverError:
+            raise
+        except SolverError:
+            if k == len(TOLERANCES[solver != FALLBACK :]) - 1:
+                raise
+    x, facts = found.x, np.zeros(4)
+    facts[[WAY, ROUNDS]] = 2.0, found.iterations
+    room = 1e-6 * (1.0 + np.abs(A) @ np.abs(x))
+    kept = (A @ x >= lower - room) & (A @ x <= upper + room)
+    facts[CONTRADICTED] = not kept[: program.hard].all()
+    F, alpha = x[program.alpha :], x[: program.alpha]
+    places, own = problem.contact_rows, F[len(F) - len(unit) :, None] * unit
+    wrenches = np.array([own[i:k].sum(axis=0) for i, k in places]).reshape(-1, 6)
+    return motors @ x + h, alpha[program.columns], F, x, np.zeros(len(A)), facts, wrenches
+
+
+def _fall_back(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, reason: str, warm: ControlSolution | None,
+               begin: float) -> ControlSolution:  # fmt: skip
     """The torques of the last solution, or damping: each joint is slowed as its own inertia would be in CONTROL_DAMPING_TIME."""
-    problem, driven = s.problem, actuated_coordinates(s.problem.model)
+    model, driven = problem.model, problem.driven
     if warm is not None:
         tau, status = warm.tau, "last solution"
     else:
-        tau, status = -np.diag(s.M)[driven] * s.at.v[driven] / CONTROL_DAMPING_TIME, "damping"
-        for rows in s.limits:
-            if rows.space == "torque" and np.array_equal(rows.A, np.eye(len(tau))):
-                tau = np.clip(tau, rows.lower, rows.upper)
-    end = perf_counter()
-    none = {name: np.zeros(6) for name in problem.constraints.item_names}
-    times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}
+        M = mass_matrix(model, q)  # refuses states that have none
+        tau, status = -np.diag(M)[driven] * v[driven] / CONTROL_DAMPING_TIME, "damping"
+        for limit in problem.limits:
+            if type(limit) is TorqueLimits:
+                tau = np.clip(tau, *limit.bounds(model))
+    none: Mapping[str, np.ndarray] = {name: np.zeros(6) for name in problem.constraints.item_names}
     return ControlSolution(
-        tau, np.zeros(problem.model.nv), none, status, reason, times, 0, formulation, None, None, problem.constraints, s.at.q
+        tau, np.zeros(model.nv), none, status, reason, perf_counter() - begin, 0, formulation, None, problem.constraints, q.copy()
     )

@@ -11,7 +11,7 @@ another task (`dataclasses.replace`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.pieces import Piece
 from freeflyer.control.state import StateTerms
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
@@ -82,7 +83,7 @@ class Task(ABC):
     velocity: ArrayLike | None = None
     acceleration: ArrayLike | None = None
 
-    compiled: ClassVar[tuple[int, int, int] | None] = None  # kind, first component and how many (kernels/control/layout.py)
+    kind: ClassVar[tuple[int, int, int]]  # for compiled code: kind, first component and how many (kernels/control/layout.py)
 
     @property
     def name(self) -> str:
@@ -129,7 +130,7 @@ class Task(ABC):
         found = object.__new__(type(self))
         values = vars(found)
         values.update(vars(self))
-        values.pop("numbers", None)
+        values.pop("_numbers", None)
         for word, x in (("target", target), ("velocity", velocity), ("acceleration", acceleration)):
             if x is None and word != "target":
                 values[word] = None
@@ -174,23 +175,36 @@ class Task(ABC):
         return np.broadcast_to(w, (m,))
 
     @cached_property
-    def record(self) -> tuple[int, ...] | None:
-        """How compiled code reads the task: kind, first component, how many, which of six rows have weights; None for tasks whose
-        rows come from their own methods, as those of classes that users derive."""
-        if "compiled" not in vars(type(self)) or self.compiled is None:
-            return None
-        kept = self.row_weights(self.compiled[2]) > 0.0
-        return (*self.compiled, *map(int, kept), *(0,) * (6 - len(kept)))
+    def compiled(self) -> bool:
+        """Whether compiled code makes the rows; those of classes that users derive come from their own methods."""
+        return "kind" in vars(type(self))
 
     @cached_property
-    def kept_weights(self) -> np.ndarray:
-        """Weights of the rows that compiled code gives."""
-        weights = self.row_weights(self.compiled[2] if self.compiled else 0)
-        return weights[weights > 0.0]
+    def kept(self) -> np.ndarray:
+        """Rows of the error that have weights, of a task whose rows compiled code makes."""
+        return np.flatnonzero(self.row_weights(self.kind[2]) > 0.0)
 
     @cached_property
-    def numbers(self) -> np.ndarray:
-        """Gains, target and its motion, as compiled code reads them (kernels/control/layout.py)."""
+    def key(self) -> tuple[Any, ...]:
+        """What of the task decides the rows of a program, but not their numbers."""
+        return type(self), self.name, self.level, np.asarray(self.weight).tobytes(), self.frames
+
+    def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
+        """Its rows in a program, where frames have these numbers; see Limit.piece."""
+        kind, first, _ = self.kind
+        frame = frames[self.frames[0]] if self.frames else 0
+        weights = self.row_weights(self.kind[2])[self.kept]
+        places = [frame, *(first + self.kept), *self.kept]
+        return Piece("", self.name, kind, len(weights), places, TASK_NUMBERS, [1.0 / model.mass], weights, equations=True)
+
+    def numbers(self, count: int) -> np.ndarray:
+        """Gains, target and its motion, as compiled code reads them for so many rows (kernels/control/layout.py)."""
+        values = vars(self)
+        if "_numbers" not in values:
+            values["_numbers"] = self._make_numbers(count)
+        return np.asarray(values["_numbers"])
+
+    def _make_numbers(self, count: int) -> np.ndarray:
         x, target = np.zeros(TASK_NUMBERS), np.asarray(vars(self)["target"])
         x[STIFFNESS], x[DAMPING] = self.stiffness, 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
         if target.shape == (3,):
@@ -201,13 +215,13 @@ class Task(ABC):
                 x[PLACE:AXES] = target[:3, 3]
         else:  # a momentum
             x[VELOCITY:ACCELERATION] = target
-        count = self.compiled[2] if self.compiled else 0
+        size = self.kind[2]
         for at, word in ((VELOCITY, "velocity"), (ACCELERATION, "acceleration")):
             given = getattr(self, word)
             if given is not None:
-                if np.shape(given) != (count,):
-                    raise InputError(f"{word} of {self.name} has shape {np.shape(given)}, expected ({count},)", task=self.name)
-                x[at : at + count] = given
+                if np.shape(given) != (size,):
+                    raise InputError(f"{word} of {self.name} has shape {np.shape(given)}, expected ({size},)", task=self.name)
+                x[at : at + size] = given
         return x
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.control.layout import CYCLES, JOINTS, SPLITS, TASK_TABLES
+from freeflyer.kernels.control.layout import CONTROL
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
@@ -143,20 +143,14 @@ SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarc
     (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)
 
-# of whole-body control: terms of a state, tasks in a table (control/)
-TASK_ROWS = Entry("task_rows", "control.task_rows.task_rows", "m", (("table 6", "table 0"), ("table 6",)), square=True,
-    shared=("6 table 0", "table 1", 15, "table 2", "table 3", "table 4", "table 5"), table=TASK_TABLES, one_by_one=True)
-CYCLE_BY_FORCES = Entry("cycle_by_forces", "control.force_programs.cycle_by_forces", "m", (("table 0",), ("table 5",), ("table 8",),
-    (3,)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
-    table=CYCLES, one_by_one=True)
-CYCLE_OF_LEAST_LEVEL = Entry("cycle_of_least_level", "control.least_level.cycle_of_least_level", "m", (("table 0",), ("table 5",),
-    ("table 8",), (5,)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
-    table=CYCLES, one_by_one=True)
-SPLIT_BY_CHAINS = Entry("split_by_chains", "control.reduction.split_by_chains", "m", (("table 10", "table 10"), ("table 10",),
-    ("table 3", "table 10"), ("table 5", "table 10"), ("table 9", "table 8"), ("table 8", "table 8"), ("table 5", "table 8"),
-    ("table 11",)), square=True, shared=("table 2", "table 1", "table 4", "table 6"), table=SPLITS, one_by_one=True)
-VIABLE_ACCELERATIONS = Entry("viable_accelerations", "control.joint_limits.viable_accelerations", "m", (("table 0",),) * 2,
-    square=True, shared=("table 0",) * 4, table=JOINTS, one_by_one=True)
+# of whole-body control: what is asked, in a table (control/)
+CONTROL_CYCLE = Entry("control_cycle", "control.cycle.control_cycle", "q", (("table 0",), ("table 1",), ("table 2",), ("table 3",),
+    ("table 4",), (4,), ("table 6", 6)), square=True, shared=("table 1", "table 1", "table 5", "table 4", "table 4", "table 3"),
+    table=CONTROL, one_by_one=True)
+CONTROL_PROGRAM = Entry("control_program", "control.cycle.control_program", "q", (("table 4", "table 3"), ("table 4",),
+    ("table 4",), ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6)), square=True, shared=("table 1",
+    "table 1", "table 5"), table=CONTROL, one_by_one=True, partial=True)  # limits may be infinite
+
 # in dual quaternion algebra (dual_quaternion/)
 DQ_NEWTON_EULER = Entry("dq_newton_euler", "dual_quaternion.newton_euler.newton_euler", "qvv", (VECTOR,))
 LOADED_DQ_NEWTON_EULER = Entry("loaded_dq_newton_euler", "dual_quaternion.newton_euler.loaded_newton_euler", "qvvgw", (VECTOR,),

@@ -1,12 +1,14 @@
-"""Accelerations of one control cycle after which joints can still stop within their limits (Del Prete, RA-L 3(1), 2018)."""
+"""Accelerations of one control cycle after which joints can still stop within their limits.
+
+A position limit alone bounds the acceleration of one cycle; a joint that arrives fast could not stop in time. The bounds here are
+those of Del Prete (IEEE RA-L 3(1), 2018): after one cycle at a constant acceleration within them, the joint can still stop before
+its limit with an acceleration of at most `brake`.
+"""
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.constrained.rows import table_int
-from freeflyer.kernels.control.layout import N_JOINTS
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined
 
 
 @inlined
@@ -31,18 +33,11 @@ def largest_acceleration(room, v, fastest, brake, dt):
     return select_less(found, -1.0 * brake, -1.0 * brake, smaller(found, brake))
 
 
-@kernel
-def viable_accelerations(topology, parameters, positions, v, lower, upper, fastest, least, most):
-    """least, most (n,) for joints at `positions` with velocities v, limits lower, upper and fastest (n,), maybe
-    infinite. A limit on the other side is the same one seen in a mirror; where no acceleration keeps both, the one between them.
-
-    The first two parameters are the braking acceleration and the cycle's length, s.
-    """
-    brake, dt = load(parameters, 0), load(parameters, 1)
-    for i in range(table_int(topology, N_JOINTS)):
-        x, rate, top = load(positions, i), load(v, i), load(fastest, i)
-        high = largest_acceleration(load(upper, i) - x, rate, top, brake, dt)
-        low = -1.0 * largest_acceleration(x - load(lower, i), -1.0 * rate, top, brake, dt)
-        middle = 0.5 * (low + high)
-        store(least, i, select_less(high, low, middle, low))
-        store(most, i, select_less(high, low, middle, high))
+@inlined
+def viable_acceleration(x, v, lower, upper, fastest, brake, dt):
+    """Least and largest acceleration of a joint at x with velocity v, whose limits may be infinite. A limit on the other side is
+    the same one seen in a mirror; if no acceleration keeps both, the one between them."""
+    high = largest_acceleration(upper - x, v, fastest, brake, dt)
+    low = -1.0 * largest_acceleration(x - lower, -1.0 * v, fastest, brake, dt)
+    middle = 0.5 * (low + high)
+    return select_less(high, low, middle, low), select_less(high, low, middle, high)

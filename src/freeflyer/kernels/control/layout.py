@@ -1,34 +1,50 @@
-"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of cycles,
-chains."""
+"""The table of a control program: its unknowns and rows, where the tables of its parts lie, and a record of each piece of rows.
 
-TASK_TABLES, JOINTS, CYCLES, SPLITS = 10, 11, 12, 13  # kinds of tables (see model/layout.py)
+Unknowns are accelerations alpha (n,) and forces F (k,) in the rows of the contacts. Rows stand level by level: dynamics and torque
+limits; contacts, loops, cones, limits of accelerations and forces; then tasks.
+"""
 
-# velocities, 3 times as many, numbers of poses, motions and Jacobians of frames, of tasks; rows; tasks; then a record for each task
-N_VELOCITIES, CENTER_SIZE, POSES_SIZE, MOTIONS_SIZE, JACOBIANS_SIZE, NUMBERS_SIZE, N_TASK_ROWS, N_TASKS = range(8)
-TASKS_AT = 8
+CONTROL, SPLITS = 12, 13  # kinds of tables (see model/layout.py)
 
-# a record: kind, number of the frame, first component, how many, then for each of six whether its row is kept
-TASK_KIND, TASK_FRAME, TASK_FIRST, TASK_COUNT, TASK_KEPT, TASK_INTS = 0, 1, 2, 3, 4, 10
-OF_FRAME, OF_CENTER, OF_MOMENTUM = 0, 1, 2  # kinds: a frame's mixed twist, the centre of mass, the centroidal momentum
+# motors, velocities of the model, forces, unknowns, rows, numbers that are given, contacts; accelerations among the unknowns
+N_MOTORS, N_VELOCITIES, N_FORCES, N_UNKNOWNS, N_ROWS, N_NUMBERS, N_CONTACTS, N_ALPHA = range(8)
+# which accelerations; rows of the equations of motion without motors; rows of loops; where in the table lie the set of contacts,
+# the frames, the levels, the split into two parts (0: none), the numbers of the rows without motors and with, the pieces; how many
+FORM, N_FREE, N_LOOP_ROWS, SET_AT, FRAMES_AT, LEVELS_AT, SPLIT_AT, MOTORS_AT, PIECES_AT, N_PIECES = range(8, 18)
+# rows of the first two levels; the first row of contacts, of the last level; forces of contacts alone, without
+# locked coordinates; where in the parameters the constants lie
+N_HARD_ROWS, CONTACTS_ROW, LAST_ROW, N_ITEM_FORCES, CONSTANTS_AT, CONTROL_HEADER = range(18, 24)
 
-# numbers: stiffness and damping; place (3) and axes (3, 3) of the target; its velocity and acceleration (6) in the task's rows
+TREE, CLOSED, ALL_JOINTS = 0, 1, 2  # forms: those of a tree, the independent ones of a closed model, those of all its joints
+CONTACT_DAMPING, FORCE_METRIC = 0, 1  # constants; the last are the weighted metric (k, k) of the forces
+
+# a piece: its kind, first row, how many rows; where its list lies in the table, its numbers among those that are given, its
+# constants in the parameters
+PIECE_KIND, PIECE_ROW, PIECE_COUNT, PIECE_LIST, PIECE_NUMBERS, PIECE_CONSTANTS, PIECE_INTS = range(7)
+# kinds, with list | numbers | constants; rows of weight 0 are left out
+DYNAMICS = 0  # | |
+MOTOR_LIMITS = 1  # | | lower, upper
+CONTACTS, LOOPS = 2, 3  # | |
+ACCELERATIONS = 4  # columns | | lower, upper
+JOINTS = 5  # pairs: in q, in the tree's velocities | | lower, upper, fastest, braking acceleration, length of a cycle
+GIVEN_TORQUES = 6  # | A (rows, motors), lower, upper |
+GIVEN = 7  # columns of the model's velocities | A (rows, velocities), lower, upper |
+CONE = 8  # column, columns, contact, how it turns | | C (rows, columns), lower; of a line its direction (3) and moments (2, 3)
+NORMAL_FORCE = 9  # column, contact, whether it turns | | row (3), lower, upper
+GIVEN_FORCES = 10  # column, columns | A (rows, columns), lower, upper |
+FRAME, CENTER, MOMENTUM = 11, 12, 13  # tasks: frame, components, places in the motion | gains, target, motion | 1 over the mass
+POSTURE = 14  # columns, then places in the tree's velocities | gains, velocity, acceleration (rows), target (q) |
+
+RIGID, OF_POINT, OF_LINE = 0, 1, 2  # how a cone turns against its frame
+
+# numbers of a task: stiffness and damping; place (3) and axes (3, 3) of the target; its velocity and acceleration (6)
 STIFFNESS, DAMPING, PLACE, AXES, VELOCITY, ACCELERATION, TASK_NUMBERS = 0, 1, 2, 5, 14, 20, 26
 
-N_JOINTS = 0  # of joints with limits: how many
-
-# of a cycle, behind the sizes of a condensation (optimization/layout.py): rows of the equations of motion, numbers of their matrix
-# and of the forces' map; rows that hold, numbers of these; tasks that are met, tasks whose squares are least, numbers of both; rows
-# of cones; motors; how many numbers of the sides and of what is given; then the rows without motors, and those of the motors
-N_MOTIONS, MOTION_SIZE, MAPPED_SIZE, N_FIXED, FIXED_SIZE, N_MET, N_SQUARES, TASKS_SIZE, N_CONES, N_MOTORS = range(8, 18)
-SIDES_SIZE, CYCLE_NUMBERS, CYCLE_TABLE = 18, 19, 20
-
-MISSED, OUTSIDE, BEYOND, REGULARITY, UNMET = range(5)  # of a cycle's verdicts: see force_programs.py, least_level.py
-
-# of a motion in two parts: velocities, 6 times as many, numbers of the mass matrix; rows of contacts, numbers of these; of tasks,
-# likewise; kept velocities, loose ones, those of s, kept ones and s; rows of tasks and two; branches. Then the kept velocities, the
-# loose ones, and for each branch: how many, whether it is compressed, its velocities, their places among the loose ones
-N_SPLIT, MOMENTUM_SIZE, MASS_SIZE, N_CONTACT_ROWS, CONTACTS_SIZE, N_SPLIT_TASKS, SPLIT_TASKS_SIZE = range(7)
-N_KEPT, N_LOOSE, N_COMPRESSED, N_PARTS, N_VERDICTS, N_BRANCHES, KEPT_AT = range(7, 14)
+# of a motion in two parts: kept velocities, loose ones, those of s, branches, rows without motors. Then the kept velocities, the
+# loose ones, the places of the rows without motors among the kept ones, and for each branch: how many, whether it is compressed,
+# its velocities, their places among the loose ones
+N_KEPT, N_LOOSE, N_COMPRESSED, N_BRANCHES, N_FREE_ROWS, KEPT_AT = range(6)
 COMPRESSED = 1
 
-LEAST_MOMENTUM, LEAST_ROW, ROWS_LEFT = 0, 1, 2  # of its verdicts: see reduction.py
+WAY, ROUNDS, RAN_OUT, CONTRADICTED, N_FACTS = range(5)  # of a cycle: how it was solved, rounds, 1 if they ran out, hard rows
+AT_ONCE, IN_TWO_PARTS, BY_ROUNDS = 0, 1, 2

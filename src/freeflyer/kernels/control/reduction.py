@@ -12,21 +12,18 @@ from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.control.layout import (
     COMPRESSED,
     KEPT_AT,
-    LEAST_MOMENTUM,
-    LEAST_ROW,
     N_BRANCHES,
     N_COMPRESSED,
-    N_CONTACT_ROWS,
+    N_FREE_ROWS,
     N_KEPT,
     N_LOOSE,
-    N_SPLIT,
-    N_SPLIT_TASKS,
-    ROWS_LEFT,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
 
 MOMENTUM = 6
+CENTROIDAL = 1e-18  # of the square of a row of a task: what of it is none of a branch's momentum, and counts as rounding
+CLEAR = 1e-3  # of the square of a row: branches that move more in it can move so clearly
 
 
 @inlined
@@ -99,7 +96,8 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
     worst = 1.0
     for i in range(MOMENTUM):
         scale = sqrt(load(pivots, i))
-        worst = smaller_share(select_less(0.0, load(pivots, i), load(S, wide * i + i), 0.0), load(diagonal, i), worst)
+        if load(pivots, i) > 0.0:  # else a direction that the branch does not have
+            worst = smaller_share(load(S, wide * i + i), load(diagonal, i), worst)
         store(metric, N * (p + at + i) + p + at + i, 1.0)
         for j in range(p):
             x = scale * load(S, wide * i + MOMENTUM + j)
@@ -127,11 +125,11 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
 
 
 @kernel
-def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, verdicts):
-    """How much of the square of each row (n,) of tasks is none of the (a_p, s)."""
+def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
+    """left (t,): 1 for rows of tasks that are none of (a_p, s)."""
     N = p + r
     for i in range(t):
-        whole, left = 0.0, 0.0
+        whole, own = 0.0, 0.0
         for j in range(n):
             x = load(tasks, n * i + j)
             whole = whole + x * x
@@ -139,12 +137,12 @@ def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, verdicts):
             x = load(rest, u * i + j)
             for k in range(r):
                 x = x - load(rows, N * i + p + k) * load(A, u * k + j)
-            left = left + x * x
-        store(verdicts, ROWS_LEFT + i, left / select_less(0.0, whole, whole, 1.0))
+            own = own + x * x
+        store(left, i, 1.0 if own > CENTROIDAL * whole else 0.0)
 
 
 @kernel
-def least_row(G, verdicts, t, tolerance):
+def least_row(G, left, t):
     """The least pivot of the rows that are left for the second part, beside the square of the row."""
     width = row_width(G, t)
     S, pivots = workspace(G, t * width + 8), workspace(G, t + 8)
@@ -152,30 +150,25 @@ def least_row(G, verdicts, t, tolerance):
         for j in range(width):
             store(S, width * i + j, 0.0)
         for j in range(t):
-            other = select_less(load(verdicts, ROWS_LEFT + j), tolerance, 0.0, load(G, t * i + j))
-            store(S, width * i + j, select_less(load(verdicts, ROWS_LEFT + i), tolerance, 0.0, other))
+            store(S, width * i + j, load(left, i) * load(left, j) * load(G, t * i + j))
     eliminate_in_order(S, t, width, pivots)
     worst = 1.0
     for i in range(t):
-        share = smaller_share(load(S, width * i + i), load(G, t * t + i), worst)
-        worst = select_less(load(verdicts, ROWS_LEFT + i), tolerance, worst, share)
+        if load(left, i) > 0.0:
+            worst = smaller_share(load(S, width * i + i), load(G, t * t + i), worst)
     return worst
 
 
 @kernel
-def split_by_chains(
-    topology, parameters, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, verdicts,
-):
+def split_by_chains(topology, n, k, t, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left):
     """metric (N, N) and sloped (N,) of the energy over (a_p, s), contacts fixed (k, N) and tasks rows (t, N); s = A a_u, A (r, u),
-    of the branches with mass matrix own (u, u) and rows rest (t, u) of the tasks.
+    of the branches with mass matrix own (u, u) and rows rest (t, u) of the tasks. left (t,): 1 for rows left for the branches.
 
-    linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n). verdicts: the least pivots of momentum and of the rows
-    that are left for the branches; then how much of the square of each row of the tasks is left. The first of the parameters: from
-    which share on a row counts as left.
+    topology: the table of the split. linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n). Whether branches can
+    move clearly in all directions that are asked of them.
     """
-    n, p, u, r = (table_int(topology, N_SPLIT), table_int(topology, N_KEPT), table_int(topology, N_LOOSE),
-                  table_int(topology, N_COMPRESSED))  # fmt: skip
-    k, t, N = table_int(topology, N_CONTACT_ROWS), table_int(topology, N_SPLIT_TASKS), p + r
+    p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
+    N = p + r
     loose_at = KEPT_AT + p
     put_columns(topology, KEPT_AT, p, contacts, k, n, fixed, N)
     put_columns(topology, KEPT_AT, p, tasks, t, n, rows, N)
@@ -196,7 +189,7 @@ def split_by_chains(
     X, block, G = workspace(linear, u * width + 8), workspace(linear, u * u + 8), workspace(linear, t * t + t + 8)
     for i in range(t * t + t):
         store(G, i, 0.0)
-    record, at, worst = loose_at + u, 0, 1.0
+    record, at, worst = loose_at + u + table_int(topology, N_FREE_ROWS), 0, 1.0
     for _ in range(table_int(topology, N_BRANCHES)):
         count, places = table_int(topology, record), record + 2
         positions = places + count
@@ -211,6 +204,5 @@ def split_by_chains(
             put_unit_rows(topology, positions, count, p, t, X, width, block, at, metric, sloped, rows, A, u)
             at += count
         record = positions + count
-    store(verdicts, LEAST_MOMENTUM, worst)
-    put_rows_left(tasks, rest, rows, A, n, p, t, u, r, verdicts)
-    store(verdicts, LEAST_ROW, least_row(G, verdicts, t, load(parameters, 0)))
+    put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left)
+    return min(worst, least_row(G, left, t)) >= CLEAR

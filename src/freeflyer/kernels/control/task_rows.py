@@ -1,42 +1,32 @@
-"""Rows J a = b of the tasks of frames, of the centre of mass and of the centroidal momentum, from the terms of one state.
+"""Rows J a = b of tasks: of frames, the centre of mass, the centroidal momentum and postures.
 
-    J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e       (papers/000 and 003)
+    J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
+
+("Inverse dynamics of ... Kangaroo" and "Reduced whole-body control"). A row is one of the program's, over (alpha, F).
 """
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, store, workspace
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.control.layout import (
     ACCELERATION,
     AXES,
+    CENTER,
     DAMPING,
-    N_TASKS,
-    N_VELOCITIES,
-    OF_CENTER,
-    OF_FRAME,
+    FRAME,
+    N_ALPHA,
+    N_UNKNOWNS,
     PLACE,
     STIFFNESS,
-    TASK_COUNT,
-    TASK_FIRST,
-    TASK_FRAME,
-    TASK_INTS,
-    TASK_KEPT,
-    TASK_KIND,
-    TASK_NUMBERS,
-    TASKS_AT,
     VELOCITY,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3, load9, store3, subtract, transpose
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.turns import relative_rotation_vector
-
-
-@inlined
-def record_int(topology, i, k):
-    """Entry k of the record of task i."""
-    return table_int(topology, TASKS_AT + TASK_INTS * i + k)
+from freeflyer.kernels.model.configuration import difference
+from freeflyer.kernels.model.layout import N_V
 
 
 @inlined
@@ -52,51 +42,63 @@ def put_frame_error(poses, frame, numbers, at, errors):
 
 
 @inlined
-def put_row(source, start, n, v, J, to):
-    """Row `to` of J is the n entries of `source` from `start` on; its product with v is returned."""
-    rate = 0.0 * load(v, 0)
+def put_row(source, start, n, speeds, A, to):
+    """Entries of A from `to` on are the n entries of `source` from `start` on; their product with the speeds is returned."""
+    rate = 0.0
     for j in range(n):
         x = load(source, start + j)
-        store(J, to + j, x)
-        rate = rate + x * load(v, j)
+        store(A, to + j, x)
+        rate = rate + x * load(speeds, j)
     return rate
 
 
-@kernel
-def task_rows(topology, parameters, rates, A, Jc, centroidal, poses, motions, jacobians, numbers, J, b):
-    """J (rows, n) and b (rows,) of all tasks, one after the other.
+@inlined
+def put_equation(lower, upper, row, x):
+    store(lower, row, x)
+    store(upper, row, x)
 
-    A (6, n): centroidal momentum matrix; Jc (3, n): Jacobian of the centre of mass; centroidal (15): centre of mass, momentum, its
-    rate at a = 0; poses (4, 4), motions (12) and Jacobians (6, n) of frames in mixed expression, as all_terms gives them. The first
-    of the parameters is the mass.
-    """
-    n, row = table_int(topology, N_VELOCITIES), 0
-    errors, bias = workspace(rates, 6), workspace(rates, 6)
-    for i in range(table_int(topology, N_TASKS)):
-        kind, frame, at = record_int(topology, i, TASK_KIND), record_int(topology, i, TASK_FRAME), TASK_NUMBERS * i
-        first = record_int(topology, i, TASK_FIRST)
-        if kind == OF_FRAME:
-            put_frame_error(poses, frame, numbers, at, errors)
-            store_spatial(bias, 0, load_spatial(motions, 12 * frame + 6))
-        elif kind == OF_CENTER:
-            share = 1.0 / load(parameters, 0)
-            for k in range(3):
-                store(errors, k, load(centroidal, k) - load(numbers, at + PLACE + k))
-                store(bias, k, share * load(centroidal, 9 + k))
+
+@kernel
+def put_task(topology, share, kind, row, count, places, numbers, at, speeds, momentum, center, centroidal, poses, motions,
+             jacobians, A, lower, upper):  # fmt: skip
+    """`count` rows from `row` on of a task of a frame, the centre of mass or the momentum; `places`: of its list, `at`: of its
+    numbers. speeds (n,): in the columns of the Jacobians; share: 1 over the mass."""
+    n, N, frame = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, places)
+    errors, bias = workspace(speeds, 6), workspace(speeds, 6)
+    for k in range(6):
+        store(errors, k, 0.0)
+        store(bias, k, load(centroidal, 9 + k))
+    if kind == FRAME:
+        put_frame_error(poses, frame, numbers, at, errors)
+        store_spatial(bias, 0, load_spatial(motions, 12 * frame + 6))
+    if kind == CENTER:
+        for k in range(3):
+            store(bias, k, share * load(centroidal, 9 + k))
+            store(errors, k, load(centroidal, k) - load(numbers, at + PLACE + k))
+    for i in range(count):
+        c = table_int(topology, places + 1 + i)
+        moving = table_int(topology, places + 1 + count + i)
+        to = N * (row + i)
+        if kind == FRAME:
+            rate = put_row(jacobians, n * (6 * frame + c), n, speeds, A, to)
+        elif kind == CENTER:
+            rate = put_row(center, n * c, n, speeds, A, to)
         else:
-            for k in range(6):
-                store(errors, k, 0.0)
-                store(bias, k, load(centroidal, 9 + k))
-        for k in range(record_int(topology, i, TASK_COUNT)):
-            if record_int(topology, i, TASK_KEPT + k) == 1:
-                c = first + k
-                if kind == OF_FRAME:
-                    rate = put_row(jacobians, n * (6 * frame + c), n, rates, J, n * row)
-                elif kind == OF_CENTER:
-                    rate = put_row(Jc, n * c, n, rates, J, n * row)
-                else:
-                    rate = put_row(A, n * c, n, rates, J, n * row)
-                slower = load(numbers, at + DAMPING) * (rate - load(numbers, at + VELOCITY + k))
-                wanted = load(numbers, at + ACCELERATION + k) - slower - load(numbers, at + STIFFNESS) * load(errors, c)
-                store(b, row, wanted - load(bias, c))
-                row += 1
+            rate = put_row(momentum, n * c, n, speeds, A, to)
+        slower = load(numbers, at + DAMPING) * (rate - load(numbers, at + VELOCITY + moving))
+        wanted = load(numbers, at + ACCELERATION + moving) - slower - load(numbers, at + STIFFNESS) * load(errors, c)
+        put_equation(lower, upper, row + i, wanted - load(bias, c))
+
+
+@kernel
+def put_posture(topology, parameters, q, row, count, places, numbers, at, v, A, lower, upper):
+    """Rows of a posture: its numbers are gains, velocity and acceleration (count) of the target, and the target (nq,). `places`:
+    columns, then the places in the tree's velocities."""
+    N, apart = table_int(topology, N_UNKNOWNS), workspace(v, load_int(topology, N_V) + 8)
+    difference(topology, parameters, from_entry(numbers, at + 2 + 2 * count), q, apart)
+    for i in range(count):
+        c = table_int(topology, places + count + i)
+        store(A, N * (row + i) + table_int(topology, places + i), 1.0)
+        slower = load(numbers, at + DAMPING) * (load(v, c) - load(numbers, at + 2 + i))
+        wanted = load(numbers, at + 2 + count + i) - slower - load(numbers, at + STIFFNESS) * load(apart, c)
+        put_equation(lower, upper, row + i, wanted)

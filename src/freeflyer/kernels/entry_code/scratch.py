@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int
+from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
@@ -29,4 +30,8 @@ def scratch_need(topology, lanes, square):
         need += 8 * (row + rows) * row
     if load_int(topology, L.TABLE_KIND) == L.FRAMES:  # what each wrench leaves in tables of derivatives
         need += 14 * load_int(topology, load_int(topology, L.TABLE_AT)) * row
+    if load_int(topology, L.TABLE_KIND) == CONTROL:  # rows of a program, and their factors
+        at = load_int(topology, L.TABLE_AT)
+        unknowns = load_int(topology, at + N_UNKNOWNS) + 16
+        need += 8 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
     return lanes * need + 64

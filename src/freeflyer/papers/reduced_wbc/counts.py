@@ -6,12 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.control.assembly import assemble
-from freeflyer.control.levels import program_of
-from freeflyer.control.motions import own_motion
-from freeflyer.control.reduced import second_part, split_motion
-from freeflyer.control.rows import Program, Rows
 from freeflyer.papers.reduced_wbc.stances import Stance
+from freeflyer.papers.reduced_wbc.two_programs import Lqp, Rows, conventional_program, second_program, split_program
 
 PROGRAMS = ("conventional", "LQP 1", "LQP 2")
 VARIABLES = "decision variables"
@@ -74,28 +70,24 @@ def counts(st: Stance) -> tuple[Count, ...]:
     return tuple(found)
 
 
-def programs(st: Stance) -> tuple[Program, Program, Program]:
+def programs(st: Stance) -> tuple[Lqp, Lqp, Lqp]:
     """The conventional program and both reduced ones at the posture, at rest; of the second one only the numbers in its rows
     depend on what the first one's answer is, here zero."""
-    problem, chains = st.problem, st.problem.chains
-    s = assemble(problem, st.q, np.zeros(problem.model.nv), None, "body")
-    m = own_motion(s)
-    split = split_motion(s, m)
-    a_p, target, tau = np.zeros(len(chains.kept)), np.zeros(len(split.A)), np.zeros(len(split.first.driven))
-    rest = second_part(s, m, split, a_p, target, tau)
-    return program_of(s, m), program_of(s, split.first), program_of(s, rest)
+    whole = conventional_program(st.problem, st.q, np.zeros(st.problem.model.nv))
+    split = split_program(st.problem, st.q, whole)
+    return whole, split.first, second_program(st.problem, whole, split, np.zeros(len(split.first.g)))
 
 
-def _rows(p: Program) -> dict[str, tuple[int, int, bool]]:
+def _rows(p: Lqp) -> dict[str, tuple[int, int, bool]]:
     """(level, rows, whether they are equations) by their word, and the number of variables."""
     found: dict[str, tuple[int, int, bool]] = {VARIABLES: (0, len(p.g), False)}
-    levels = [[rows for rows in level.rows if len(rows.A)] for level in p.levels]
-    for k, level in enumerate([rows for rows in levels if rows], start=1):
-        for rows in level:
-            equations = rows.lower is rows.upper
-            _, before, _ = found.get(_word(rows), (k, 0, equations))
-            sides = len(rows.A) if equations else int(np.isfinite(rows.lower).sum() + np.isfinite(rows.upper).sum())
-            found[_word(rows)] = (k, before + sides, equations)
+    kept = [rows for rows in p.rows if len(rows.A)]
+    levels = list(dict.fromkeys(rows.level for rows in kept))
+    for rows in kept:
+        k = levels.index(rows.level) + 1
+        _, before, _ = found.get(_word(rows), (k, 0, rows.equations))
+        sides = len(rows.A) if rows.equations else int(np.isfinite(rows.lower).sum() + np.isfinite(rows.upper).sum())
+        found[_word(rows)] = (k, before + sides, rows.equations)
     return found
 
 

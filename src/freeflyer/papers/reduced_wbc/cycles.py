@@ -1,6 +1,6 @@
 """Control cycles in their parts, each with its time: the conventional method, and the two programs of the reduced one.
 
-The steps are those of freeflyer.control.solving, in their order; here a clock stands between them.
+Here programs are made by matrices, and a clock stands between the steps; Problem.solve does all of it in one compiled call.
 """
 
 from __future__ import annotations
@@ -12,42 +12,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.assembly import Assembly, assemble
-from freeflyer.control.condensed import solve_condensed
-from freeflyer.control.levels import program_of
-from freeflyer.control.lexicographic import solve_strictly
-from freeflyer.control.motions import Motion, own_motion
 from freeflyer.control.problem import Problem
-from freeflyer.control.reduced import second_part, split_motion, with_centroidal
 from freeflyer.optimization.hierarchy import ACTIVE_SET
+from freeflyer.papers.reduced_wbc.two_programs import (
+    Lqp,
+    conventional_program,
+    second_program,
+    split_program,
+    with_centroidal,
+)
 from freeflyer.tolerances import CONTROL_TOLERANCE
-
-
-class Answer(NamedTuple):
-    """Accelerations (n,), contact forces (k,); how many quadratic programs were solved, at least."""
-
-    alpha: np.ndarray
-    F: np.ndarray
-    programs: int
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of solving a part: by a solver of quadratic programs level by level, or by this library's own as Problem.solve does."""
+    """A way of solving a program: by a solver of quadratic programs level by level, or by this library's active set."""
 
     name: str
     solver: str
 
-    def solve(self, s: Assembly, m: Motion) -> Answer:
-        """A part of a problem. Errors: SolverError."""
-        own = self.solver == ACTIVE_SET
-        short = solve_condensed(s, m) if own else None
-        if short is not None:
-            return Answer(short.alpha, short.F, 1)
-        program = program_of(s, m)
-        found = solve_strictly(program, solver=self.solver)
-        n, levels = m.inertia.shape[1], 1 + sum(any(len(rows.A) for rows in level.rows) for level in program.levels)
-        return Answer(found.x[:n], found.x[n:], 1 if own else levels)
+    def solve(self, program: Lqp) -> tuple[np.ndarray, int]:
+        """x, and how many quadratic programs were solved, at least. Errors: SolverError."""
+        return program.solve(self.solver), 1 if self.solver == ACTIVE_SET else 1 + len(program.levels())
 
 
 WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("active set, this library's default", ACTIVE_SET))
@@ -71,41 +57,41 @@ class Cycle(NamedTuple):
 
 def conventional(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
     """All accelerations at once."""
-    t = [clock()]
-    s = assemble(problem, q, v, None, "body")
+    t, n = [clock()], problem.model.nv
+    whole = conventional_program(problem, q, v)
     t.append(clock())
-    x = way.solve(s, own_motion(s))
+    x, programs = way.solve(whole)
     t.append(clock())
-    return Cycle(x.alpha, x.F, (t[1] - t[0], 0.0, t[2] - t[1], 0.0), x.programs, False)
+    return Cycle(x[:n], x[n:], (t[1] - t[0], 0.0, t[2] - t[1], 0.0), programs, False)
 
 
 def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
-    """The contacts' chains with the centroidal accelerations of the others, then these; once more where they cannot have those."""
+    """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
     t = [clock()]
-    s = assemble(problem, q, v, None, "body")
+    whole = conventional_program(problem, q, v)
     t.append(clock())
-    m, chains = own_motion(s), problem.chains
-    split = split_motion(s, m)
+    split = split_program(problem, q, whole)
     t.append(clock())
-    part, first, second, programs = split.first, 0.0, 0.0, 0
-    for again in (False, True):
+    p, u, k, first, second, programs, again = *_parts(problem), len(split.A), 0.0, 0.0, 0, False
+    while True:
         start = clock()
-        one = way.solve(s, part)
+        x, one = way.solve(split.first)
         middle = clock()
-        a_p, target = one.alpha[: len(chains.kept)], one.alpha[len(chains.kept) :]
-        rest = second_part(s, m, split, a_p, target, part.forces(one.alpha, one.F)[part.driven])
-        two = way.solve(s, rest)
-        reached = split.A @ two.alpha
-        end = clock()
-        first, second = first + middle - start, second + end - middle
-        programs += one.programs + two.programs
-        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + np.abs(split.A) @ np.abs(two.alpha)).max():
+        y, two = way.solve(second_program(problem, whole, split, x))
+        reached, end = split.A @ y, clock()
+        first, second, programs = first + middle - start, second + end - middle, programs + one + two
+        missed = np.abs(reached - x[len(p) : len(p) + k]).max()
+        if again or missed <= CONTROL_TOLERANCE * (1.0 + (np.abs(split.A) @ np.abs(y)).max()):
             break
-        if not again:
-            part = with_centroidal(split.first, reached)
-    a = np.empty(len(m.h))
-    a[chains.kept], a[chains.unconstrained] = a_p, two.alpha
-    return Cycle(a, one.F, (t[1] - t[0], t[2] - t[1], first, second), programs, part is not split.first)
+        split, again = with_centroidal(problem, split, reached), True
+    a = np.empty(problem.model.nv)
+    a[p], a[u] = x[: len(p)], y
+    return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
+
+
+def _parts(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities of the contacts' chains, and of the others."""
+    return problem.chains.kept, problem.chains.unconstrained
 
 
 METHODS: dict[str, Callable[..., Cycle]] = {"conventional": conventional, "reduced": reduced}

@@ -17,11 +17,11 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from freeflyer.bench.standing import sway
-from freeflyer.control import lexicographic
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
 from freeflyer.optimization.quadratic import solve_qp, solvers
+from freeflyer.papers.reduced_wbc import two_programs
 from freeflyer.papers.reduced_wbc.cycles import METHODS, Way
 from freeflyer.papers.reduced_wbc.stances import Stance
 
@@ -85,7 +85,7 @@ def recording() -> Iterator[list[QuadraticProgram]]:
             del programs[before:]
             raise
 
-    with patch.object(hierarchy, "solve_qp", program), patch.object(lexicographic, "solve_hierarchy", levels):
+    with patch.object(hierarchy, "solve_qp", program), patch.object(two_programs, "solve_hierarchy", levels):
         yield programs
 
 

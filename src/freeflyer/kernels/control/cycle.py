@@ -1,0 +1,231 @@
+"""One control cycle: the terms of a state, the rows of what is asked, their lexicographic optimum, the torques.
+
+Most cycles have no active limit. So their rows are first taken as equations, whose optimum is found by elimination; if it keeps all
+rows, it is the answer. Else rounds of an active set begin.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.closed.blocks import linkage_int
+from freeflyer.kernels.constrained.rows import item_int, table_int
+from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations
+from freeflyer.kernels.control.layout import (
+    ALL_JOINTS,
+    AT_ONCE,
+    BY_ROUNDS,
+    CONSTANTS_AT,
+    CONTACTS_ROW,
+    CONTRADICTED,
+    FORCE_METRIC,
+    FORM,
+    FRAMES_AT,
+    IN_TWO_PARTS,
+    LAST_ROW,
+    LEVELS_AT,
+    N_ALPHA,
+    N_CONTACTS,
+    N_FORCES,
+    N_FREE,
+    N_HARD_ROWS,
+    N_LOOP_ROWS,
+    N_MOTORS,
+    N_ROWS,
+    N_UNKNOWNS,
+    N_VELOCITIES,
+    RAN_OUT,
+    ROUNDS,
+    SET_AT,
+    SPLIT_AT,
+    WAY,
+)
+from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
+from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms
+from freeflyer.kernels.control.two_parts import in_two_parts
+from freeflyer.kernels.marks import kernel
+from freeflyer.kernels.model.layout import N_V
+from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT
+from freeflyer.kernels.model.set_layout import ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS
+from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
+
+MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
+ACTIVE = 1.0  # what a row that is held at a limit is marked by
+FAR = float("inf")
+
+
+@kernel
+def program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit):
+    """A (rows, unknowns), lower and upper (rows,) of what is asked at a state, and the terms from which torques follow."""
+    nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
+    rows, f = table_int(topology, N_LOOP_ROWS) + table_int(topology, N_FORCES), count_of(part_of(topology, FRAMES_AT), 0)
+    v, gamma, G = workspace(q, nv + 8), workspace(q, nv + 8), workspace(q, nv * row_width(q, nu) + 8)
+    J, drift, center = workspace(q, rows * n + 8), workspace(q, rows + 8), workspace(q, 3 * n + 8)
+    centroidal, poses, motions = workspace(q, 16), workspace(q, 16 * f + 8), workspace(q, 12 * f + 8)
+    jacobians = workspace(q, 6 * f * n + 8)
+    state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inertia, h, mapped, J, drift, axes, unit, momentum,
+                center, centroidal, poses, motions, jacobians)  # fmt: skip
+    put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, h, mapped, J, drift, axes, momentum, center,
+                     centroidal, poses, motions, jacobians, A, lower, upper)  # fmt: skip
+
+
+@kernel
+def put_metric(topology, parameters, M, linear, H, g):
+    """H (unknowns, unknowns) and g (unknowns,) of what is least below all levels."""
+    n, N, k = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES)
+    metric = table_int(topology, CONSTANTS_AT) + FORCE_METRIC
+    for i in range(N * N):
+        store(H, i, 0.0)
+    for i in range(n):
+        store(g, i, load(linear, i))
+        for j in range(n):
+            store(H, N * i + j, load(M, n * i + j))
+    for i in range(k):
+        store(g, n + i, 0.0)
+        for j in range(k):
+            store(H, N * (n + i) + n + j, load(parameters, metric + k * i + j))
+
+
+@kernel
+def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper, H, g, motors, h, unit):
+    """The program of a state: lower <= A x <= upper, least 1/2 x^T H x + g^T x; torques are motors x + h, motors (., unknowns).
+    unit (rows of contacts, 6): as `set_rows`."""
+    nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
+                   table_int(topology, N_FORCES))  # fmt: skip
+    M, linear, bias = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
+    inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
+    axes = workspace(q, 9 * table_int(topology, N_CONTACTS) + 8)
+    program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, bias, inertia, mapped, momentum, axes, unit)
+    put_metric(topology, parameters, M, linear, H, g)
+    for i in range(table_int(topology, N_MOTORS)):
+        c = motor_coordinate(topology, i)
+        put_motor_row(inertia, mapped, n, nu, k, N, c, motors, i)
+        store(h, i, load(bias, c))
+
+
+@kernel
+def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, x):
+    """The optimum x of all equations if it keeps all limits: WAY it was found, or BY_ROUNDS if it was not."""
+    n, N, k, d = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES),
+                  table_int(topology, N_FREE))  # fmt: skip
+    hard, last, rows = table_int(topology, N_HARD_ROWS), table_int(topology, LAST_ROW), table_int(topology, N_ROWS)
+    held, tasks, squares = table_int(topology, N_LOOP_ROWS) + k, rows - hard, rows - last
+    metric = from_entry(parameters, table_int(topology, CONSTANTS_AT) + FORCE_METRIC)
+    K, side = workspace(A, (held + tasks + d) * n + 8), workspace(A, held + tasks + d + 8)
+    B, alpha, F, at = workspace(A, d * k + 8), workspace(A, n + 8), workspace(A, k + 8), table_int(topology, CONTACTS_ROW)
+    copy_rows(A, at, held, N, n, K, 0)
+    copy_rows(A, hard, tasks, N, n, K, held)
+    copy(lower, at, held, side, 0)
+    copy(lower, hard, tasks, side, held)
+    for j in range(8):
+        store(x, N + j, 0.0)
+    if table_int(topology, SPLIT_AT) > 0:
+        J, aims, drift = workspace(A, tasks * n + 8), workspace(A, tasks + 8), workspace(A, held + 8)
+        copy_rows(A, hard, tasks, N, n, J, 0)
+        copy(side, held, tasks, aims, 0)
+        copy(side, 0, held, drift, 0)
+        if in_two_parts(
+            part_of(topology, SPLIT_AT), n, k, tasks, squares, linear, M, h, momentum, K, drift, J, aims,
+            from_entry(weights, hard), mapped, metric, alpha, F,
+        ):  # fmt: skip
+            copy(alpha, 0, n, x, 0)
+            copy(F, 0, k, x, n)
+            if keeps(A, lower, upper, x, N, 0, rows):
+                return IN_TWO_PARTS
+    copy_rows(A, 0, d, N, n, K, held + tasks)
+    copy(lower, 0, d, side, held + tasks)
+    for i in range(d):
+        for j in range(k):
+            store(B, k * i + j, -1.0 * load(A, N * i + n + j))
+    unmet = solve_equations(
+        linear, M, K, side, B, metric, from_entry(weights, last), n, held, tasks, squares, d, k, alpha, F
+    )  # fmt: skip
+    copy(alpha, 0, n, x, 0)
+    copy(F, 0, k, x, n)
+    if keeps(A, lower, upper, x, N, 0, last if unmet else rows):
+        return AT_ONCE
+    return BY_ROUNDS
+
+
+@kernel
+def contradicted(A, lower, upper, x, N, rows):
+    """1 if x (N,) misses one of the first rows by more than MET of the size of its terms."""
+    for i in range(rows):
+        value, size = 0.0, 1.0
+        for j in range(N):
+            part = load(A, N * i + j) * load(x, j)
+            value, size = value + part, size + abs(part)
+        if not load(lower, i) - MET * size <= value <= load(upper, i) + MET * size:
+            return 1.0
+    return 0.0
+
+
+@kernel
+def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, start, tau, a, F, x, held, facts, wrenches):
+    """tau (motors,), accelerations a (velocities,), forces F (k,) in the rows of the contacts, unknowns x; held (rows,) as
+    `solve_hierarchy`, zeros if no limit is active; facts (layout.py); wrenches (contacts, 6) in the frames' axes.
+
+    loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
+    guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none.
+    """
+    nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
+                   table_int(topology, N_FORCES))  # fmt: skip
+    rows, items = table_int(topology, N_ROWS), table_int(topology, N_CONTACTS)
+    A, lower, upper = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
+    M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
+    inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
+    axes, unit, found = workspace(q, 9 * items + 8), workspace(q, 6 * k + 8), workspace(q, N + 16)
+    for i in range(rows * N, rows * N + 16):
+        store(A, i, 0.0)
+    program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit)
+    way, rounds, ran_out = BY_ROUNDS, 0.0, 0.0
+    active = False
+    for i in range(rows):
+        active = active or abs(load(guess, i)) == ACTIVE
+        store(held, i, 0.0)
+    if not active:
+        way = without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, found)
+    if way == BY_ROUNDS:
+        H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
+        multipliers, verdict, blank = workspace(q, rows + 8), workspace(q, 8), workspace(q, rows + N + 8)
+        put_metric(topology, parameters, M, linear, H, g)
+        solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, found, held, multipliers, verdict)
+        rounds, ran_out = load(verdict, 0), load(verdict, 1)
+        if ran_out > 0.0:  # a guess may lead astray
+            for i in range(rows):
+                store(blank, i, 0.0)
+            for i in range(N):
+                store(blank, rows + i, FAR)
+            far = from_entry(blank, rows)
+            solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, blank, far, found, held, multipliers, verdict)
+            rounds, ran_out = rounds + load(verdict, 0), load(verdict, 1)
+    store(facts, WAY, 1.0 * way)
+    store(facts, ROUNDS, rounds)
+    store(facts, RAN_OUT, ran_out)
+    store(facts, CONTRADICTED, contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if rounds > 0.0 else 0.0)
+    copy(found, 0, N, x, 0)
+    copy(found, n, k, F, 0)
+    for i in range(nu):
+        place = load_int(topology, linkage_int(topology, INDEPENDENTS_AT) + i) if table_int(topology, FORM) == ALL_JOINTS else i
+        store(a, i, load(found, place))
+    for i in range(table_int(topology, N_MOTORS)):
+        c = motor_coordinate(topology, i)
+        total = load(h, c) + product_row(inertia, n * c, found, n)
+        for j in range(k):
+            total -= load(mapped, nu * j + c) * load(found, n + j)
+        store(tau, i, total)
+    put_wrenches(topology, unit, F, wrenches)
+
+
+@kernel
+def put_wrenches(topology, unit, F, wrenches):
+    """The wrench (6,) of each contact, from forces F (k,) in the rows of the contacts, of which locked coordinates come first."""
+    held = part_of(topology, SET_AT)
+    items, k = table_int(topology, N_CONTACTS), table_int(topology, N_FORCES)
+    own = table_int(held, N_ITEM_ROWS)
+    for item in range(items):
+        first = item_int(held, item, ITEM_FIRST_ROW) - table_int(topology, N_LOOP_ROWS)
+        for c in range(6):
+            total = 0.0
+            for i in range(first, first + item_int(held, item, ITEM_ROWS)):
+                total += load(F, i) * load(unit, 6 * (i - k + own) + c)
+            store(wrenches, 6 * item + c, total)

@@ -1,0 +1,237 @@
+"""Programs of which no limit is active: accelerations and forces of least cost under equations, condensed to the forces.
+
+If equations are met, they hold the accelerations but for a few directions, and forces F appear on the right side of the rows
+without motors only. So the accelerations of least energy follow from F, and with them that energy: a sum of squares of a dozen
+unknowns is left. If the last level of tasks cannot be met, its squares are least, whatever the energy:
+|J alpha - b|^2 is least for one w = B F, the sides of the equations without motors; F is the least of the forces that give it.
+K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, row_width, store, workspace
+from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.dense import ZERO
+from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces
+from freeflyer.kernels.optimization.orthogonal_rows import dot
+
+CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
+KEPT = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
+
+
+@kernel
+def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
+    """total (n, n) = metric + J^T W J and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and weights W (rows,)."""
+    width = row_width(linear, n)
+    wide, own = workspace(linear, n * width + 8), workspace(linear, width + 8)
+    for j in range(n):
+        store(slope, j, load(linear, j))
+        for c in range(n):
+            store(wide, width * j + c, load(metric, n * j + c))
+        for c in range(n, width):
+            store(wide, width * j + c, 0.0)
+    for c in range(n, width):
+        store(own, c, 0.0)
+    for i in range(rows):
+        weight, aim = load(weights, i), load(b, i)
+        for j in range(n):
+            store(own, j, load(J, n * i + j))
+        for j in range(n):
+            s = weight * load(own, j)
+            if not all_below(s, ZERO):
+                store(slope, j, load(slope, j) - s * aim)
+                add_scaled_row(wide, width * j, s, own, 0, 0, width)
+    for j in range(n):
+        for c in range(n):
+            store(total, n * j + c, load(wide, width * j + c))
+
+
+@kernel
+def put_least(H, slope, theta, beta, inverses, d, r, F):
+    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
+    E, e = workspace(H, d * r + 8), workspace(H, d + 8)
+    for i in range(d):
+        kept = select_less(load(inverses, i), ZERO, 1.0, 0.0)
+        store(e, i, -1.0 * kept * load(beta, i))
+        for j in range(r):
+            store(E, r * i + j, kept * load(theta, r * i + j))
+    none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
+    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots)
+
+
+@inlined
+def pivot_ratio(inverses, n, found):
+    """The smaller one of `found` and the ratio of the least pivot to the largest one."""
+    least, most = load(inverses, 0), load(inverses, 0)
+    for i in range(1, n):
+        x = load(inverses, i)
+        least, most = select_less(x, least, x, least), select_less(most, x, x, most)
+    ratio = select_less(0.0, least, least / most, -1.0)
+    return select_less(ratio, found, ratio, found)
+
+
+@kernel
+def put_sizes(J, weights, s, K, rows, n, share):
+    """share (rows,): for each row of K the mean weighted square of the rows of J (s, n), beside its own."""
+    total = 0.0
+    for i in range(s):
+        for j in range(n):
+            x = load(J, n * i + j)
+            total = total + load(weights, i) * x * x
+    for i in range(rows):
+        square = 0.0
+        for j in range(n):
+            x = load(K, n * i + j)
+            square = square + x * x
+        store(share, i, total / (s * select_less(ZERO, square, square, 1.0)))
+
+
+@kernel
+def put_sides(theta, beta, inverses, k, share, d, w):
+    """The w (d,) of least sum of inverses (beta + theta w)^2 - share (k + w)^2, zero in beta + theta w where the inverse is zero.
+    The ratio of the least pivot to the largest one."""
+    H, g, E, e = workspace(theta, d * d + 8), workspace(theta, d + 8), workspace(theta, d * d + 8), workspace(theta, d + 8)
+    size = 0.0
+    for i in range(d):
+        x = 0.0
+        for c in range(d):
+            x = x + load(theta, d * c + i) * load(inverses, c) * load(beta, c)
+        store(g, i, x - load(share, i) * load(k, i))
+        for j in range(d):
+            x = 0.0
+            for c in range(d):
+                x = x + load(theta, d * c + i) * load(inverses, c) * load(theta, d * c + j)
+            if i == j:
+                x = x - load(share, i)
+                size = size + abs(x)
+            store(H, d * i + j, x)
+    for c in range(d):  # equations may be added to the matrix
+        kept = select_less(load(inverses, c), ZERO, 1.0, 0.0)
+        store(e, c, -1.0 * kept * load(beta, c))
+        for j in range(d):
+            store(E, d * c + j, kept * load(theta, d * c + j))
+        for i in range(d):
+            for j in range(d):
+                store(H, d * i + j, load(H, d * i + j) + size * load(E, d * c + i) * load(E, d * c + j))
+        for i in range(d):
+            store(g, i, load(g, i) - size * load(E, d * c + i) * load(e, c))
+    none, sides, own, pivots = (workspace(theta, 8), workspace(theta, d + 8), workspace(theta, d + 8),
+                                workspace(theta, d + 8))  # fmt: skip
+    condense_rows(g, H, E, e, d, d, 0, w, none, none, sides, own, pivots)
+    return pivot_ratio(pivots, d, 1.0)
+
+
+@kernel
+def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
+    """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to
+    K alpha = k + [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
+    a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
+    beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
+    H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d
+    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
+    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
+    put_accelerations(a, A, n, r, F, alpha)
+
+
+@inlined
+def put_accelerations(a, A, n, r, F, alpha):
+    """alpha (n,) = a + A F, A (n, r)."""
+    for i in range(n):
+        x = load(a, i)
+        for j in range(r):
+            x = x + load(A, r * i + j) * load(F, j)
+        store(alpha, i, x)
+
+
+@kernel
+def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, alpha, F):
+    """As `put_least_energy`, but least are the weighted squares of J alpha - b (s,), and then those of F. Whether they are clearly
+    least, and cannot be met."""
+    first = rows - d
+    share, nothing, zeros = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n * n + n + 8)
+    put_sizes(J, weights, s, K, rows, n, share)
+    for i in range(n * n + n):
+        store(zeros, i, 0.0)
+    for i in range(rows):
+        store(nothing, i, 0.0)
+    slope, own, whole = workspace(K, n + 8), workspace(K, n * n + 8), workspace(K, n * n + 8)
+    add_squares(zeros, zeros, J, b, weights, n, s, slope, own)
+    add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
+    a, A, theta = workspace(K, n + 8), workspace(K, n * d + 8), workspace(K, d * d + 8)
+    beta, inverses, pivots = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n + 8)
+    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
+    w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
+    if d > 0:
+        inside = put_sides(
+            theta, from_entry(beta, first), from_entry(inverses, first), from_entry(k, first), from_entry(share, first), d, w
+        )  # fmt: skip
+        ratio = select_less(inside, ratio, inside, ratio)
+    put_accelerations(a, A, n, d, w, alpha)
+    none, sides, other = workspace(K, 8), workspace(K, d + 8), workspace(K, d + 8)
+    resting, more = workspace(K, r + 8), workspace(K, r + 8)
+    for i in range(r):
+        store(resting, i, 0.0)
+    condense_rows(resting, force_metric, B, w, r, d, 0, F, none, none, sides, other, more)
+    worst, size = 0.0, 1.0
+    for i in range(s):
+        x = -1.0 * load(b, i)
+        size = max(size, 1.0 + abs(x))
+        for j in range(n):
+            x = x + load(J, n * i + j) * load(alpha, j)
+        worst = max(worst, abs(x))
+    return ratio >= CLEAR and worst > KEPT * size
+
+
+@inlined
+def copy_rows(A, at, rows, stride, n, K, to):
+    """Rows of K (., n) from row `to` on become the first n numbers of rows of A (., stride) from row `at` on."""
+    for i in range(rows):
+        for j in range(n):
+            store(K, n * (to + i) + j, load(A, stride * (at + i) + j))
+
+
+@inlined
+def copy(x, at, count, y, to):
+    for i in range(count):
+        store(y, to + i, load(x, at + i))
+
+
+@kernel
+def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tasks, squares, d, r, alpha, F):
+    """alpha (n,) and F (r,) that keep equations: K (held + tasks + d, n), the last d rows with sides B (d, r). Of the tasks the
+    last `squares` are the last level, with weights; whether it was found that they cannot be met."""
+    rows, met = held + tasks + d, tasks - squares
+    if rows > n and squares > 0:
+        L, side, J = workspace(K, (rows - squares) * n + 8), workspace(K, rows + 8), workspace(K, squares * n + 8)
+        b = workspace(K, squares + 8)
+        copy_rows(K, 0, held + met, n, n, L, 0)
+        copy_rows(K, held + tasks, d, n, n, L, held + met)
+        copy_rows(K, held + met, squares, n, n, J, 0)
+        copy(k, 0, held + met, side, 0)
+        copy(k, held + tasks, d, side, held + met)
+        copy(k, held + met, squares, b, 0)
+        if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
+            return True
+    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)
+    return False
+
+
+@kernel
+def keeps(A, lower, upper, x, N, first, end):
+    """Whether x (N,), with zeros behind it, keeps the rows from `first` to `end` of A (., N)."""
+    width = row_width(A, N)
+    for i in range(first, end):
+        value, low, high = dot(A, N * i, x, 0, width), load(lower, i), load(upper, i)
+        if low == high:
+            miss = abs(value - high)
+            if not miss <= KEPT * (1.0 + abs(high)):
+                size = 1.0 + abs(high)
+                for j in range(N):
+                    size += abs(load(A, N * i + j) * load(x, j))
+                if not miss <= KEPT * size:
+                    return False
+        elif not low <= value <= high:
+            return False
+    return True

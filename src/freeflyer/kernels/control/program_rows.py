@@ -1,0 +1,237 @@
+"""Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.control.joint_limits import viable_acceleration
+from freeflyer.kernels.control.layout import (
+    ACCELERATIONS,
+    ALL_JOINTS,
+    CLOSED,
+    CONE,
+    CONTACTS,
+    DYNAMICS,
+    FORM,
+    GIVEN,
+    GIVEN_FORCES,
+    GIVEN_TORQUES,
+    JOINTS,
+    LOOPS,
+    MOTOR_LIMITS,
+    MOTORS_AT,
+    N_ALPHA,
+    N_FORCES,
+    N_FREE,
+    N_LOOP_ROWS,
+    N_MOTORS,
+    N_PIECES,
+    N_ROWS,
+    N_UNKNOWNS,
+    N_VELOCITIES,
+    NORMAL_FORCE,
+    OF_POINT,
+    PIECE_CONSTANTS,
+    PIECE_COUNT,
+    PIECE_INTS,
+    PIECE_KIND,
+    PIECE_LIST,
+    PIECE_NUMBERS,
+    PIECE_ROW,
+    PIECES_AT,
+    POSTURE,
+    RIGID,
+)
+from freeflyer.kernels.control.task_rows import put_equation, put_posture, put_task
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import cross, load3
+
+ROUNDING = 1e-12  # of a line's normal across it: a line that stands upright has no cone
+
+
+@inlined
+def put_motor_row(inertia, mapped, n, nu, k, N, c, A, row):
+    """Row `row` of A over (alpha, F): the force in row c of the equations of motion, without its part h."""
+    for j in range(n):
+        store(A, N * row + j, load(inertia, n * c + j))
+    for j in range(k):
+        store(A, N * row + n + j, -1.0 * load(mapped, nu * j + c))
+
+
+@inlined
+def motor_coordinate(topology, i):
+    """The row of the equations of motion of motor i."""
+    return table_int(topology, table_int(topology, MOTORS_AT) + table_int(topology, N_FREE) + i)
+
+
+@inlined
+def put_limits(source, at, count, i, shift, lower, upper, row):
+    """Limits of a piece, `count` lower and then upper ones from `at` on, less a shift."""
+    store(lower, row, load(source, at + i) - shift)
+    store(upper, row, load(source, at + count + i) - shift)
+
+
+@kernel
+def put_turned_cone(parameters, at, count, kind, axes, item, A, N, row, column):
+    """Rows C D of a cone of a point (D: the axes of the contact) or a line (D turns about the line)."""
+    width, turn = (3 if kind == OF_POINT else 5), workspace(axes, 32)
+    for i in range(width * width):
+        store(turn, i, 0.0)
+    normal = load3(axes, 9 * item + 6)
+    if kind == OF_POINT:
+        for i in range(9):
+            store(turn, i, load(axes, 9 * item + i))
+    else:
+        more = at + count * width + count
+        d = load3(parameters, more)
+        along = normal[0] * d[0] + normal[1] * d[1] + normal[2] * d[2]
+        z = normal[0] - along * d[0], normal[1] - along * d[1], normal[2] - along * d[2]
+        scale = 1.0 / max(sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), ROUNDING)
+        z = scale * z[0], scale * z[1], scale * z[2]
+        y = cross(z, d)
+        for i in range(3):
+            store(turn, i, d[i])
+            store(turn, 5 + i, y[i])
+            store(turn, 10 + i, z[i])
+        for i in range(2):
+            for j in range(2):
+                across, up = 0.0, 0.0
+                for c in range(3):
+                    across += y[c] * load(parameters, more + 3 + 3 * j + c)
+                    up += z[c] * load(parameters, more + 3 + 3 * j + c)
+                store(turn, 5 * (3 + i) + 3 + j, across if i == 0 else up)
+    for i in range(count):
+        for j in range(width):
+            total = 0.0
+            for c in range(width):
+                total += load(parameters, at + width * i + c) * load(turn, width * c + j)
+            store(A, N * (row + i) + column + j, total)
+
+
+@kernel
+def put_force_rows(topology, parameters, numbers, kind, row, count, places, given, constants, axes, A, lower, upper):
+    """Rows over forces: cones, normal forces, rows that are given."""
+    n, N = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS)
+    column = n + table_int(topology, places)
+    if kind == NORMAL_FORCE:
+        item, turns = table_int(topology, places + 1), table_int(topology, places + 2)
+        for j in range(3):
+            store(A, N * row + column + j, load(axes, 9 * item + 6 + j) if turns == 1 else load(parameters, constants + j))
+        put_limits(parameters, constants + 3, 1, 0, 0.0, lower, upper, row)
+    elif kind == GIVEN_FORCES:
+        width = table_int(topology, places + 1)
+        for i in range(count):
+            for j in range(width):
+                store(A, N * (row + i) + column + j, load(numbers, given + width * i + j))
+            put_limits(numbers, given + count * width, count, i, 0.0, lower, upper, row + i)
+    else:
+        width, turns = table_int(topology, places + 1), table_int(topology, places + 3)
+        for i in range(count):
+            for j in range(width):
+                store(A, N * (row + i) + column + j, load(parameters, constants + width * i + j))
+            store(lower, row + i, load(parameters, constants + width * count + i))
+            store(upper, row + i, 0.0)
+        if turns != RIGID:
+            put_turned_cone(parameters, constants, count, turns, axes, table_int(topology, places + 2), A, N, row, column)
+
+
+@kernel
+def put_joint_limits(topology, parameters, q, v, gamma, G, stride, row, count, places, constants, A, lower, upper):
+    """Accelerations after which joints can still stop before their limits."""
+    N, form = table_int(topology, N_UNKNOWNS), table_int(topology, FORM)
+    brake, dt = load(parameters, constants + 3 * count), load(parameters, constants + 3 * count + 1)
+    for i in range(count):
+        c = table_int(topology, places + 2 * i + 1)
+        least, most = viable_acceleration(
+            load(q, table_int(topology, places + 2 * i)), load(v, c), load(parameters, constants + i),
+            load(parameters, constants + count + i), load(parameters, constants + 2 * count + i), brake, dt,
+        )  # fmt: skip
+        drift = 0.0
+        if form == CLOSED:
+            drift = load(gamma, c)
+            for j in range(table_int(topology, N_VELOCITIES)):
+                store(A, N * (row + i) + j, load(G, stride * c + j))
+        else:
+            store(A, N * (row + i) + c, 1.0)
+        store(lower, row + i, least - drift)
+        store(upper, row + i, most - drift)
+
+
+@kernel
+def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, mapped, h, A, lower, upper):
+    """Rows of users' limits and tasks over torques or accelerations of the model."""
+    n, N, nu, k = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_VELOCITIES),
+                   table_int(topology, N_FORCES))  # fmt: skip
+    motors = table_int(topology, N_MOTORS)
+    width = nu if kind == GIVEN else motors
+    for i in range(count):
+        drift, at = 0.0, N * (row + i)
+        for c in range(width):
+            x = load(numbers, given + width * i + c)
+            if kind == GIVEN:
+                store(A, at + table_int(topology, places + c), x)
+            else:
+                e = motor_coordinate(topology, c)
+                drift += x * load(h, e)
+                for j in range(n):
+                    store(A, at + j, load(A, at + j) + x * load(inertia, n * e + j))
+                for j in range(k):
+                    store(A, at + n + j, load(A, at + n + j) - x * load(mapped, nu * j + e))
+        put_limits(numbers, given + count * width, count, i, drift, lower, upper, row + i)
+
+
+@kernel
+def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, h, mapped, J, drift, axes, momentum, center,
+                     centroidal, poses, motions, jacobians, A, lower, upper):  # fmt: skip
+    """A (rows, unknowns), lower, upper (rows,), from the terms of a state (state_terms.py)."""
+    n, N, nu, k = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_VELOCITIES),
+                   table_int(topology, N_FORCES))  # fmt: skip
+    for i in range(table_int(topology, N_ROWS) * N):
+        store(A, i, 0.0)
+    for piece in range(table_int(topology, N_PIECES)):
+        record = table_int(topology, PIECES_AT) + PIECE_INTS * piece
+        kind, row, count = (table_int(topology, record + PIECE_KIND), table_int(topology, record + PIECE_ROW),
+                            table_int(topology, record + PIECE_COUNT))  # fmt: skip
+        places, given, constants = (table_int(topology, record + PIECE_LIST), table_int(topology, record + PIECE_NUMBERS),
+                                    table_int(topology, record + PIECE_CONSTANTS))  # fmt: skip
+        if kind == DYNAMICS:
+            for i in range(count):
+                c = table_int(topology, table_int(topology, MOTORS_AT) + i)
+                put_motor_row(inertia, mapped, n, nu, k, N, c, A, row + i)
+                put_equation(lower, upper, row + i, -1.0 * load(h, c))
+        elif kind == MOTOR_LIMITS:
+            for i in range(count):
+                c = motor_coordinate(topology, i)
+                put_motor_row(inertia, mapped, n, nu, k, N, c, A, row + i)
+                put_limits(parameters, constants, count, i, load(h, c), lower, upper, row + i)
+        elif CONTACTS <= kind <= LOOPS:
+            first = table_int(topology, N_LOOP_ROWS) if kind == CONTACTS else 0
+            for i in range(count):
+                for j in range(n):
+                    store(A, N * (row + i) + j, load(J, n * (first + i) + j))
+                put_equation(lower, upper, row + i, load(drift, first + i))
+        elif kind == ACCELERATIONS:
+            for i in range(count):
+                store(A, N * (row + i) + table_int(topology, places + i), 1.0)
+                put_limits(parameters, constants, count, i, 0.0, lower, upper, row + i)
+        elif kind == JOINTS:
+            put_joint_limits(
+                topology, parameters, q, v, gamma, G, row_width(u, nu), row, count, places, constants, A, lower, upper
+            )  # fmt: skip
+        elif GIVEN_TORQUES <= kind <= GIVEN:
+            put_given_rows(topology, numbers, kind, row, count, places, given, inertia, mapped, h, A, lower, upper)
+        elif CONE <= kind <= GIVEN_FORCES:
+            put_force_rows(
+                topology, parameters, numbers, kind, row, count, places, given, constants, axes, A, lower, upper
+            )  # fmt: skip
+        elif kind == POSTURE:
+            put_posture(topology, parameters, q, row, count, places, numbers, given, v, A, lower, upper)
+        else:
+            share = load(parameters, constants)
+            if table_int(topology, FORM) == ALL_JOINTS:
+                put_task(topology, share, kind, row, count, places, numbers, given, v, momentum, center, centroidal, poses,
+                         motions, jacobians, A, lower, upper)  # fmt: skip
+            else:
+                put_task(topology, share, kind, row, count, places, numbers, given, u, momentum, center, centroidal, poses,
+                         motions, jacobians, A, lower, upper)  # fmt: skip

@@ -1,0 +1,175 @@
+"""Terms of one state in the unknown accelerations of a controller.
+
+In the independent velocities u of a closed model v = G u, a = G udot + gamma: rows J a + bias of the tree become J G udot + bias +
+J gamma, its equations of motion G^T (M a + h). If the accelerations of all joints are unknown, rows stay those of the tree
+("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29)).
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.closed.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
+from freeflyer.kernels.constrained.rows import set_rows, table_int
+from freeflyer.kernels.control.layout import (
+    ALL_JOINTS,
+    CLOSED,
+    CONSTANTS_AT,
+    CONTACT_DAMPING,
+    FORM,
+    FRAMES_AT,
+    N_ALPHA,
+    N_FORCES,
+    N_LOOP_ROWS,
+    N_VELOCITIES,
+    SET_AT,
+    TREE,
+)
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
+from freeflyer.kernels.optimization.condensation import put_product
+from freeflyer.kernels.tree.all_terms import all_terms
+from freeflyer.kernels.tree.frames import MIXED
+from freeflyer.kernels.tree.motions import motions_workspace
+
+
+@inlined
+def part_of(topology, k):
+    """The table of a part, whose place entry k of the program's table holds."""
+    return from_entry(topology, load_int(topology, TABLE_AT) + table_int(topology, k))
+
+
+@inlined
+def count_of(part, k):
+    """Entry k of the table of a part."""
+    return load_int(part, load_int(part, TABLE_AT) + k)
+
+
+@kernel
+def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
+    """v (nv,) = G u, gamma (nv,), G (nv, stride)."""
+    work, nv = motions_workspace(topology, parameters, q, 0), load_int(topology, N_V)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    H = velocity_map(topology, J, inverses)
+    x = whole_velocity(topology, work, J, inverses, u)
+    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_vector(q, nv), x)
+    for j in range(nv):
+        store(v, j, load(x, j))
+        store(gamma, j, load(y, j))
+    for j in range(nv * stride):
+        store(G, j, load(H, j))
+
+
+@kernel
+def put_along(X, rows, nv, G, stride, nu, Y):
+    """Y (rows, nu) = X (rows, nv) G."""
+    wide = workspace(X, rows * stride + 8)
+    put_product(X, rows, nv, G, nu, wide)
+    for i in range(rows):
+        for j in range(nu):
+            store(Y, nu * i + j, load(wide, stride * i + j))
+
+
+@kernel
+def put_projected(X, columns, nv, G, stride, nu, Y):
+    """Y (nu, columns) = G^T X, X (nv, columns)."""
+    width = row_width(X, columns)
+    turned, wide, found = workspace(X, nu * nv + 8), workspace(X, nv * width + 8), workspace(X, nu * width + 8)
+    for i in range(nv):
+        for j in range(nu):
+            store(turned, nv * j + i, load(G, stride * i + j))
+        for j in range(columns):
+            store(wide, width * i + j, load(X, columns * i + j))
+        for j in range(columns, width):
+            store(wide, width * i + j, 0.0)
+    put_product(turned, nu, nv, wide, columns, found)
+    for i in range(nu):
+        for j in range(columns):
+            store(Y, columns * i + j, load(found, width * i + j))
+
+
+@inlined
+def product_row(X, at, x, n):
+    """Product of n numbers of X from `at` on with x (n,)."""
+    total = 0.0
+    for j in range(n):
+        total += load(X, at + j) * load(x, j)
+    return total
+
+
+@kernel
+def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inertia, h, mapped, J, drift, axes, unit, A, Jc,
+                centroidal, poses, motions, jacobians):  # fmt: skip
+    """Everything of a state that rows are made of.
+
+    v, gamma (nv,), G (nv, stride): see `put_closed_motion`, of a tree v = u. M (n, n) and linear (n,): the acceleration energy.
+    inertia (nu, n), h (nu,), mapped (k, nu): inertia alpha + h = forces of motors + mapped^T F. J (r, n) alpha = drift (r,): loops,
+    then contacts; unit (rows of contacts, 6) and axes (contacts, 9) as `set_rows`. Last, what `all_terms` gives, in alpha.
+    """
+    nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
+    form, loops, k = table_int(topology, FORM), table_int(topology, N_LOOP_ROWS), table_int(topology, N_FORCES)
+    held, frames, stride, rows = part_of(topology, SET_AT), part_of(topology, FRAMES_AT), row_width(q, nu), loops + k
+    damping = load(parameters, table_int(topology, CONSTANTS_AT) + CONTACT_DAMPING)
+    if form == TREE:
+        for j in range(nv):
+            store(v, j, load(u, j))
+    else:
+        put_closed_motion(topology, parameters, q, u, v, gamma, G, stride)
+    f = count_of(frames, 0)
+    whole, forces = workspace(q, nv * nv + 8), workspace(q, 2 * nv + 8)
+    wide_A, wide_Jc, wide_jacobians = workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8), workspace(q, 6 * f * nv + 8)
+    all_terms(frames, parameters, q, v, from_entry(parameters, GRAVITY), MIXED, whole, forces, wide_A, wide_Jc, centroidal, poses,
+              motions, wide_jacobians)  # fmt: skip
+    wide_J, bias = workspace(q, rows * nv + 8), workspace(q, rows + 8)
+    set_rows(held, parameters, q, v, wide_J, bias, unit, axes)
+    for i in range(rows):
+        rate = damping * product_row(wide_J, nv * i, v, nv) if i >= loops else 0.0
+        store(drift, i, -1.0 * load(bias, i) - rate)
+    for j in range(n):
+        store(linear, j, 0.0)
+    if form != CLOSED:
+        for j in range(nv * nv):
+            store(M, j, load(whole, j))
+        for j in range(rows * nv):
+            store(J, j, load(wide_J, j))
+        for j in range(6 * nv):
+            store(A, j, load(wide_A, j))
+        for j in range(3 * nv):
+            store(Jc, j, load(wide_Jc, j))
+        for j in range(6 * f * nv):
+            store(jacobians, j, load(wide_jacobians, j))
+    else:
+        pushed = workspace(q, nv + 8)
+        for i in range(nv):
+            store(pushed, i, product_row(whole, nv * i, gamma, nv))
+            store(forces, i, load(forces, i) + load(pushed, i))
+        for i in range(rows):
+            store(drift, i, load(drift, i) - product_row(wide_J, nv * i, gamma, nv))
+        for i in range(6):
+            store(centroidal, 9 + i, load(centroidal, 9 + i) + product_row(wide_A, nv * i, gamma, nv))
+        for i in range(f):
+            for c in range(6):
+                at = 12 * i + 6 + c
+                store(motions, at, load(motions, at) + product_row(wide_jacobians, nv * (6 * i + c), gamma, nv))
+        put_projected(pushed, 1, nv, G, stride, nu, linear)
+        half = workspace(q, nv * nu + 8)
+        put_along(whole, nv, nv, G, stride, nu, half)
+        put_projected(half, nu, nv, G, stride, nu, M)
+        put_along(wide_J, rows, nv, G, stride, nu, J)
+        put_along(wide_A, 6, nv, G, stride, nu, A)
+        put_along(wide_Jc, 3, nv, G, stride, nu, Jc)
+        put_along(wide_jacobians, 6 * f, nv, G, stride, nu, jacobians)
+    if form == TREE:
+        for j in range(nv):
+            store(h, j, load(forces, j))
+    else:
+        put_projected(forces, 1, nv, G, stride, nu, h)
+    if form == ALL_JOINTS:
+        put_projected(whole, nv, nv, G, stride, nu, inertia)
+        put_along(from_entry(wide_J, nv * loops), k, nv, G, stride, nu, mapped)
+    else:
+        for j in range(nu * nu):
+            store(inertia, j, load(M, j))
+        for j in range(k * nu):
+            store(mapped, j, load(J, j))
+    for j in range(nu):
+        store(h, j, load(h, j) + load(loads, j))

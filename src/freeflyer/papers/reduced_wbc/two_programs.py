@@ -1,0 +1,172 @@
+"""Programs of both methods ("Reduced whole-body control", sections 3 and 4): the conventional one, LQP 1 and LQP 2.
+
+A branch that contacts do not need acts on the other chains by its momentum alone: M_pu = P A, A (6, u) its columns of the
+centroidal momentum matrix. So its accelerations appear in everything else only by s = A a_u, six numbers instead of u. A row of the
+conventional program whose part over a_u is a row of A belongs to LQP 1, over (a_p, s, F); all others to LQP 2, over a_u with
+A a_u = s, (30), where a_p and F are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from freeflyer.control.chains import CENTROIDAL_ROWS
+from freeflyer.control.problem import Problem
+from freeflyer.control.solving import TOLERANCES, asked_of
+from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.kernels.entries import CONTROL_PROGRAM
+from freeflyer.optimization.active_set import solve_levels
+from freeflyer.optimization.compiled import call
+from freeflyer.optimization.errors import NumericalError, SolverError
+from freeflyer.optimization.hierarchy import ACTIVE_SET, Level, solve_hierarchy
+
+ROW_RATIO = 1e-9  # of a row: what of it is none of a branch's momentum, and counts as rounding
+DEPENDENT = 1e-9  # of the largest direction of momentum: smaller ones are none
+CENTROIDAL = "centroidal accelerations"
+
+
+class Rows(NamedTuple):
+    """Rows lower <= A x <= upper of one thing: its level and name, weights of squares."""
+
+    level: str
+    name: str
+    A: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    weights: np.ndarray
+    equations: bool
+
+
+@dataclass(frozen=True)
+class Lqp:
+    """Rows by levels over x, and least 1/2 x^T H x + g^T x below them all."""
+
+    rows: tuple[Rows, ...]
+    H: np.ndarray
+    g: np.ndarray
+
+    def levels(self) -> list[Level]:
+        """As solvers take them."""
+        found = []
+        for level in dict.fromkeys(rows.level for rows in self.rows):
+            some = [rows for rows in self.rows if rows.level == level]
+            found.append(Level(*(np.concatenate([getattr(x, part) for x in some]) for part in Level._fields)))
+        return [level for level in found if len(level.lower)]
+
+    def solve(self, solver: str) -> np.ndarray:
+        """Its lexicographic optimum. Errors: SolverError."""
+        levels = self.levels()
+        if solver == ACTIVE_SET:
+            A, lower, upper, weights = (np.concatenate(part) for part in zip(*levels))
+            ends = tuple(np.cumsum([len(level.lower) for level in levels]).tolist())
+            found = solve_levels(A, lower, upper, weights, ends, self.H, self.g)
+            if found is not None:
+                return found.x
+        L = np.linalg.cholesky(self.H)
+        b = -solve_triangular(L, self.g, lower=True)
+        for tolerance in TOLERANCES[1:]:
+            try:
+                return solve_hierarchy([*levels, Level(L.T, b, b)], solver=solver, tolerance=tolerance).x
+            except SolverError:
+                if tolerance == TOLERANCES[-1]:
+                    raise
+        raise AssertionError
+
+
+class Split(NamedTuple):
+    """LQP 1, s = A a_u of the branches with mass matrix `own`, rows that are left for LQP 2."""
+
+    first: Lqp
+    A: np.ndarray
+    own: np.ndarray
+    left: tuple[Rows, ...]
+
+
+def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
+    """All rows over all accelerations and contact forces."""
+    program, numbers = asked_of(problem, q, v, "full", True)
+    found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers)
+    if found is None:
+        raise NumericalError("the terms of the state are not finite")
+    A, lower, upper, H, g = found[:5]
+    rows, at = [], 0
+    for piece in program.pieces:
+        part = slice(at, at + piece.rows)
+        rows.append(Rows(piece.level, piece.name, A[part], lower[part], upper[part], program.weights[part], piece.equations))
+        at += piece.rows
+    return Lqp(tuple(rows), H, g)
+
+
+def split_program(problem: Problem, q: np.ndarray, whole: Lqp) -> Split:
+    """LQP 1, and what is left."""
+    p, u, n = problem.chains.kept, problem.chains.unconstrained, problem.model.nv
+    A, W = _compress(problem, q, whole.H)
+    k, r = len(whole.g) - n, len(A)
+    own = whole.H[np.ix_(u, u)]
+    P = whole.H[np.ix_(p, u)] @ W
+    H = np.zeros((len(p) + r + k, len(p) + r + k))
+    H[: len(p), : len(p)], H[: len(p), len(p) : len(p) + r] = whole.H[np.ix_(p, p)], P
+    H[len(p) : len(p) + r, : len(p)], H[len(p) : len(p) + r, len(p) : len(p) + r] = P.T, np.eye(r)
+    H[len(p) + r :, len(p) + r :] = whole.H[n:, n:]
+    first, left = [], []
+    for rows in whole.rows:
+        K = rows.A[:, u] @ W
+        stay = np.linalg.norm(rows.A[:, u] - K @ A, axis=1) > ROW_RATIO * np.linalg.norm(rows.A, axis=1)
+        first.append(_chosen(rows, ~stay)._replace(A=np.hstack([rows.A[:, p], K, rows.A[:, n:]])[~stay]))
+        left.append(_chosen(rows, stay))
+    g = np.concatenate([whole.g[p], W.T @ whole.g[u], whole.g[n:]])
+    return Split(Lqp(tuple(first), H, g), A, own, tuple(left))
+
+
+def second_program(problem: Problem, whole: Lqp, split: Split, x: np.ndarray) -> Lqp:
+    """LQP 2, the answer x of LQP 1 being known."""
+    p, u, n = problem.chains.kept, problem.chains.unconstrained, problem.model.nv
+    s = x[len(p) : len(p) + len(split.A)]
+    known = np.zeros(len(whole.g))
+    known[p], known[n:] = x[: len(p)], x[len(p) + len(split.A) :]
+    rows = [Rows(CENTROIDAL, CENTROIDAL, split.A, s, s, np.ones(len(s)), equations=True)]
+    for part in split.left:
+        shift = part.A @ known
+        rows.append(part._replace(A=part.A[:, u], lower=part.lower - shift, upper=part.upper - shift))
+    return Lqp(tuple(rows), split.own, whole.g[u] + whole.H[u] @ known)
+
+
+def with_centroidal(problem: Problem, split: Split, s: np.ndarray) -> Split:
+    """The same, LQP 1 with s as branches can have it, before all tasks."""
+    at = len(problem.chains.kept)
+    J = np.eye(len(split.first.g))[at : at + len(s)]
+    rows = Rows(CENTROIDAL, CENTROIDAL, J, s, s, np.ones(len(s)), equations=True)
+    hard = sum(x.level in ("dynamics", "contacts") for x in split.first.rows)
+    return split._replace(first=replace(split.first, rows=(*split.first.rows[:hard], rows, *split.first.rows[hard:])))
+
+
+def _chosen(rows: Rows, which: np.ndarray) -> Rows:
+    return rows._replace(A=rows.A[which], lower=rows.lower[which], upper=rows.upper[which], weights=rows.weights[which])
+
+
+def _compress(problem: Problem, q: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A (r, u) of s = A a_u and W (u, r), its inverse of least energy. Branches of more than six velocities by their momentum,
+    others by themselves.
+
+    Momentum that a branch cannot have, as arms that hang straight, is left out: with M = L L^T, and Q an orthonormal basis of the
+    columns of L^-1 A_G^T, A is Q^T L^T, and the inertia of s is 1.
+    """
+    loose, momentum, blocks = problem.chains.unconstrained, centroidal_momentum_matrix(problem.model, q), []
+    for branch in problem.chains.branches:
+        L = np.linalg.cholesky(M[np.ix_(branch, branch)])
+        Q = np.eye(len(branch))
+        if len(branch) > CENTROIDAL_ROWS:
+            Q, R, _ = qr(solve_triangular(L, momentum[:, branch].T, lower=True), mode="economic", pivoting=True)
+            size = np.abs(np.diag(R))
+            Q = Q[:, size > DEPENDENT * size.max()]
+        blocks.append((np.searchsorted(loose, branch), Q.T @ L.T, solve_triangular(L, Q, lower=True, trans=1)))
+    r, at = sum(len(A) for _, A, _ in blocks), 0
+    whole, inverse = np.zeros((r, len(loose))), np.zeros((len(loose), r))
+    for places, A, W in blocks:
+        whole[at : at + len(A), places], inverse[places, at : at + len(A)] = A, W
+        at += len(A)
+    return whole, inverse
