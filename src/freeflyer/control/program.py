@@ -69,8 +69,8 @@ class Program:
 
 
 def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
-    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of and
-    how many they are."""
+    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of
+    and how many they are."""
     model, closed = problem.model, problem.model.reduction is not None
     whole = closed and formulation == "three-step"
     held = problem.constraints_of_tree if whole else problem.constraints

@@ -148,8 +148,8 @@ CONTROL_CYCLE = Entry("control_cycle", "control.cycle.control_cycle", "q", (("ta
     ("table 4",), (4,), ("table 6", 6)), square=True, shared=("table 1", "table 1", "table 5", "table 4", "table 4", "table 3"),
     table=CONTROL, one_by_one=True)
 CONTROL_PROGRAM = Entry("control_program", "control.cycle.control_program", "q", (("table 4", "table 3"), ("table 4",),
-    ("table 4",), ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6)), square=True, shared=("table 1",
-    "table 1", "table 5"), table=CONTROL, one_by_one=True, partial=True)  # limits may be infinite
+    ("table 4",), ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6)), square=True,
+    shared=("table 1", "table 1", "table 5"), table=CONTROL, one_by_one=True, partial=True)  # limits may be infinite
 
 # in dual quaternion algebra (dual_quaternion/)
 DQ_NEWTON_EULER = Entry("dq_newton_euler", "dual_quaternion.newton_euler.newton_euler", "qvv", (VECTOR,))

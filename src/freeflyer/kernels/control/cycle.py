@@ -41,7 +41,7 @@ from freeflyer.kernels.control.layout import (
 )
 from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
 from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms
-from freeflyer.kernels.control.two_parts import in_two_parts
+from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.layout import N_V
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT
@@ -123,13 +123,14 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
         copy_rows(A, hard, tasks, N, n, J, 0)
         copy(side, held, tasks, aims, 0)
         copy(side, 0, held, drift, 0)
-        if in_two_parts(
+        split = in_two_parts(
             part_of(topology, SPLIT_AT), n, k, tasks, squares, linear, M, h, momentum, K, drift, J, aims,
             from_entry(weights, hard), mapped, metric, alpha, F,
-        ):  # fmt: skip
+        )  # fmt: skip
+        if split != NOT_SPLIT:
             copy(alpha, 0, n, x, 0)
             copy(F, 0, k, x, n)
-            if keeps(A, lower, upper, x, N, 0, rows):
+            if keeps(A, lower, upper, x, N, 0, last if split == SPLIT_UNMET else rows):
                 return IN_TWO_PARTS
     copy_rows(A, 0, d, N, n, K, held + tasks)
     copy(lower, 0, d, side, held + tasks)

@@ -23,6 +23,7 @@ from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram
 
 MOMENTUM = 6
 CENTROIDAL = 1e-18  # of the square of a row of a task: what of it is none of a branch's momentum, and counts as rounding
+NOT_CLEAR, UPPER_CLEAR, ALL_CLEAR = 0, 1, 2  # no level, all but the last, all
 CLEAR = 1e-3  # of the square of a row: branches that move more in it can move so clearly
 
 
@@ -142,30 +143,32 @@ def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
 
 
 @kernel
-def least_row(G, left, t):
-    """The least pivot of the rows that are left for the second part, beside the square of the row."""
+def least_row(G, left, t, end):
+    """The least pivot of the first rows, before `end`, that are left for the second part, beside the square of the row."""
     width = row_width(G, t)
     S, pivots = workspace(G, t * width + 8), workspace(G, t + 8)
     for i in range(t):
         for j in range(width):
             store(S, width * i + j, 0.0)
         for j in range(t):
-            store(S, width * i + j, load(left, i) * load(left, j) * load(G, t * i + j))
+            both = load(left, i) * load(left, j) if i < end and j < end else 0.0
+            store(S, width * i + j, both * load(G, t * i + j))
     eliminate_in_order(S, t, width, pivots)
     worst = 1.0
-    for i in range(t):
+    for i in range(end):
         if load(left, i) > 0.0:
             worst = smaller_share(load(S, width * i + i), load(G, t * t + i), worst)
     return worst
 
 
 @kernel
-def split_by_chains(topology, n, k, t, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left):
+def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest,
+                    left):  # fmt: skip
     """metric (N, N) and sloped (N,) of the energy over (a_p, s), contacts fixed (k, N) and tasks rows (t, N); s = A a_u, A (r, u),
     of the branches with mass matrix own (u, u) and rows rest (t, u) of the tasks. left (t,): 1 for rows left for the branches.
 
-    topology: the table of the split. linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n). Whether branches can
-    move clearly in all directions that are asked of them.
+    topology: the table of the split. linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n), the last `squares` rows
+    the last level. How far branches can move clearly in the directions that are asked of them (NOT_CLEAR, ...).
     """
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     N = p + r
@@ -205,4 +208,6 @@ def split_by_chains(topology, n, k, t, linear, M, momentum, contacts, tasks, met
             at += count
         record = positions + count
     put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left)
-    return min(worst, least_row(G, left, t)) >= CLEAR
+    if min(worst, least_row(G, left, t, t - squares)) < CLEAR:
+        return NOT_CLEAR
+    return ALL_CLEAR if least_row(G, left, t, t) >= CLEAR else UPPER_CLEAR

@@ -4,17 +4,28 @@ branches, then these.
     first   (a_p, s, F): tasks whose rows are rows of (a_p, s)
     then    a_u with A a_u = s, (30); a_p is known; all other tasks
 
-Branches that are not clearly able to do what is left for them are not split off: then all is solved at once.
+Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches
+that are not clearly able to do what else is left for them are not split off: then all is solved at once.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, store, workspace
 from freeflyer.kernels.constrained.rows import table_int
-from freeflyer.kernels.control.equations import copy, copy_rows, solve_equations
+from freeflyer.kernels.control.equations import (
+    CLEAR,
+    add_squares,
+    copy,
+    copy_rows,
+    pivot_ratio,
+    solve_equations,
+)
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
-from freeflyer.kernels.control.reduction import split_by_chains
+from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
 from freeflyer.kernels.marks import kernel
+from freeflyer.kernels.optimization.condensation import condense_rows
+
+NOT_SPLIT, SPLIT_MET, SPLIT_UNMET = 0, 1, 2
 
 
 @kernel
@@ -31,10 +42,62 @@ def pick_rows(X, side, weights, chosen, wanted, first, end, n, K, k, w, to):
 
 
 @kernel
+def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N, K, side, w, to):
+    """Rows over (a_p, s) of the errors in the last level that branches cannot reduce, from row `to` of K on; how many rows there
+    are then, -1 if that level leaves motions of branches free.
+
+    With w the sides of A a_u = s and of the other tasks' rows that are left, the least sum of the last level's squares is
+    1/2 sum (beta + Theta w)^2 / P (kernels/optimization/condensation.py).
+    """
+    p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
+    L, side2, none = workspace(A, (r + met) * u + 8), workspace(A, r + met + 8), workspace(A, r + met + 8)
+    known = workspace(A, (r + met) * p + 8)
+    zeros, slope, squares = workspace(A, u * u + u + 8), workspace(A, u + 8), workspace(A, u * u + 8)
+    J, b, weigh = workspace(A, t * u + 8), workspace(A, t + 8), workspace(A, t + 8)
+    for i in range(u * u + u):
+        store(zeros, i, 0.0)
+    copy_rows(A, 0, r, u, u, L, 0)
+    rows = pick_rows(rest, aims, weights, left, 1.0, 0, met, u, L, side2, none, r)
+    last = pick_rows(rest, aims, weights, left, 1.0, met, t, u, J, b, weigh, 0)
+    at = r
+    for i in range(t):
+        if load(left, i) == 1.0:
+            for j in range(p):
+                x = load(tasks, n * i + table_int(topology, KEPT_AT + j))
+                if i < met:
+                    store(known, p * at + j, x)
+                elif x != 0.0:
+                    return -1
+            at += 1 if i < met else 0
+    add_squares(zeros, zeros, J, b, weigh, u, last, slope, squares)
+    for i in range(rows):
+        store(none, i, 0.0)
+    a, moves, theta = workspace(A, u + 8), workspace(A, u * rows + 8), workspace(A, rows * rows + 8)
+    beta, inverses, pivots = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, u + 8)
+    condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots)
+    if not pivot_ratio(pivots, u, 1.0) >= CLEAR:
+        return -1
+    for i in range(rows):
+        if load(inverses, i) > 0.0:
+            total = -1.0 * load(beta, i)
+            for j in range(N):
+                store(K, N * to + j, load(theta, rows * i + j - p) if p <= j < p + r else 0.0)
+            for c in range(r, rows):
+                x = load(theta, rows * i + c)
+                total -= x * load(side2, c)
+                for j in range(p):
+                    store(K, N * to + j, load(K, N * to + j) - x * load(known, p * c + j))
+            store(side, to, total)
+            store(w, to, load(inverses, i))
+            to += 1
+    return to
+
+
+@kernel
 def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, drift, tasks, aims, weights, mapped, force_metric,
                  alpha, F):  # fmt: skip
-    """alpha (n,) and F (k,), and whether they were found: tasks (t, n) with aims and weights (t,), the last `squares` rows the last
-    level; contacts (k, n). topology: the table of the split."""
+    """alpha (n,) and F (k,): tasks (t, n) with aims and weights (t,), the last `squares` rows the last level; contacts (k, n).
+    topology: the table of the split. Whether nothing was found, all levels are met, or the last one is not (NOT_SPLIT, ...)."""
     p, u, r, d = (table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED),
                   table_int(topology, N_FREE_ROWS))  # fmt: skip
     N, met = p + r, t - squares
@@ -42,16 +105,21 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     rows, A, own = workspace(linear, t * N + 8), workspace(linear, r * u + 8), workspace(linear, u * u + 8)
     rest, left = workspace(linear, t * u + 8), workspace(linear, t + 8)
     clear = split_by_chains(
-        topology, n, k, t, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left
+        topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left
     )
-    if not clear:
-        return False
-    K, side, w = workspace(linear, (k + t + d) * N + 8), workspace(linear, k + t + d + 8), workspace(linear, k + t + d + 8)
+    if clear == NOT_CLEAR:
+        return NOT_SPLIT
+    most = k + 2 * t + r + d
+    K, side, w = workspace(linear, most * N + 8), workspace(linear, most + 8), workspace(linear, most + 8)
     copy_rows(fixed, 0, k, N, N, K, 0)
     copy(drift, 0, k, side, 0)
     upper = pick_rows(rows, aims, weights, left, 0.0, 0, met, N, K, side, w, k)
     end = pick_rows(rows, aims, weights, left, 0.0, met, t, N, K, side, w, upper)
-    B, last = workspace(linear, d * k + 8), workspace(linear, t + 8)
+    if clear == UPPER_CLEAR:
+        end = put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N, K, side, w, end)
+        if end < 0:
+            return NOT_SPLIT
+    B, last = workspace(linear, d * k + 8), workspace(linear, most + 8)
     for i in range(d):
         place = table_int(topology, KEPT_AT + p + u + i)
         c = table_int(topology, KEPT_AT + place)
@@ -61,7 +129,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
             store(B, k * i + j, load(mapped, n * j + c))
     copy(w, upper, end - upper, last, 0)
     first, a = workspace(linear, N + 8), workspace(linear, u + 8)
-    solve_equations(sloped, metric, K, side, B, force_metric, last, N, k, end - k, end - upper, d, k, first, F)
+    unmet = solve_equations(sloped, metric, K, side, B, force_metric, last, N, k, end - k, end - upper, d, k, first, F)
     whole = workspace(linear, n + 8)
     for j in range(n):
         store(whole, j, 0.0)
@@ -87,9 +155,10 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     copy(w, upper, end - upper, last, 0)
     none = workspace(linear, 8)
     store(none, 0, 0.0)
-    if solve_equations(slope, own, K2, side2, none, none, last, u, r, end - r, end - upper, 0, 0, a, none):
-        return False
+    rest_unmet = solve_equations(slope, own, K2, side2, none, none, last, u, r, end - r, end - upper, 0, 0, a, none)
+    if rest_unmet and clear == ALL_CLEAR:
+        return NOT_SPLIT
     copy(whole, 0, n, alpha, 0)
     for i in range(u):
         store(alpha, table_int(topology, KEPT_AT + p + i), load(a, i))
-    return True
+    return SPLIT_UNMET if unmet or rest_unmet else SPLIT_MET
