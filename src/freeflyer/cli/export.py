@@ -36,6 +36,13 @@ PrefixOption = Annotated[
     str | None,
     typer.Option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]", show_default=False),
 ]
+ControllerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--controller", metavar="FILE", show_default=False,
+        help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.",
+    ),
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
 ListOption = Annotated[
     bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")
@@ -45,7 +52,8 @@ ListOption = Annotated[
 def export(
     robot: RobotArgument, functions: FunctionsOption = USUAL, folder: FolderOption = Path("exported"), cpu: CpuOption = "native",
     batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
-    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
+    controller: ControllerOption = None, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None,
+    debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
@@ -56,13 +64,32 @@ def export(
     from freeflyer.constraints.closed import close_loops
     from freeflyer.export import export as write
 
-    model = close_loops(load_robot(robot, base, loops).model)
+    loaded = load_robot(robot, base, loops)
+    model = close_loops(loaded.model)
+    if controller is not None:
+        made = _controller(controller, model, loaded.path, folder, cpu, prefix, overwrite)
+        _show(output(json), made)
+        write_json(json, "export", made)
+        return
     with status() as progress:
         made = write(
             model, folder, functions, cpu=cpu, batch=batch, prefix=prefix, overwrite=overwrite, progress=progress
         )
     _show(output(json), made)
     write_json(json, "export", made)
+
+
+def _controller(file: Path, model: Any, path: Path | None, folder: Path, cpu: str, prefix: str | None, overwrite: bool) -> Any:
+    """The controller of a file, at the posture in which the robot stands."""
+    from freeflyer.cli.progress import status
+    from freeflyer.control.stance_file import read_problem
+    from freeflyer.control.standing import stand_on_feet
+    from freeflyer.export import export_controller
+
+    stance = stand_on_feet(model, path=path)
+    with status() as progress:
+        problem = read_problem(file, stance.model, stance.q)
+        return export_controller(problem, folder, stance.q, cpu=cpu, prefix=prefix, overwrite=overwrite, progress=progress)
 
 
 def _show(out: Any, made: Any) -> None:

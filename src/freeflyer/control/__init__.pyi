@@ -16,6 +16,7 @@ from .centroidal_jacobians import (
 )
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
+from .controller import Controller as Controller
 from .costs import energy_costs as energy_costs
 from .dcm import DCMPlan as DCMPlan, dcm_plan as dcm_plan
 from .dcm_walking import DCMCommand as DCMCommand, track_dcm as track_dcm, walking_dcm as walking_dcm
@@ -69,10 +70,10 @@ from .references import (
     WaypointReference as WaypointReference,
 )
 from .regulator import Regulator as Regulator, lqr as lqr
-from .results import LevelResult as LevelResult
 from .running import ControlRun as ControlRun, run as run
 from .scenario import Scenario as Scenario, Stance as Stance
-from .solution import ControlSolution as ControlSolution
+from .solution import ControlSolution as ControlSolution, LevelResult as LevelResult
+from .stance_file import read_problem as read_problem
 from .standing import Standing as Standing, stand_on_feet as stand_on_feet
 from .state import StateTerms as StateTerms
 from .support import support_polygon as support_polygon

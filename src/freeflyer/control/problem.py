@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -18,6 +18,7 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.control.chains import Chains, kinematic_chains
+from freeflyer.control.controller import Controller
 from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
 from freeflyer.control.limits import Limit, NormalForceLimits
 from freeflyer.control.outline import outline
@@ -300,6 +301,37 @@ class Problem:
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
         return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+
+    @public
+    def controller(
+        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
+        targets: Callable[[float], Sequence[Task]] | None = None, keep: bool = False,
+    ) -> Controller:  # fmt: skip
+        """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations.
+
+        Parameters
+        ----------
+        formulation, solver, strict
+            As in `solve`.
+        targets : callable, optional
+            t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
+        keep : bool
+            Whether the controller keeps the solutions of all cycles.
+
+        Returns
+        -------
+        Controller
+            Its attribute `solution` is that of the last cycle.
+
+        Raises
+        ------
+        InputError
+            For unknown formulations and targets that are no function.
+        """
+        choice("formulation", formulation, FORMULATIONS)
+        if targets is not None and not callable(targets):
+            raise InputError(f"targets must be a function t -> tasks, got {format_value(targets)}")
+        return Controller(self, formulation, solver, strict, targets, keep)
 
     def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
         return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])

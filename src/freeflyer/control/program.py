@@ -36,6 +36,8 @@ class Program:
     ----------
     sizes : Sizes
         Of the table.
+    parameters : array
+        Numbers of the robot, the contacts and the pieces.
     pieces : tuple of Piece
         Rows in their order.
     weights : (m,) array
@@ -52,6 +54,7 @@ class Program:
     """
 
     sizes: Sizes
+    parameters: np.ndarray
     pieces: tuple[Piece, ...]
     weights: np.ndarray
     ends: tuple[int, ...]
@@ -61,6 +64,11 @@ class Program:
     counts: tuple[int, ...]
     nothing: np.ndarray
     nowhere: np.ndarray
+
+    def places(self) -> list[tuple[Piece, int]]:
+        """Pieces that are given numbers, and where these begin."""
+        starts = accumulate((piece.numbers for piece in self.pieces), initial=0)
+        return [(piece, at) for piece, at in zip(self.pieces, starts) if piece.numbers]
 
     @property
     def hard(self) -> int:
@@ -113,7 +121,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     parameters = frozen_array(np.concatenate([held.table.parameters, constants]))
     weights = np.concatenate([np.ones(p.rows) if p.weights is None else p.weights for p in pieces] or [np.zeros(0)])
     return Program(
-        Sizes(topology, handle(topology, parameters)), tuple(pieces), frozen_array(weights), ends, N, n, columns,
+        Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
         tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf),
     )  # fmt: skip
 

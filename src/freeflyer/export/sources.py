@@ -36,7 +36,7 @@ def source(library: Library) -> str:
 
 def array(kind: str, name: str, numbers: Iterable[Any]) -> str:
     """A constant array. repr() of a double is a decimal number that is read back as the same bits."""
-    texts = [repr(x) for x in numbers]
+    texts = [repr(x).replace("inf", "INFINITY") for x in numbers]
     lines = [", ".join(texts[k : k + PER_LINE]) for k in range(0, len(texts), PER_LINE)]
     return f"static const {kind} {name}[{len(texts)}] = {{\n    " + ",\n    ".join(lines) + "\n};"
 

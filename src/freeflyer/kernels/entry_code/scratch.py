@@ -33,5 +33,5 @@ def scratch_need(topology, lanes, square):
     if load_int(topology, L.TABLE_KIND) == CONTROL:  # rows of a program, and their factors
         at = load_int(topology, L.TABLE_AT)
         unknowns = load_int(topology, at + N_UNKNOWNS) + 16
-        need += 8 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
+        need += 16 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
     return lanes * need + 64

@@ -17,11 +17,13 @@ from freeflyer.kernels.backend.buffers import (
     load,
     load_int,
     load_row,
+    release_workspaces,
     row_step,
     row_width,
     store,
     store_row,
     workspace,
+    workspaces_taken,
 )
 from freeflyer.kernels.backend.pack import rint, sqrt
 from freeflyer.kernels.constrained.rows import table_int
@@ -336,6 +338,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
+        taken = workspaces_taken(linear)
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
@@ -391,6 +394,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
             loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
+        release_workspaces(linear, taken)
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)

@@ -1,0 +1,143 @@
+"""Problems of whole-body control from files: tasks, contacts and limits of a robot that stands, in YAML.
+
+    tasks:
+      - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it
+      - frame_orientation: {frame: pelvis}
+      - posture: {level: 2, weight: 0.1}
+    contacts:
+      - surface: left_sole                             # or {frame: left_sole, friction: 0.7}
+      - point: toe
+    limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
+    friction: 0.6                                      # and other numbers of control.Problem
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact, line, point, surface
+from freeflyer.control.body_tasks import CenterOfMassTask, CentroidalMomentumTask, PostureTask
+from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.joint_limits import JointLimits
+from freeflyer.control.limits import AccelerationLimits, Limit, TorqueLimits
+from freeflyer.control.problem import Problem
+from freeflyer.control.tasks import Task
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import FileError, FreeflyerError, unknown_name
+from freeflyer.model.inputs import one_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.model.readers.loops_yaml import parse_yaml
+from freeflyer.model.readers.safe_file import read_bytes
+
+MAX_BYTES = 2**20
+TASKS: dict[str, Callable[..., Task]] = {
+    "center_of_mass": lambda model, q, **given: CenterOfMassTask(center_of_mass(model, q), **given),
+    "frame_pose": lambda model, q, frame, **given: FramePoseTask(frame, frame_pose(model, q, frame), **given),
+    "frame_position": lambda model, q, frame, **given: FramePositionTask(frame, frame_pose(model, q, frame)[:3, 3], **given),
+    "frame_orientation": lambda model, q, frame, **given: FrameOrientationTask(frame, frame_pose(model, q, frame)[:3, :3], **given),
+    "posture": lambda model, q, **given: PostureTask(q, **given),
+    "momentum": lambda model, q, **given: CentroidalMomentumTask(**given),
+}
+CONTACTS: dict[str, Callable[..., Contact]] = {"surface": surface, "point": point, "line": line}
+LIMITS: dict[str, Callable[..., Limit]] = {
+    "torques": lambda scale: TorqueLimits(scale=scale), "accelerations": AccelerationLimits, "joints": JointLimits,
+}  # fmt: skip
+NUMBERS = ("friction", "acceleration_weight", "force_weight", "contact_damping")
+KEYS = ("tasks", "contacts", "limits", "bilateral", *NUMBERS)
+
+
+@public
+def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> Problem:
+    """Problem of whole-body control from a YAML file, for a robot that stands at a posture.
+
+    Parameters
+    ----------
+    path : path
+    model : Model
+    q : (nq,) array
+        The posture, from which tasks take their targets.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    FileError
+        For what is no such file, and for tasks, contacts, limits and numbers that the problem refuses.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> text = "tasks:\\n - center_of_mass: {stiffness: 50}\\ncontacts:\\n - surface: left_sole\\n - surface: right_sole\\n"
+    >>> _ = open("stance.yaml", "w").write(text)
+    >>> ff.control.read_problem("stance.yaml", model, ff.robots.standing_posture(model))
+    Problem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
+    """
+    q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
+    content = _mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where)
+    _known(content, KEYS, "key", where)
+    tasks = [_made(TASKS, "task", x, where, model, q) for x in _list(content.get("tasks"), where, "tasks")]
+    contacts = [_made(CONTACTS, "contact", x, where) for x in _list(content.get("contacts"), where, "contacts")]
+    limits = [_made(LIMITS, "limit", {name: x}, where) for name, x in _mapping(content.get("limits") or {}, where).items()]
+    numbers = {name: _value(content[name]) for name in NUMBERS if name in content}
+    try:
+        return Problem(model, tasks, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"), **numbers)
+    except FreeflyerError as error:
+        raise FileError(f"{where}: {error}") from error
+
+
+def _made(kinds: dict[str, Callable[..., Any]], what: str, entry: Any, where: str, *given: Any) -> Any:
+    """A task, contact or limit of an entry 'kind: arguments'; a single argument stands alone."""
+    if isinstance(entry, str):
+        entry = {entry: {}}
+    entry = _mapping(entry, where)
+    if len(entry) != 1:
+        raise FileError(f"{where}: a {what} is one of {', '.join(kinds)} with its arguments, got {entry}")
+    ((kind, arguments),) = entry.items()
+    _known(entry, tuple(kinds), what, where)
+    try:
+        if isinstance(arguments, dict):
+            return kinds[kind](*given, **{name: _value(x) for name, x in arguments.items()})
+        return kinds[kind](*given, _value(arguments))
+    except (FreeflyerError, TypeError) as error:
+        raise FileError(f"{where}, {what} {kind!r}: {error}") from error
+
+
+def _value(x: Any) -> Any:
+    """A whole number, a number, a text, or a list of these."""
+    if isinstance(x, list):
+        return [_value(y) for y in x]
+    for kind in (int, float):
+        try:
+            return kind(x)
+        except (TypeError, ValueError):
+            continue
+    return x
+
+
+def _mapping(x: Any, where: str) -> dict[str, Any]:
+    if not isinstance(x, dict):
+        raise FileError(f"{where}: expected keys with values, got {str(x)[:80]!r}")
+    return x
+
+
+def _list(x: Any, where: str, key: str) -> list[Any]:
+    if x is None:
+        return []
+    if not isinstance(x, list):
+        raise FileError(f"{where}: {key} must be a list, got {str(x)[:80]!r}")
+    return x
+
+
+def _known(given: dict[str, Any], known: tuple[str, ...], what: str, where: str) -> None:
+    for name in given:
+        if name not in known:
+            raise FileError(f"{where}: {unknown_name(what, name, known)}")

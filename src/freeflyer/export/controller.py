@@ -1,0 +1,144 @@
+"""A whole-body controller as a C library: one function (q, v, targets) -> torques, forces, status."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.solving import asked_of
+from freeflyer.errors import InputError, format_value
+from freeflyer.export.controller_text import EXAMPLE, HEADER, SOURCE
+from freeflyer.export.exporting import Export
+from freeflyer.export.folder import refuse_to_replace, whole_folder
+from freeflyer.export.header import STATUS, enum
+from freeflyer.export.identifiers import Identifiers, comment, prefix_of, word
+from freeflyer.export.library import build, cmake
+from freeflyer.export.objects import NATIVE, code_of, target_of
+from freeflyer.export.sources import array
+from freeflyer.files import check_path
+from freeflyer.kernels.control import layout as K
+from freeflyer.kernels.entries import CONTROL_CYCLE
+from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
+from freeflyer.model.inputs import finite_row, one_row
+from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
+
+FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.PLACE), ("AXES", K.AXES), ("VELOCITY", K.VELOCITY),
+               ("ACCELERATION", K.ACCELERATION))  # fmt: skip
+
+
+@public
+def export_controller(
+    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", strict: bool = True,
+    cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False, progress: Progress = no_progress,
+) -> Export:  # fmt: skip
+    """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
+
+    Parameters
+    ----------
+    problem : control.Problem
+        Of tasks and limits of this library: methods of your own stay in Python.
+    folder : path
+        As in export.
+    q : (nq,) array
+        A posture at which the example calls the controller, at rest.
+    formulation, strict
+        As in Problem.solve.
+    cpu, prefix, overwrite, progress
+        As in export.
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    InputError
+        For tasks and limits of one's own, and as export.
+    UnknownNameError, FileError
+        As export.
+
+    Notes
+    -----
+    Targets are inputs: gains, target, velocity and acceleration of each task, in a table that the header describes and that holds
+    the problem's own at first. A cycle keeps what the next one begins with in `memory`, which belongs to the caller.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+    >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q))], feet)
+    >>> ff.export.export_controller(problem, "stance_c", q, prefix="stance").functions
+    ('stance_control',)
+    """
+    if not isinstance(problem, Problem):
+        raise InputError(f"a controller is exported from a freeflyer.control.Problem, got {format_value(problem)}")
+    model = problem.model
+    own = [*(limit.name for limit in problem.limits_of_users), *(task.name for task in problem.tasks_of_users)]
+    if own:
+        raise InputError(f"{', '.join(own)}: methods of your own cannot be exported; leave them out")
+    state = finite_row(model, "q", one_row(model, "q", q, "q"), "q")
+    if prefix is not None and word(prefix) != prefix:
+        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
+    begin = prefix_of(f"{model.name}_stance" if prefix is None else prefix)
+    check_path(folder)
+    target = Path(folder)
+    refuse_to_replace(target, overwrite)
+    machine = target_of(cpu)
+    progress(0.0, f"compiling {CONTROL_CYCLE.name}")
+    symbol, code = code_of(CONTROL_CYCLE, 1, cpu)
+    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, strict=strict)
+    program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, strict)
+    topology, parameters = program.sizes.topology, program.parameters
+    need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]
+    need += sum(row_need(1, n) for n in CONTROL_CYCLE.sizes(topology))  # type: ignore[no-untyped-call]
+    P, rows, names = begin.upper(), len(program.weights), Identifiers()
+    places = [entry for piece, at in program.places() for entry in _places(names, P, piece.name, piece.kind, piece.rows, at)]
+    values = {
+        "NAME": comment(model.name), "PREFIX": begin, "UPPER": P, "KERNEL": symbol, "CPU": machine.cpu if cpu == NATIVE else cpu,
+        "NQ": model.nq, "NV": model.nv, "MOTORS": len(problem.driven), "CONTACTS": len(problem.constraints.item_names),
+        "FORCES": len(problem.force_metric), "UNKNOWNS": program.unknowns, "ROWS": rows, "TARGETS": max(len(numbers), 1),
+        "SCRATCH": int(need) + 8, "TASKS": "\n".join(enum(f"{begin}_target", "Where the numbers of each task begin.", places)),
+        "ACTUATED": comment(", ".join(model.actuated)), "HELD": comment(", ".join(problem.constraints.item_names) or "none"),
+        "STATUS": "\n".join(enum(f"{begin}_status", "", [
+            *((f"{P}_{name}", k, text) for name, k, text in STATUS),
+            (f"{P}_RELAXED", 20, "dynamics, contacts and limits contradict each other and are violated as little as possible"),
+            (f"{P}_STOPPED", 21, "the rounds of the solver ran out: tasks may be met less well than they could be"),
+        ])),
+        "TOPOLOGY": array("int64_t", "topology", map(int, topology)),
+        "PARAMETERS": array("double", "parameters", map(float, parameters)),
+        "WEIGHTS": array("double", "weights", map(float, program.weights)),
+        "NUMBERS_SIZE": len(numbers), "NUMBERS": ", ".join(map(repr, map(float, numbers))) or "0.0",
+        "Q": array("double", "example_q", map(float, state)), "TAU": array("double", "example_tau", map(float, solution.tau)),
+    }  # fmt: skip
+
+    def filled(text: str) -> str:
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", str(value))
+        return text
+
+    kernels = {"objects/control_cycle.o": symbol}
+    progress(0.9, "writing")
+    with whole_folder(target, overwrite) as new:
+        (new / "objects").mkdir()
+        (new / "objects/control_cycle.o").write_bytes(code)
+        for name, text in {f"{begin}.h": HEADER, f"{begin}.c": SOURCE, "main.c": EXAMPLE}.items():
+            (new / name).write_text(filled(text), encoding="ascii")
+        (new / "CMakeLists.txt").write_text(cmake(begin, list(kernels)), encoding="ascii")
+        functions = (f"{begin}_control", f"{begin}_targets")
+        notes = build(new, begin, functions, kernels, machine.triple)
+        files = tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file()))
+    return Export(target, begin, str(values["CPU"]), functions[:1], files, tuple(notes))
+
+
+def _places(names: Identifiers, upper: str, name: str, kind: int, rows: int, at: int) -> list[tuple[str, int, str]]:
+    """Enumerators of the numbers of a task."""
+    if kind == K.POSTURE:
+        parts = [("STIFFNESS", 0), ("DAMPING", 1), ("VELOCITY", 2), ("ACCELERATION", 2 + rows), ("TARGET", 2 + 2 * rows)]
+    else:
+        parts = list(FRAME_PARTS)
+    return [(names.new(f"{upper}_{word(name)}", part), at + k, name) for part, k in parts]
