@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "whole_body_control.md"
 
 def test_the_page_runs() -> None:
     code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(code) == 3
+    assert len(code) == 4
     names: dict[str, object] = {}
     for block in code:
         exec(compile(block, PAGE.name, "exec"), names)
