@@ -62,11 +62,12 @@ DECAY_ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that
 MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
 NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not named
 IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
-IK_STEP_RESIDUAL = 1e-10  # of the size of a row's terms: what a step that is solved for directly may miss a row by
-IK_RANK_RATIO = 1e-9  # of the largest singular value of J: what counts as none in rows that depend on each other
-IK_SHORTEST_STEP = 1e-6  # rad or m: where shorter steps were needed to come nearer, a level of inverse kinematics ends
-IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding, and the next level decides
-IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete
+IK_RANK_RATIO = 1e-8  # of the largest singular value of rows of unit length: smaller ones are none
+IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it
+IK_LIMIT_DISTANCE = 1e-6  # rad or m: a joint nearer to a limit that its level pushes against goes to it
+IK_CURVATURE_RATIO = 1e-6  # of the largest curvature of a level: less is none; its differences have such errors
+IK_STATIONARY = 1e-8  # of the norm of J times that of e: a smaller projected gradient is none
+IK_ROUNDING = 1e-13  # of a sum of squares: smaller differences are rounding
 
 BRANCH_DIRECTION_RATIO = 1e-3  # of the norm of a Jacobian: directions in which branches move less count as none of their motion
 BRANCH_MOMENTUM_RATIO = 1e-4  # of a branch's largest direction of average velocity: below, the inertia of the least is lost

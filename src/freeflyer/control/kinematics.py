@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.reduction import has_loops
-from freeflyer.control.linearized_tasks import LinearizedTasks, Posture
+from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.position_bounds import PositionBounds
-from freeflyer.control.tasks import Task, check_tasks, evaluate
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.control.kinematic_levels import Search
+from freeflyer.control.tasks import Task, evaluate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import SMALLEST, number, one_row, true_or_false, whole_number
+from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.optimization.errors import SolverError
-from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.text import short_repr
-from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_RANK_RATIO, IK_SHORTEST_STEP, IK_STEP, IK_STEP_RESIDUAL
 
-CORRECTIONS = 4  # steps against the errors that one step leaves; they converge quadratically where the level can be met
+IK_STATIONARY_RESULT = 1e-6
+
+
+class LevelResult(NamedTuple):
+    level: int
+    residual: float
+    iterations: int
+    stationarity: float
+    outcome: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class InverseKinematics:
     errors: tuple[np.ndarray, ...]
     iterations: int
     active_limits: tuple[str, ...]
+    levels: tuple[LevelResult, ...]
 
     __repr__ = short_repr
 
@@ -126,80 +132,22 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     iterations = whole_number("iterations", iterations, 1)
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")
-    tasks = check_tasks(model, tasks, now)
+    tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
     wanted = LinearizedTasks.of(model, tasks, now)
     bounds = PositionBounds.of(model, limits)
     bounds.check(now)
-    best, reach, tried, level = wanted.at(now), IK_STEP, 0, 0
-    while tried < iterations and level < len(wanted.by_level):  # a later level waits until those before are met, or end
-        if wanted.met(best, level, tolerance):
-            reach, level = IK_STEP, level + 1
-            continue
-        tried += 1
-        try:
-            ahead, length = _move(wanted, level, best, bounds, reach, tolerance)
-        except (LinkageError, SolverError):  # loops that do not close so far away; rows that no solver tells apart
-            ahead, length = best, reach
-        new, old = wanted.squares(ahead, level, tolerance), wanted.squares(best, level, tolerance)
-        if _better(new, old) and bounds.gap(ahead.q) <= max(IK_LIMIT_GAP, bounds.gap(best.q)):
-            best, reach = ahead, min(2.0 * reach, IK_STEP)
-            continue
-        reach = 0.25 * min(reach, length)
-        if reach < IK_SHORTEST_STEP:
-            reach, level = IK_STEP, level + 1
-    met = wanted.met(best, len(wanted.by_level) - 1, tolerance)
-    return InverseKinematics(best.q, met, tuple([evaluate(task, model, best.q)[0] for task in tasks]), tried, bounds.active(best.q))
-
-
-def _move(tasks: LinearizedTasks, level: int, at: Posture, bounds: PositionBounds, reach: float,
-          tolerance: float) -> tuple[Posture, float]:  # fmt: skip
-    """The posture after one step, and the longest entry of that step.
-
-    A step is straight in the tangent space, tasks are not: errors that it leaves in ended levels are removed by steps of these.
-    """
-    step = _step(tasks.levels(at, level), bounds, at.q, reach)
-    length = float(np.abs(step).max(initial=0.0))
-    for _ in range(CORRECTIONS + 1):
-        at = tasks.at(integrate(tasks.model, at.q, step))
-        if tasks.met(at, level - 1, tolerance) and bounds.gap(at.q) <= IK_LIMIT_GAP:
-            break
-        step = _step(tasks.levels(at, level - 1), bounds, at.q, reach)
-        if np.abs(step).max(initial=0.0) < IK_SHORTEST_STEP**2:
-            break
-    return at, length
-
-
-def _better(new: Sequence[float], old: Sequence[float]) -> bool:
-    """Whether the first level whose sum of squares changes becomes better."""
-    for found, before in zip(new, old):
-        if abs(found - before) > IK_DECREASE * before:
-            return found < before
-    return False
-
-
-def _step(levels: Sequence[Level], bounds: PositionBounds, q: np.ndarray, reach: float) -> np.ndarray:
-    """The step d (nv,) of linearised tasks, within limits, no entry longer than `reach`: the shortest that meets all rows, or so
-    much of it as the bound allows; the hierarchy's solution where rows conflict or a position limit would be passed."""
-    d = _shortest(levels) if levels else None
-    if d is not None:
-        d *= min(1.0, reach / max(float(np.abs(d).max(initial=0.0)), reach))
-        if bounds.hold(q, d):
-            return d
-    return solve_hierarchy([Level(*bounds.rows(q, reach)), *levels]).x
-
-
-def _shortest(levels: Sequence[Level]) -> np.ndarray | None:
-    """The shortest d (nv,) that meets all rows, which is what the hierarchy gives where no limit is active; None without one."""
-    J, b = np.concatenate([level.A for level in levels]), np.concatenate([level.lower for level in levels])
-
-    def met(d: np.ndarray) -> bool:
-        return bool((np.abs(J @ d - b) <= IK_STEP_RESIDUAL * (1.0 + np.abs(J) @ np.abs(d))).all())
-
-    try:
-        d = J.T @ np.linalg.solve(J @ J.T, b)
-        if met(d):
-            return d
-    except np.linalg.LinAlgError:
-        pass
-    d = np.linalg.lstsq(J, b, rcond=IK_RANK_RATIO)[0]  # of rows that depend on others and agree with them
-    return d if met(d) else None
+    search, at, ends = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
+    for level, rows in enumerate(wanted.by_level):
+        left = search.left
+        at = search.improve(at)
+        ends.append(left - search.left)
+    slopes = [r.slope for r in search.rows(at, len(ends))]
+    levels = tuple([
+        LevelResult(level, float(np.abs(at.e[level_rows.rows]).max(initial=0.0)), count, slope,
+                    "met" if search.met(at, level) else "stationary" if slope <= IK_STATIONARY_RESULT else "stopped")
+        for level, (level_rows, count, slope) in enumerate(zip(wanted.by_level, ends, slopes))
+    ])  # fmt: skip
+    return InverseKinematics(
+        at.q, all(x.outcome == "met" for x in levels), tuple([evaluate(task, model, at.q)[0] for task in tasks]), iterations - search.left,
+        bounds.active(at.q), levels
+    )  # fmt: skip

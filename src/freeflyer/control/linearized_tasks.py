@@ -13,10 +13,12 @@ from freeflyer.control.state import StateTerms
 from freeflyer.control.task_rows import TaskTable, task_rows
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, VELOCITY
 from freeflyer.model.model import Model
-from freeflyer.optimization.hierarchy import Level
+
+CURVATURE_STEP = 1e-6  # rad or m, of forward differences of Jacobians
 
 
 class Posture(NamedTuple):
@@ -28,11 +30,10 @@ class Posture(NamedTuple):
 
 
 class LevelRows(NamedTuple):
-    """Rows of the tasks of one level, their weights, of which the largest is 1, and all rows up to this level."""
+    """Rows of the tasks of one level, and their weights, of which the largest is 1."""
 
     rows: np.ndarray
     weights: np.ndarray
-    upto: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +83,11 @@ class LinearizedTasks:
         e, J = (np.concatenate(x) for x in zip(*parts)) if parts else (np.zeros(0), np.zeros((0, self.model.nv)))
         return Posture(q, e, J)
 
-    def met(self, at: Posture, level: int, tolerance: float) -> bool:
-        """Whether all rows up to this level, counted from 0, are met; -1: none is asked for."""
-        return level < 0 or float(np.abs(at.e[self.by_level[level].upto]).max(initial=0.0)) <= tolerance
-
-    def squares(self, at: Posture, level: int, tolerance: float) -> list[float]:
-        """The weighted sum of squares of each level up to this one; 0 for a level that is met."""
-        errors = [(x.weights, at.e[x.rows]) for x in self.by_level[: level + 1]]
-        return [0.0 if np.abs(e).max(initial=0.0) <= tolerance else float(w @ e**2) for w, e in errors]
-
-    def levels(self, at: Posture, level: int) -> list[Level]:
-        """Linearised tasks up to this level: J d = -e."""
-        return [Level(at.J[x.rows], -at.e[x.rows], -at.e[x.rows], x.weights) for x in self.by_level[: level + 1]]
+    def turns(self, at: Posture) -> np.ndarray:
+        """How J changes along each velocity coordinate (nv, m, nv), by forward differences."""
+        model = self.model
+        steps = CURVATURE_STEP * np.eye(model.nv)
+        return np.array([(self.at(integrate(model, at.q, d)).J - at.J) / CURVATURE_STEP for d in steps])
 
 
 def _by_level(levels: Sequence[int], weights: Sequence[np.ndarray]) -> tuple[LevelRows, ...]:
@@ -103,5 +97,5 @@ def _by_level(levels: Sequence[int], weights: Sequence[np.ndarray]) -> tuple[Lev
     for level in sorted(set(levels)):
         rows = np.flatnonzero(of_row == level)
         w = every[rows]
-        found.append(LevelRows(rows, w / w.max() if len(w) else w, np.flatnonzero(of_row <= level)))
+        found.append(LevelRows(rows, w / w.max() if len(w) else w))
     return tuple(found)

@@ -22,6 +22,8 @@ class PositionBounds:
     rates: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    own: np.ndarray
+    none: np.ndarray
 
     @staticmethod
     def of(model: Model, limits: bool) -> PositionBounds:
@@ -32,7 +34,7 @@ class PositionBounds:
         places = [p for p in places if limits and (np.isfinite(low[p[2]]) or np.isfinite(high[p[2]]))]
         rates = np.array([v for _, _, v in places], int)
         names, at = tuple(name for name, _, _ in places), np.array([i for _, i, _ in places], int)
-        return PositionBounds(model, names, at, rates, low[rates], high[rates])
+        return PositionBounds(model, names, at, rates, low[rates], high[rates], np.eye(tree.nv)[rates], np.zeros(len(rates)))
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
@@ -50,24 +52,14 @@ class PositionBounds:
         x = q[self.at]
         return float(np.maximum(self.lower - x, x - self.upper).max(initial=0.0))
 
-    def rows(self, q: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(A, lower, upper) of a step: no entry longer than `reach`, and no joint beyond its limits."""
-        n, x = self.model.nv, q[self.at]
-        own = np.eye(n)
-        G = self._directions(q)
-        G = own[self.rates] if G is None else G
-        low, high = np.concatenate([np.full(n, -reach), self.lower - x]), np.concatenate([np.full(n, reach), self.upper - x])
-        return np.concatenate([own, G]), low, high
+    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(A, lower, upper) of a step that moves no joint beyond its limits, as far as it is straight."""
+        x = q[self.at]
+        return self._directions(q), self.lower - x, self.upper - x
 
-    def hold(self, q: np.ndarray, d: np.ndarray) -> bool:
-        """Whether a step d (nv,) passes none of them, as far as it is straight."""
-        G, x = self._directions(q), q[self.at]
-        moved = x + (d[self.rates] if G is None else G @ d)
-        return bool((self.lower <= moved).all() and (moved <= self.upper).all())
-
-    def _directions(self, q: np.ndarray) -> np.ndarray | None:
-        """Of a closed model: how joints with limits follow its velocities (m, nv); of a tree they are velocities."""
-        return None if self.model.reduction is None else velocity_map(self.model, q)[self.rates]
+    def _directions(self, q: np.ndarray) -> np.ndarray:
+        """How joints with limits follow the model's velocities (m, nv)."""
+        return self.own if self.model.reduction is None else velocity_map(self.model, q)[self.rates]
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""
