@@ -92,27 +92,38 @@ class Search:
 
     def _newton(self, at: Posture, level: int) -> Posture:
         """Newton's method with a line search; after each step the levels above are again what they were."""
-        last = False
+        last, before = False, np.inf
         while self.left and not last and not self.met(at, level):
-            turns = self.tasks.turns(at)
-            rows = self.rows(at, level + 1, turns)
-            own, square = rows[-1], self.square(at, level)
+            self.left -= 1
+            square, turns = self.square(at, level), None if all(self.ended) else self.tasks.turns(at)
+            above = self.rows(at, level, turns)
+            if square < CONTRACTION * before:  # Gauss and Newton's method may do
+                new = self._ahead(at, self._step(at, [*above, self._linear(at, level)]), turns, level, self.bounds.none)
+                before = square
+                if new and self.square(new, level) < CONTRACTION * square:
+                    at = new
+                    continue
+            turns = self.tasks.turns(at) if turns is None else turns
+            own = self._curved(at, level, above, turns)
             if own.slope <= IK_STATIONARY:
                 break
-            self.left -= 1
-            d, share, new = self._step(at, rows), 1.0, None
+            d, share, new = self._step(at, [*above, own]), 1.0, None
             while new is None and share > SHORTEST:
                 gain = own.b @ own.b - float(np.sum((share * own.C @ d - own.b) ** 2))
                 last = gain <= IK_ROUNDING * square  # no difference of squares shows it
-                new = self._move(at, share * d)
-                new = new and self._restore(new, turns, level, own.held)
+                new = self._ahead(at, share * d, turns, level, own.held)
                 if new and self.square(new, level) > square - SUFFICIENT * gain + IK_ROUNDING * square:
                     new = None
                 share *= 0.5
             if new is None:
                 break
-            at = new
+            at, before = new, square
         return at
+
+    def _ahead(self, at: Posture, d: np.ndarray, turns: np.ndarray | None, level: int, held: np.ndarray) -> Posture | None:
+        """The posture after a step of a level, with the levels above as they were; None if it is not found."""
+        new = self._move(at, d)
+        return None if new is None else self._restore(new, turns, level, held)
 
     def _restore(self, at: Posture, turns: np.ndarray | None, level: int, held: np.ndarray | None = None) -> Posture | None:
         """The posture where the levels above this one are again what they were; None if it is not found."""
@@ -156,7 +167,7 @@ class Search:
         g, G = (w * at.e[rows]) @ at.J[rows], self.bounds.rows(at.q)[0]
         ray = self._steepest(at, above, g)
         size = np.linalg.norm(np.sqrt(w)[:, None] * at.J[rows]) * np.sqrt(self.square(at, level))
-        share, more, first = np.zeros(len(at.e)), 0.0, len(G)
+        share, more, first = np.zeros(len(at.e)), 0.0, 0
         for k, r in enumerate(above):
             y = ray.multipliers[first : first + len(r.b)]
             first += len(r.b)
@@ -169,8 +180,8 @@ class Search:
                 change = self._hessian(there, k, r.share, self.tasks.turns(there)) - self._hessian(at, k, r.share, turns)
                 more = more + length / ALONG * change
         ended = level < len(self.ended)
-        push = np.abs(ray.multipliers[: len(G)]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
-        held = np.where(push | (not ended), ray.held[: len(G)], 0.0)
+        push = np.abs(ray.multipliers[first:]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
+        held = np.where(push | (not ended), ray.held[first:], 0.0)
         fixed = G[np.any([held, *(r.held for r in above)], axis=0)]
         H = self._hessian(at, level, share, turns) + more
         size_of = np.abs(H.diagonal())
@@ -199,7 +210,10 @@ class Search:
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
         for r in rows:
             low, high = np.where(r.held > 0.0, high, low), np.where(r.held < 0.0, low, high)
-        d = _solve(G, low, high, rows, None).x
+        try:
+            d = _solve((G, low, high), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
+        except SolverError:  # rows that no solver tells apart
+            return np.zeros(len(at.J[0]))
         return d * min(1.0, IK_STEP / max(float(np.abs(d).max(initial=0.0)), IK_STEP))
 
     def _steepest(self, at: Posture, above: Sequence[Rows], g: np.ndarray) -> ActiveSet:
@@ -208,7 +222,8 @@ class Search:
         low, high = np.where(low > -IK_LIMIT_DISTANCE, 0.0, -np.inf), np.where(high < IK_LIMIT_DISTANCE, 0.0, np.inf)
         for r in above:
             low, high = np.where(r.held != 0.0, 0.0, low), np.where(r.held != 0.0, 0.0, high)
-        return _solve(G, low, high, [r._replace(b=0.0 * r.b, weights=np.ones(len(r.b))) for r in above], g)
+        C = np.concatenate([at.J[:0], *(r.C for r in above)])
+        return _solve((C, np.zeros(len(C)), np.zeros(len(C))), (G, low, high), g=g)
 
     def _move(self, at: Posture, d: np.ndarray) -> Posture | None:
         """The posture after a step; None beyond limits, or where loops do not close so far away."""
@@ -219,15 +234,14 @@ class Search:
         return new if self.bounds.gap(new.q) <= max(IK_LIMIT_GAP, self.bounds.gap(at.q)) else None
 
 
-def _solve(G: np.ndarray, low: np.ndarray, high: np.ndarray, rows: Sequence[Rows], g: np.ndarray | None) -> ActiveSet:
-    """Limits of G d, then rows, level by level; below them 1/2 d^T d + g^T d."""
-    b = [r.b for r in rows]
-    A, weights = np.concatenate([G, *(r.C for r in rows)]), np.concatenate([np.ones(len(G)), *(r.weights for r in rows)])
-    ends = tuple(np.cumsum([len(G), *map(len, b)]).tolist())
-    found = solve_levels(A, np.concatenate([low, *b]), np.concatenate([high, *b]), weights, ends, g=g)
+def _solve(*levels: tuple[np.ndarray, ...], g: np.ndarray | None = None) -> ActiveSet:
+    """Levels (A, lower, upper, weights); below them 1/2 d^T d + g^T d."""
+    A, lower, upper = (np.concatenate([x[k] for x in levels]) for k in range(3))
+    weights = np.concatenate([x[3] if len(x) > 3 else np.ones(len(x[0])) for x in levels])
+    found = solve_levels(A, lower, upper, weights, tuple(np.cumsum([len(x[0]) for x in levels]).tolist()), g=g)
     if found is None or not found.optimal:
         import os
-        if os.environ.get("IKV"): print("SOLVER", G.shape, [r.C.shape for r in rows], g is None)
+        if os.environ.get("IKV"): print("SOLVER", [x[0].shape for x in levels], g is None)
         raise SolverError("the active set finds no step", data={})
     return found
 
