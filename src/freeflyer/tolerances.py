@@ -66,6 +66,7 @@ IK_RANK_RATIO = 1e-8  # of the largest singular value of rows of unit length: sm
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it
 IK_LIMIT_DISTANCE = 1e-6  # rad or m: a joint nearer to a limit that its level pushes against goes to it
 IK_CURVATURE_RATIO = 1e-6  # of the largest curvature of a level: less is none; its differences have such errors
+IK_LEAST_CURVATURE = 1e-10  # x
 IK_STATIONARY = 1e-8  # of the norm of J times that of e: a smaller projected gradient is none
 IK_ROUNDING = 1e-13  # of a sum of squares: smaller differences are rounding
 

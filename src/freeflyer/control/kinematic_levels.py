@@ -23,6 +23,7 @@ from freeflyer.optimization.active_set import ActiveSet, solve_levels
 from freeflyer.optimization.errors import SolverError
 from freeflyer.tolerances import (
     IK_CURVATURE_RATIO,
+    IK_LEAST_CURVATURE,
     IK_LIMIT_DISTANCE,
     IK_LIMIT_GAP,
     IK_RANK_RATIO,
@@ -36,9 +37,6 @@ CONTRACTION = 0.5  # of the sum of squares: what a step of all levels at once ma
 SUFFICIENT = 1e-4  # of the decrease that the rows predict: what a step must gain (Nocedal and Wright, Section 3.1)
 SHORTEST = 1e-6  # of a step: where less of it were needed, a level ends
 ALONG = 1e-4  # rad or m, of the difference of two curvatures
-LEAST = 1e-12
-
-
 class Rows(NamedTuple):
     """Rows C d = b (r, nv) of a step with weights; of Newton's method with b = -M g and the multipliers of the rows above.
 
@@ -51,6 +49,11 @@ class Rows(NamedTuple):
     M: np.ndarray | None = None
     share: np.ndarray | None = None
     slope: float = 0.0
+
+    @property
+    def off(self) -> float:
+        """The largest error, or the longest entry of Newton's step."""
+        return float(np.abs(self.b if self.M is None else self.b @ self.M).max(initial=0.0))
 
 
 class Search:
@@ -130,8 +133,8 @@ class Search:
         off = np.inf
         for _ in range(CORRECTIONS):
             rows = self.rows(at, level, turns)
-            before, off = off, max([self._off(at, k, r) for k, r in enumerate(rows)], default=0.0)
-            if off <= 1e-3 or (off <= 1.0 and off > 0.5 * before):
+            before, off = off, max([r.off for r in rows], default=0.0)
+            if off <= 1e-3 * self.tolerance or (off <= self.tolerance and off > 0.5 * before):
                 return at
             if held is not None:
                 rows = [*rows, Rows(at.J[:0], at.e[:0], at.e[:0], held)]
@@ -139,12 +142,7 @@ class Search:
             if new is None:
                 return None
             at = new
-        return at if off <= 1.0 else None
-
-    def _off(self, at: Posture, level: int, rows: Rows) -> float:
-        """By how many tolerances a level that has ended is not what it was."""
-        least = self.tolerance if rows.M is None else IK_STATIONARY * np.sqrt(self.square(at, level))
-        return float(np.abs(rows.b).max(initial=0.0)) / least
+        return at if off <= self.tolerance else None
 
     def rows(self, at: Posture, count: int, turns: np.ndarray | None = None) -> list[Rows]:
         """Rows of so many levels; those of the last one with curvature in all directions that are free, unless it has ended."""
@@ -179,22 +177,22 @@ class Search:
                 there = self.tasks.at(integrate(self.tasks.model, at.q, ALONG / length * mu))
                 change = self._hessian(there, k, r.share, self.tasks.turns(there)) - self._hessian(at, k, r.share, turns)
                 more = more + length / ALONG * change
-        ended = level < len(self.ended)
         push = np.abs(ray.multipliers[first:]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
-        held = np.where(push | (not ended), ray.held[first:], 0.0)
+        held = np.where(push | (level == len(self.ended)), ray.held[first:], 0.0)
         fixed = G[np.any([held, *(r.held for r in above)], axis=0)]
         H = self._hessian(at, level, share, turns) + more
         size_of = np.abs(H.diagonal())
-        units = 1.0 / np.sqrt(size_of + LEAST * size_of.max(initial=0.0))
+        units = 1.0 / np.sqrt(size_of + IK_LEAST_CURVATURE * size_of.max(initial=0.0))
         N = _null_space(np.concatenate([fixed, *(r.C for r in above)]) * units)
         values, V = np.linalg.eigh(N.T @ (units[:, None] * H * units) @ N)
-        values = np.abs(values)
-        least = IK_CURVATURE_RATIO * values.max(initial=0.0)
-        kept = values > (least if ended else -1.0)
-        root = np.sqrt(np.maximum(values, least)[kept])[:, None]
-        D = (N @ V[:, kept]).T
-        M = D * units / root
-        return Rows(root * D / units, -M @ g, np.ones(len(D)), held, M, share, float(np.linalg.norm(ray.x) / max(size, 1e-300)))
+        least = IK_CURVATURE_RATIO * np.abs(values).max(initial=0.0)
+        values = np.maximum(np.abs(values), least)
+        root, D = np.sqrt(values)[:, None], (N @ V).T
+        C, M = root * D / units, D * units / root
+        if level < len(self.ended):
+            kept = (values > least) & ((C * C).sum(axis=1) > IK_LEAST_CURVATURE * size_of.max(initial=0.0))
+            C, M = C[kept], M[kept]
+        return Rows(C, -M @ g, np.ones(len(C)), held, M, share, float(np.linalg.norm(ray.x) / max(size, 1e-300)))
 
     def _hessian(self, at: Posture, level: int, share: np.ndarray, turns: np.ndarray) -> np.ndarray:
         """Of 1/2 e^T W e of a level and multipliers of the rows above."""
