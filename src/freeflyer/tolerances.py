@@ -64,10 +64,11 @@ NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not na
 IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
 IK_RANK_RATIO = 1e-8  # of the largest singular value of rows of unit length: smaller ones are none
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it
-IK_LIMIT_DISTANCE = 1e-6  # rad or m: a joint nearer to a limit that its level pushes against goes to it
-IK_CURVATURE_RATIO = 1e-6  # of the largest curvature of a level: less is none; its differences have such errors
-IK_LEAST_CURVATURE = 1e-10  # x
-IK_STATIONARY = 1e-8  # of the norm of J times that of e: a smaller projected gradient is none
+IK_LIMIT_DISTANCE = 1e-6  # rad or m: a joint nearer to a limit goes to it if a level pushes it there
+IK_CURVATURE_RATIO = 1e-6  # of the largest curvature of a level, in coordinates of equal curvature: less is the error of differences
+IK_LEAST_CURVATURE = 1e-10  # of the largest curvature of a level: rounding of its gradient hides less
+IK_STATIONARY = 1e-8  # of the norms of J and e: a projected gradient at which a level ends
+IK_STATIONARY_RESULT = 1e-6  # likewise: what levels below may leave of it
 IK_ROUNDING = 1e-13  # of a sum of squares: smaller differences are rounding
 
 BRANCH_DIRECTION_RATIO = 1e-3  # of the norm of a Jacobian: directions in which branches move less count as none of their motion

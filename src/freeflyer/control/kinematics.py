@@ -13,22 +13,48 @@ from freeflyer.constraints.reduction import has_loops
 from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.control.kinematic_levels import Search
-from freeflyer.control.tasks import Task, evaluate
+from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.text import short_repr
+from freeflyer.text import count, short_repr
+from freeflyer.tolerances import IK_STATIONARY_RESULT
 
-IK_STATIONARY_RESULT = 1e-6
+class KinematicLevel(NamedTuple):
+    """How a level of inverse kinematics ended.
 
+    Attributes
+    ----------
+    level : int
+        As in its tasks.
+    residual : float
+        Largest error of its tasks, m or rad.
+    iterations : int
+        Steps tried for it.
+    stationarity : float
+        Length of the projected gradient, relative to the norms of the errors and their Jacobian, weighted: what is left of
+        J^T W e in directions that levels above and limits leave free. 0 if the level is met.
+    outcome : str
+        "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither, steps ran
+        out or became too short.
 
-class LevelResult(NamedTuple):
+    Examples
+    --------
+    >>> model = ff.robots.chain(3)
+    >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
+    >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
+    level 1: stationary, largest error 0.6, 9 iterations
+    """
+
     level: int
     residual: float
     iterations: int
     stationarity: float
     outcome: str
+
+    def __str__(self) -> str:
+        return f"level {self.level}: {self.outcome}, largest error {self.residual:.3g}, {count(self.iterations, 'iteration')}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +89,7 @@ class InverseKinematics:
     errors: tuple[np.ndarray, ...]
     iterations: int
     active_limits: tuple[str, ...]
-    levels: tuple[LevelResult, ...]
+    levels: tuple[KinematicLevel, ...]
 
     __repr__ = short_repr
 
@@ -136,18 +162,15 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     wanted = LinearizedTasks.of(model, tasks, now)
     bounds = PositionBounds.of(model, limits)
     bounds.check(now)
-    search, at, ends = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
-    for level, rows in enumerate(wanted.by_level):
-        left = search.left
+    search, at, tried = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
+    for _ in wanted.levels:
+        before = search.left
         at = search.improve(at)
-        ends.append(left - search.left)
-    slopes = [r.slope for r in search.rows(at, len(ends))]
-    levels = tuple([
-        LevelResult(level, float(np.abs(at.e[level_rows.rows]).max(initial=0.0)), count, slope,
-                    "met" if search.met(at, level) else "stationary" if slope <= IK_STATIONARY_RESULT else "stopped")
-        for level, (level_rows, count, slope) in enumerate(zip(wanted.by_level, ends, slopes))
-    ])  # fmt: skip
-    return InverseKinematics(
-        at.q, all(x.outcome == "met" for x in levels), tuple([evaluate(task, model, at.q)[0] for task in tasks]), iterations - search.left,
-        bounds.active(at.q), levels
-    )  # fmt: skip
+        tried.append(before - search.left)
+    levels = []
+    for k, (rows, level) in enumerate(zip(search.rows(at, len(tried)), sorted({task.level for task in tasks}))):
+        end = "met" if search.met(at, k) else "stationary" if rows.stationarity <= IK_STATIONARY_RESULT else "stopped"
+        largest = float(np.abs(at.e[wanted.levels[k]]).max(initial=0.0))
+        levels.append(KinematicLevel(level, largest, tried[k], rows.stationarity, end))
+    met, errors = all(level.outcome == "met" for level in levels), tuple([np.asarray(task.error(model, at.q)) for task in tasks])
+    return InverseKinematics(at.q, met, errors, sum(tried), bounds.active(at.q), tuple(levels))

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.control.body_tasks import CentroidalMomentumTask
 from freeflyer.control.state import StateTerms
-from freeflyer.control.task_rows import TaskTable, task_rows
+from freeflyer.control.task_rows import TaskTable, compiled_rows
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.manifold import integrate
@@ -18,7 +18,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, VELOCITY
 from freeflyer.model.model import Model
 
-CURVATURE_STEP = 1e-6  # rad or m, of forward differences of Jacobians
+TURN_STEP = 1e-6  # rad or m, of forward differences of Jacobians
 
 
 class Posture(NamedTuple):
@@ -29,30 +29,28 @@ class Posture(NamedTuple):
     J: np.ndarray
 
 
-class LevelRows(NamedTuple):
-    """Rows of the tasks of one level, and their weights, of which the largest is 1."""
-
-    rows: np.ndarray
-    weights: np.ndarray
-
-
 @dataclass(frozen=True, eq=False)
 class LinearizedTasks:
-    """Tasks of a robot. `compiled`: those that compiled code reads, without gains, so that at rest they ask for -e; `own`: the
-    others, with the rows that count. Rows of both follow each other."""
+    """Tasks of a robot, their rows by level. `compiled`: those that compiled code reads, without gains, so that at rest they ask for
+    -e; `own`: the others, with the rows that count. `order`: of both, if rows of `own` belong between others. `weights` (m,) of the
+    squared errors, in each level 1 at most; `levels`: which rows each has."""
 
     model: Model
     frames: FrameSet
     compiled: TaskTable
     own: tuple[tuple[Task, np.ndarray], ...]
-    by_level: tuple[LevelRows, ...]
+    order: np.ndarray
+    weights: np.ndarray
+    levels: tuple[slice, ...]
+    rest: np.ndarray
 
     @staticmethod
     def of(model: Model, tasks: Sequence[Task], q: np.ndarray) -> LinearizedTasks:
-        """Of tasks that are checked at q (nq,)."""
+        """Of tasks at q (nq,). InputError for those of velocities, and for errors and Jacobians of shapes that do not fit."""
         for task in tasks:
             if isinstance(task, CentroidalMomentumTask):
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
+        tasks = sorted(tasks, key=lambda task: task.level)
         compiled = [task for task in tasks if task.record is not None]
         others = [task for task in tasks if task.record is None]
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
@@ -61,17 +59,27 @@ class LinearizedTasks:
         numbers = table.numbers.reshape(-1, TASK_NUMBERS).copy()
         numbers[:, STIFFNESS], numbers[:, DAMPING], numbers[:, VELOCITY:] = 1.0, 0.0, 0.0
         weights = [*(task.kept_weights for task in compiled), *(w[w > 0.0] for w in kept)]
+        level = np.repeat([task.level for task in (*compiled, *others)], [len(w) for w in weights])
+        order = np.argsort(level, kind="stable")
+        level, weight = level[order], np.concatenate([*weights, np.zeros(0)])[order]
+        ends = np.searchsorted(level, sorted({task.level for task in tasks}), side="right").tolist()
+        levels = tuple([slice(first, end) for first, end in zip([0, *ends], ends)])
+        for rows in levels:
+            weight[rows] /= weight[rows].max(initial=0.0)
         return LinearizedTasks(
-            model, frames, table._replace(numbers=numbers.ravel()), tuple(zip(others, [w > 0.0 for w in kept])),
-            _by_level([task.level for task in (*compiled, *others)], weights),
+            model, frames, table._replace(numbers=numbers.ravel()), tuple(zip(others, [w > 0.0 for w in kept])), order, weight, levels,
+            np.zeros(model.nv),
         )  # fmt: skip
 
     def at(self, q: np.ndarray) -> Posture:
         """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
-        parts = []
+        e, J = np.zeros(0), np.zeros((0, self.model.nv))
         if self.compiled.sizes is not None:
-            rest = StateTerms.of(self.model, q, np.zeros(self.model.nv), self.frames)
-            parts = [(-rows.b, rows.J) for rows in task_rows(self.compiled, rest)]
+            J, b = compiled_rows(self.compiled.sizes, self.compiled.numbers, StateTerms.of(self.model, q, self.rest, self.frames))
+            e = -b
+        if not self.own:
+            return Posture(q, e, J)
+        parts = [(e, J)]
         for task, kept in self.own:
             e, J = evaluate(task, self.model, q)
             if len(e) != len(kept):
@@ -80,22 +88,18 @@ class LinearizedTasks:
                     task=task.name,
                 )
             parts.append((e[kept], J[kept]))
-        e, J = (np.concatenate(x) for x in zip(*parts)) if parts else (np.zeros(0), np.zeros((0, self.model.nv)))
+        e, J = (np.concatenate(x)[self.order] for x in zip(*parts))
         return Posture(q, e, J)
 
     def turns(self, at: Posture) -> np.ndarray:
         """How J changes along each velocity coordinate (nv, m, nv), by forward differences."""
-        model = self.model
-        steps = CURVATURE_STEP * np.eye(model.nv)
-        return np.array([(self.at(integrate(model, at.q, d)).J - at.J) / CURVATURE_STEP for d in steps])
+        steps = TURN_STEP * np.eye(self.model.nv)
+        return np.array([(self.at(integrate(self.model, at.q, d)).J - at.J) / TURN_STEP for d in steps])
 
+    def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
+        """Whether rows are met."""
+        return float(np.abs(at.e[rows]).max(initial=0.0)) <= tolerance
 
-def _by_level(levels: Sequence[int], weights: Sequence[np.ndarray]) -> tuple[LevelRows, ...]:
-    of_row = np.repeat(np.array(levels, int), [len(w) for w in weights])
-    every = np.concatenate([*weights, np.zeros(0)])
-    found = []
-    for level in sorted(set(levels)):
-        rows = np.flatnonzero(of_row == level)
-        w = every[rows]
-        found.append(LevelRows(rows, w / w.max() if len(w) else w))
-    return tuple(found)
+    def square(self, at: Posture, rows: slice) -> float:
+        """Weighted sum of squares of errors."""
+        return float(self.weights[rows] @ at.e[rows] ** 2)

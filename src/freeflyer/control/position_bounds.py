@@ -14,27 +14,27 @@ from freeflyer.tolerances import IK_LIMIT_GAP
 
 @dataclass(frozen=True)
 class PositionBounds:
-    """Position limits of joints of one coordinate: names, entries of q and of the tree's v, ends."""
+    """Position limits (m,) of joints of one coordinate: names, entries of q and of the tree's v, ends. `rates` (m, nv): how they
+    follow velocities of a tree; `free` (m,): zeros."""
 
     model: Model
     names: tuple[str, ...]
     at: np.ndarray
-    rates: np.ndarray
+    coordinates: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    own: np.ndarray
-    none: np.ndarray
+    rates: np.ndarray
+    free: np.ndarray
 
     @staticmethod
     def of(model: Model, limits: bool) -> PositionBounds:
         """Those of all joints that have some."""
         tree = model.tree
-        low, high = tree.position_lower, tree.position_upper
-        places = [(j.name, j.iq, j.iv) for j in tree.joints if j.nq == j.nv == 1]
-        places = [p for p in places if limits and (np.isfinite(low[p[2]]) or np.isfinite(high[p[2]]))]
-        rates = np.array([v for _, _, v in places], int)
-        names, at = tuple(name for name, _, _ in places), np.array([i for _, i, _ in places], int)
-        return PositionBounds(model, names, at, rates, low[rates], high[rates], np.eye(tree.nv)[rates], np.zeros(len(rates)))
+        bounded = np.isfinite(tree.position_lower) | np.isfinite(tree.position_upper)
+        joints = [j for j in tree.joints if j.nq == j.nv == 1 and bounded[j.iv]] if limits else []
+        at, iv = np.array([j.iq for j in joints], int), np.array([j.iv for j in joints], int)
+        lower, upper, rates = tree.position_lower[iv], tree.position_upper[iv], np.eye(tree.nv)[iv]
+        return PositionBounds(model, tuple([j.name for j in joints]), at, iv, lower, upper, rates, np.zeros(len(iv)))
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
@@ -53,13 +53,10 @@ class PositionBounds:
         return float(np.maximum(self.lower - x, x - self.upper).max(initial=0.0))
 
     def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(A, lower, upper) of a step that moves no joint beyond its limits, as far as it is straight."""
+        """(G, lower, upper) of a step: how joints with limits follow the model's velocities (m, nv), how far they may go."""
         x = q[self.at]
-        return self._directions(q), self.lower - x, self.upper - x
-
-    def _directions(self, q: np.ndarray) -> np.ndarray:
-        """How joints with limits follow the model's velocities (m, nv)."""
-        return self.own if self.model.reduction is None else velocity_map(self.model, q)[self.rates]
+        G = self.rates if self.model.reduction is None else velocity_map(self.model, q)[self.coordinates]
+        return G, self.lower - x, self.upper - x
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""

@@ -79,12 +79,7 @@ def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
     """What the tasks of a table ask for at one state, likewise."""
     if table.sizes is None:
         return TaskList([TaskRows(row.name, row.level, *row.own.equations(at)) for row in table.rows if row.own is not None])
-    t = at.terms
-    given = (at.v, t.centroidal_momentum_matrix.ravel(), t.center_of_mass_jacobian.ravel(), t.centroidal, t.frame_poses.ravel(),
-             t.frame_motions.ravel(), t.frame_jacobians.ravel(), table.numbers)  # fmt: skip
-    stack = call(TASK_ROWS, table.sizes, *given)
-    assert stack is not None  # terms of a state are finite
-    J, b = stack
+    J, b = compiled_rows(table.sizes, table.numbers, at)
     found = TaskList([
         TaskRows(name, level, J[first:end], b[first:end], weights) if own is None else TaskRows(name, level, *own.equations(at))
         for name, level, first, end, weights, own in table.rows
@@ -92,6 +87,15 @@ def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
     if table.whole:
         found.stack = J, b
     return found
+
+
+def compiled_rows(sizes: Sizes, numbers: np.ndarray, at: StateTerms) -> tuple[np.ndarray, np.ndarray]:
+    """J (rows, n) and b (rows,) of the tasks of a table that compiled code reads, one after the other."""
+    t = at.terms
+    given = (at.v, t.centroidal_momentum_matrix.ravel(), t.center_of_mass_jacobian.ravel(), t.centroidal, t.frame_poses.ravel(),
+             t.frame_motions.ravel(), t.frame_jacobians.ravel(), numbers)  # fmt: skip
+    J, b = call(TASK_ROWS, sizes, *given)  # type: ignore[misc]  # terms of a state are finite
+    return J, b
 
 
 def in_one_level(tasks: Sequence[TaskRows]) -> TaskList:
