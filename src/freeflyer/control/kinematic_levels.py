@@ -187,11 +187,14 @@ class Search:
         smallest = IK_CURVATURE_RATIO * np.abs(values).max(initial=0.0)
         root, D = np.sqrt(np.maximum(np.abs(values), smallest))[:, None], (N @ V).T
         C, M = root * D / units, D * units / root
+        curved = np.abs(values) > smallest
         if ended:
-            kept = (np.abs(values) > smallest) & ((C * C).sum(axis=1) > least)
+            kept = curved & ((C * C).sum(axis=1) > least)
             C, M = C[kept], M[kept]
+        else:  # without curvature and slope there is no reason to move
+            M[~curved & (np.abs(D * units @ g) <= IK_CURVATURE_RATIO * np.linalg.norm(units * g))] = 0.0
         size = np.linalg.norm(np.sqrt(weights)[:, None] * J) * np.sqrt(self.tasks.square(at, rows))
-        stationarity = float(np.linalg.norm(ray.x)) / size if size else 0.0
+        stationarity = float(np.linalg.norm(ray.x) / size) if size else 0.0
         return Rows(C, -M @ g, np.ones(len(C)), held, M, multipliers, stationarity)
 
     def _hessian(self, at: Posture, level: int, multipliers: np.ndarray | None, turns: np.ndarray) -> np.ndarray:

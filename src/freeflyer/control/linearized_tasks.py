@@ -18,7 +18,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, VELOCITY
 from freeflyer.model.model import Model
 
-TURN_STEP = 1e-6  # rad or m, of forward differences of Jacobians
+TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error is of order 1e-9
 
 
 class Posture(NamedTuple):
@@ -92,9 +92,10 @@ class LinearizedTasks:
         return Posture(q, e, J)
 
     def turns(self, at: Posture) -> np.ndarray:
-        """How J changes along each velocity coordinate (nv, m, nv), by forward differences."""
+        """How J changes along each velocity coordinate (nv, m, nv), by central differences."""
         steps = TURN_STEP * np.eye(self.model.nv)
-        return np.array([(self.at(integrate(self.model, at.q, d)).J - at.J) / TURN_STEP for d in steps])
+        ahead, behind = ([self.at(integrate(self.model, at.q, d)).J for d in side] for side in (steps, -steps))
+        return (np.array(ahead) - np.array(behind)) / (2.0 * TURN_STEP)
 
     def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
         """Whether rows are met."""
