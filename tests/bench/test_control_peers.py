@@ -10,7 +10,7 @@ from robots_on_disk import needs_examples
 
 import freeflyer as ff
 from freeflyer.bench.cycles import Contestant, cycle_times, cycles_table, standing_times
-from freeflyer.bench.pink_peer import TOLERANCE, reach_table, reach_times
+from freeflyer.bench.kinematic_peers import TOLERANCE, reach_table, reach_times
 from freeflyer.bench.standing import motion, talos
 
 

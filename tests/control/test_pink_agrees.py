@@ -11,7 +11,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import control
 from freeflyer.bench.peer import peer_for
-from freeflyer.bench.pink_peer import TOLERANCE, Reach, error, own_solver, pink_solver, reach
+from freeflyer.bench.kinematic_peers import TOLERANCE, Reach, error, own_solver, pink_solver, reach
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import contacts
 from freeflyer.bench.cycles import Contestant, CycleTiming, cycle_times, cycles_table, standing_times
-from freeflyer.bench.pink_peer import ReachTiming, reach_table, reach_times
+from freeflyer.bench.kinematic_peers import ReachTiming, reach_table, reach_times
 from freeflyer.bench.standing import Standing, motion_tasks
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask

@@ -11,6 +11,7 @@ above. C d = 0 is also what an ended level asks of those below it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from freeflyer.tolerances import (
 )
 
 CORRECTIONS = 8  # steps against the errors that one step leaves in the levels above; they converge quadratically
-CONTRACTION = 0.5  # of a sum of squares: what a step of linearised tasks may leave of it
+CONTRACTION = 0.8  # of a sum of squares: what a step of linearised tasks may leave of it
 SUFFICIENT = 1e-4  # of the decrease that rows predict: what a step must gain (Nocedal and Wright, Section 3.1)
 SHORTEST = 1e-6  # of a step: a level ends if less of it were needed
 ALONG = 1e-4  # rad or m, of the difference of two Hessians
@@ -89,7 +90,7 @@ class Search:
         return found
 
     def _contract(self, at: Posture, level: int) -> Posture:
-        """Steps of all levels at once, as long as each halves the squares up to this level: if these can be met, nothing else is
+        """Steps of all levels at once, as long as each lessens the squares up to this level: if these can be met, nothing else is
         needed."""
         first, upto = at, slice(0, self.tasks.levels[level].stop)
         while all(self.ended) and self.left and not self.tasks.met(at, upto, self.tolerance):
@@ -101,7 +102,7 @@ class Search:
         return self._restore(at, level, None, self.bounds.free) or first
 
     def _descend(self, at: Posture, level: int) -> Posture:
-        """Steps of this level, of linearised tasks as long as they halve its squares, else of Newton's method with a line search; after
+        """Steps of this level, of linearised tasks as long as they lessen its squares, else of Newton's method with a line search; after
         each the levels above are again what they were."""
         own, before, last = self.tasks.levels[level], np.inf, False
         while self.left and not last and not self.met(at, level):
@@ -240,7 +241,7 @@ def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]
     """Levels (A, lower, upper, weights); below them 1/2 d^T d + g^T d. Errors: SolverError."""
     A, lower, upper = (np.concatenate([x[k] for x in levels]) for k in range(3))  # type: ignore[arg-type]
     weights = np.concatenate([np.ones(len(x[0])) if x[3] is None else x[3] for x in levels])
-    found = solve_levels(A, lower, upper, weights, tuple(np.cumsum([len(x[0]) for x in levels]).tolist()), g=g)
+    found = solve_levels(A, lower, upper, weights, tuple(accumulate([len(x[0]) for x in levels])), g=g)
     if found is None or not found.optimal:
         raise SolverError("the active set finds no optimum")
     return found

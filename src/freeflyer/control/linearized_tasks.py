@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, V
 from freeflyer.model.model import Model
 
 TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error is of order 1e-9
+
+_frame_set = lru_cache(maxsize=64)(frame_set)
 
 
 class Posture(NamedTuple):
@@ -54,7 +57,7 @@ class LinearizedTasks:
         compiled = [task for task in tasks if task.record is not None]
         others = [task for task in tasks if task.record is None]
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
-        frames = frame_set(model, *dict.fromkeys([name for task in compiled for name in task.frames]))
+        frames = _frame_set(model, *dict.fromkeys([name for task in compiled for name in task.frames]))
         table = TaskTable.of(compiled, model, frames.places)
         numbers = table.numbers.reshape(-1, TASK_NUMBERS).copy()
         numbers[:, STIFFNESS], numbers[:, DAMPING], numbers[:, VELOCITY:] = 1.0, 0.0, 0.0

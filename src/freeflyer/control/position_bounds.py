@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class PositionBounds:
     free: np.ndarray
 
     @staticmethod
+    @lru_cache(maxsize=64)
     def of(model: Model, limits: bool) -> PositionBounds:
         """Those of all joints that have some."""
         tree = model.tree
