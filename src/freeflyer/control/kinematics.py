@@ -112,7 +112,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     tolerance : float
         Largest error of a task that counts as met, m and rad, at most 1.
     iterations : int
-        Steps tried at most; none moves a coordinate by more than 0.5 m or rad.
+        Steps tried at most; none moves a coordinate by more than 1 m or rad.
 
     Returns
     -------
