@@ -33,7 +33,7 @@ from freeflyer.tolerances import (
     IK_STEP,
 )
 
-CORRECTIONS = 8  # steps against the errors that one step leaves in the levels above; they converge quadratically
+CORRECTIONS = 20  # steps against the errors that one step leaves in the levels above; they converge quadratically
 CONTRACTION = 0.8  # of a sum of squares: what a step of linearised tasks may leave of it
 SUFFICIENT = 1e-4  # of the decrease that rows predict: what a step must gain (Nocedal and Wright, Section 3.1)
 SHORTEST = 1e-6  # of a step: a level ends if less of it were needed
@@ -124,13 +124,17 @@ class Search:
                 gain = rows.b @ rows.b - float(np.sum((share * rows.C @ d - rows.b) ** 2))
                 last = gain <= IK_ROUNDING * square  # no difference of squares shows it
                 new = self._ahead(at, share * d, level, turns, rows.held)
-                if new and self.tasks.square(new, own) > square - SUFFICIENT * gain + IK_ROUNDING * square:
+                if new and self._lagrangian(new, own, rows) > self._lagrangian(at, own, rows) - SUFFICIENT * gain + IK_ROUNDING * square:
                     new = None
                 share *= 0.5
             if new is None:
                 break
             at = new
         return at
+
+    def _lagrangian(self, at: Posture, own: slice, rows: Rows) -> float:
+        """The squares of a level, less what errors of the levels above, however small, gain them."""
+        return self.tasks.square(at, own) + 2.0 * float(at.e @ rows.multipliers)
 
     def _ahead(self, at: Posture, d: np.ndarray, level: int, turns: np.ndarray | None, held: np.ndarray) -> Posture | None:
         """The posture after a step, with the levels above this one as they were; None if it is not found."""
@@ -143,7 +147,7 @@ class Search:
         for _ in range(CORRECTIONS):
             rows = self.rows(now, level, turns)
             before, off = off, max([r.off for r in rows], default=0.0)
-            if off <= 1e-3 * self.tolerance or (off <= self.tolerance and off > 0.5 * before):
+            if off <= 1e-3 * self.tolerance or (off <= self.tolerance and off > 0.9 * before):
                 return now
             new = self._move(now, self._step(now, rows, held))
             if new is None:
