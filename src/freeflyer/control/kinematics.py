@@ -18,7 +18,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.text import count, short_repr
+from freeflyer.text import count, short_repr, visible
 from freeflyer.tolerances import IK_STATIONARY_RESULT
 
 class KinematicLevel(NamedTuple):
@@ -44,7 +44,7 @@ class KinematicLevel(NamedTuple):
     >>> model = ff.robots.chain(3)
     >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
     >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
-    level 1: stationary, largest error 0.6, 9 iterations
+    level 1: stationary, largest error 0.6, 5 iterations
     """
 
     level: int
@@ -73,6 +73,8 @@ class InverseKinematics:
         Steps tried.
     active_limits : tuple of str
         Joints that stand at a limit.
+    levels : tuple of KinematicLevel
+        How each level ended.
 
     Examples
     --------
@@ -80,8 +82,9 @@ class InverseKinematics:
 
     >>> model = ff.robots.chain(3)
     >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2])
-    >>> found.converged, np.round(found.errors[0], 3) + 0.0
-    (False, array([0. , 0. , 0.6]))
+    >>> print(found)
+    not all tasks are met after 5 iterations
+      level 1: stationary, largest error 0.6, 5 iterations
     """
 
     q: np.ndarray
@@ -92,6 +95,11 @@ class InverseKinematics:
     levels: tuple[KinematicLevel, ...]
 
     __repr__ = short_repr
+
+    def __str__(self) -> str:
+        limits = f"; at their limits: {', '.join(map(visible, self.active_limits))}" if self.active_limits else ""
+        end = "all tasks are met" if self.converged else "not all tasks are met"
+        return "\n".join([f"{end} after {count(self.iterations, 'iteration')}{limits}", *(f"  {level}" for level in self.levels)])
 
 
 @public
@@ -131,11 +139,11 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
 
     Notes
     -----
-    Level by level, each step is the shortest that meets the linearised tasks, J d = -e, shortened to a bound on its entries;
-    where rows conflict or a position limit would be passed, it solves the strict hierarchy (Escande, Mansard and Wieber, IJRR
-    33(7), 2014) below the limits and the bound. The bound shrinks where a step does not lead to a better posture; the next
-    level begins where one is met or comes no nearer. It finds one solution of several, near the start; from a singular posture,
-    such as straight legs, it cannot see the way out: start with bent ones.
+    Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
+    33(7), 2014), shortened to a bound on their entries. A level that this brings no nearer goes on by Newton's method with the
+    curvature of its tasks (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018), until it is stationary; then the next one begins in
+    what it leaves free. So every level ends at an optimum to first order, near the start, which need not be the best of all: at a
+    singular posture, such as straight legs, no first step improves; start with bent ones.
 
     Examples
     --------
