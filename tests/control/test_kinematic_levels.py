@@ -1,4 +1,4 @@
-"""Levels of inverse kinematics end at an optimum: certificates from differences of errors alone, and scipy, which finds nothing better."""
+"""Levels of inverse kinematics end at an optimum: certificates by differences of errors alone, and scipy finds nothing better."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ LEGS = {f"{s}LEG_{j}": a for s in "RL" for j, a in (("HIP_P", -0.35), ("KNEE", 0
 def stand(name):
     """(model, q, feet, hand) of a robot on its feet."""
     hand = {"talos_reduced": "gripper_left_base_link", "icub": "l_hand", "g1_29dof_rev_1_0": "left_rubber_hand", "19 joints":
-            "left_rubber_hand", "romeo_small": "l_wrist", "simple_humanoid": "l_wrist", "tocabi": "L_Wrist2_Link"}[name]  # fmt: skip
+            "left_rubber_hand", "romeo_small": "l_wrist", "simple_humanoid": "l_wrist",
+            "tocabi": "L_Wrist2_Link"}[name]  # fmt: skip
     if name == "simple_humanoid":  # its file draws no soles
         model = ff.load(example("simple_humanoid.urdf"))
         low, high = (np.delete(x, range(6)) for x in (model.position_lower, model.position_upper))
@@ -57,7 +58,7 @@ def differences(f, n):
 
 
 def slope(model, tasks, level, q, above):
-    """|g + J_above^T lambda + mu| / (|J| |e|) of the best multipliers, by differences of errors; mu of joints at limits push inwards."""
+    """|g + J_above^T lambda + mu| / (|J| |e|) of the best multipliers, by differences; mu of joints at limits push inwards."""
     n = model.nv
     e, J = errors(model, tasks, level, q, np.zeros(n)), differences(lambda d: errors(model, tasks, level, q, d), n)
     rows = [differences(lambda d, k=k: errors(model, tasks, k, q, d), n) for k in above]
@@ -122,7 +123,7 @@ def test_scipy_finds_nothing_better_for_one_level(base):
 
 
 def test_a_level_below_one_out_of_reach_is_tried_and_optimal():
-    """An arm stretches to a target out of reach; below, its tip turns as far as the stretched arm can (SLSQP, residuals above held)."""
+    """An arm stretches to a target out of reach; below, its tip turns as far as it can (SLSQP, residuals above held)."""
     rng, model = fresh(), ff.robots.chain(6)
     for _ in range(4):
         q = rng.uniform(-0.5, 0.5, 6)
@@ -131,12 +132,12 @@ def test_a_level_below_one_out_of_reach_is_tried_and_optimal():
         turned = control.FrameOrientationTask("tip", X[:3, :3], level=1)
         alone = control.inverse_kinematics(model, [far], q, limits=False)
         found = control.inverse_kinematics(model, [far, turned], q, limits=False)
-        assert [level.outcome for level in found.levels][0] == "stationary"
+        assert found.levels[0].outcome == "stationary"
         assert found.levels[1].outcome in ("met", "stationary"), found.levels
         assert np.linalg.norm(found.errors[0]) <= np.linalg.norm(alone.errors[0]) * (1.0 + 1e-9)
         assert np.linalg.norm(found.errors[1]) <= np.linalg.norm(turned.error(model, alone.q)) + 1e-9
         kept = {"type": "eq", "fun": lambda x, e=found.errors[0], far=far: far.error(model, x) - e}
-        below = lambda x, turned=turned: np.sum(turned.error(model, x) ** 2)  # noqa: E731
+        below = lambda x, turned=turned: np.sum(turned.error(model, x) ** 2)
         best = minimize(below, found.q, method="SLSQP", constraints=kept, options={"ftol": 1e-14, "maxiter": 300})
         held = np.abs(kept["fun"](best.x)).max() <= 1e-12  # else the errors above pay for it
         assert below(found.q) <= best.fun + 1e-6 or not held

@@ -1,4 +1,4 @@
-"""pink and mink beside us: TALOS keeps both feet while its left hand and its centre of mass go to targets, all errors weighted alike.
+"""pink and mink beside us: TALOS keeps both feet; its left hand and its centre of mass go to targets, errors weighted alike.
 
 Both are optional: `pin-pink`, `mink`. Their steps go the whole way (gain 1), without limits or up to the position limits of joints.
 """

@@ -1,11 +1,11 @@
 """Levels of inverse kinematics, one after the other: each is met, or becomes stationary in what the levels above leave free.
 
-A step solves a strict hierarchy of rows below the position limits (Escande, Mansard and Wieber, "Hierarchical quadratic programming",
-IJRR 33(7), 2014). A level that can be met has the rows J d = -e of its linearised tasks. One that cannot has rows of Newton's method
-(Pfeiffer, Escande and Righetti, "Singularity resolution in equality and inequality constrained hierarchical task-space control by
-adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T and M = R^-T N^T, where N is a basis of the
-directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of 1/2 e^T W e + lambda^T c, c being the rows
-above. C d = 0 is also what an ended level asks of those below it.
+A step solves a strict hierarchy of rows below the position limits (Escande, Mansard and Wieber, "Hierarchical quadratic
+programming", IJRR 33(7), 2014). A level that can be met has the rows J d = -e of its linearised tasks. One that cannot has rows of
+Newton's method (Pfeiffer, Escande and Righetti, "Singularity resolution in equality and inequality constrained hierarchical
+task-space control by adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T, M = R^-T N^T.
+N is a basis of the directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of
+1/2 e^T W e + lambda^T c, with c the rows above. C d = 0 is also what an ended level asks of those below it.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Search:
         return self._restore(at, level, None, self.bounds.free) or first
 
     def _descend(self, at: Posture, level: int) -> Posture:
-        """Steps of this level, of linearised tasks as long as they lessen its squares, else of Newton's method with a line search; after
-        each the levels above are again what they were."""
+        """Steps of linearised tasks as long as they lessen this level's squares, else of Newton's method with a line search. After
+        each step the levels above are again what they were."""
         own, before, last = self.tasks.levels[level], np.inf, False
         while self.left and not last and not self.met(at, level):
             self.left -= 1
@@ -124,7 +124,8 @@ class Search:
                 gain = rows.b @ rows.b - float(np.sum((share * rows.C @ d - rows.b) ** 2))
                 last = gain <= IK_ROUNDING * square  # no difference of squares shows it
                 new = self._ahead(at, share * d, level, turns, rows.held)
-                if new and self._lagrangian(new, own, rows) > self._lagrangian(at, own, rows) - SUFFICIENT * gain + IK_ROUNDING * square:
+                most = self._lagrangian(at, own, rows) - SUFFICIENT * gain + IK_ROUNDING * square
+                if new and self._lagrangian(new, own, rows) > most:
                     new = None
                 share *= 0.5
             if new is None:
@@ -178,8 +179,8 @@ class Search:
                 mu = y @ r.M
                 ahead = ALONG / float(np.linalg.norm(mu))
                 there = self.tasks.at(integrate(self.tasks.model, at.q, ahead * mu))
-                change = self._hessian(there, k, r.multipliers, self.tasks.turns(there)) - self._hessian(at, k, r.multipliers, turns)
-                H += change / ahead
+                H += self._hessian(there, k, r.multipliers, self.tasks.turns(there)) / ahead
+                H -= self._hessian(at, k, r.multipliers, turns) / ahead
         H += self._hessian(at, level, multipliers, turns)
         pushed = np.abs(ray.multipliers[first:]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
         held = np.where(pushed, ray.held[first:], 0.0) if ended else ray.held[first:]
@@ -211,10 +212,10 @@ class Search:
         return np.asarray(J.T @ (weights[:, None] * J) + 0.5 * (S + S.T))
 
     def _step(self, at: Posture, rows: Sequence[Rows], held: np.ndarray | None = None) -> np.ndarray:
-        """The step that solves the hierarchy of rows below the limits, shortened to a bound on its entries; zero if none is found."""
+        """The step that solves the hierarchy of rows below the limits, shortened to a bound; zero if none is found."""
         G, low, high = self.bounds.rows(at.q)
         low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
-        for side in [r.held for r in rows if r.M is not None] + [held] * (held is not None):
+        for side in [*(r.held for r in rows if r.M is not None), *([] if held is None else [held])]:
             low, high = np.where(side > 0.0, high, low), np.where(side < 0.0, low, high)
         try:
             d = _solve((G, low, high, None), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
@@ -243,7 +244,7 @@ class Search:
 
 def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], g: np.ndarray | None = None) -> ActiveSet:
     """Levels (A, lower, upper, weights); below them 1/2 d^T d + g^T d. Errors: SolverError."""
-    A, lower, upper = (np.concatenate([x[k] for x in levels]) for k in range(3))  # type: ignore[arg-type]
+    A, lower, upper = (np.concatenate([x[k] for x in levels]) for k in range(3))
     weights = np.concatenate([np.ones(len(x[0])) if x[3] is None else x[3] for x in levels])
     found = solve_levels(A, lower, upper, weights, tuple(accumulate([len(x[0]) for x in levels])), g=g)
     if found is None or not found.optimal:

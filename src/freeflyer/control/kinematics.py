@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.reduction import has_loops
+from freeflyer.control.kinematic_levels import Search
 from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.position_bounds import PositionBounds
-from freeflyer.control.kinematic_levels import Search
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
@@ -20,6 +20,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import count, short_repr, visible
 from freeflyer.tolerances import IK_STATIONARY_RESULT
+
 
 class KinematicLevel(NamedTuple):
     """How a level of inverse kinematics ended.

@@ -34,8 +34,8 @@ class Posture(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearizedTasks:
-    """Tasks of a robot, their rows by level. `compiled`: those that compiled code reads, without gains, so that at rest they ask for
-    -e; `own`: the others, with the rows that count. `order`: of both, if rows of `own` belong between others. `weights` (m,) of the
+    """Tasks of a robot, their rows by level. `compiled`: those that compiled code reads, without gains, so that at rest they ask
+    for -e; `own`: the others, with the rows that count. `order`: of the rows of both, if there are others. `weights` (m,) of the
     squared errors, in each level 1 at most; `levels`: which rows each has."""
 
     model: Model
@@ -70,8 +70,8 @@ class LinearizedTasks:
         for rows in levels:
             weight[rows] /= weight[rows].max(initial=0.0)
         return LinearizedTasks(
-            model, frames, table._replace(numbers=numbers.ravel()), tuple(zip(others, [w > 0.0 for w in kept])), order, weight, levels,
-            np.zeros(model.nv),
+            model, frames, table._replace(numbers=numbers.ravel()), tuple(zip(others, [w > 0.0 for w in kept])), order, weight,
+            levels, np.zeros(model.nv),
         )  # fmt: skip
 
     def at(self, q: np.ndarray) -> Posture:
