@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,9 @@ class LinearizedTasks:
         numbers = table.numbers.reshape(-1, TASK_NUMBERS).copy()
         numbers[:, STIFFNESS], numbers[:, DAMPING], numbers[:, VELOCITY:] = 1.0, 0.0, 0.0
         weights = [*(task.kept_weights for task in compiled), *(w[w > 0.0] for w in kept)]
-        level = np.repeat([task.level for task in (*compiled, *others)], [len(w) for w in weights])
-        order = np.argsort(level, kind="stable")
-        level, weight = level[order], np.concatenate([*weights, np.zeros(0)])[order]
-        ends = np.searchsorted(level, sorted({task.level for task in tasks}), side="right").tolist()
+        level = [task.level for task, w in zip((*compiled, *others), weights) for _ in w]
+        order, weight = np.argsort(level, kind="stable"), np.concatenate([*weights, np.zeros(0)])
+        weight, ends = weight[order], list(accumulate([level.count(k) for k in sorted({task.level for task in tasks})]))
         levels = tuple([slice(first, end) for first, end in zip([0, *ends], ends)])
         for rows in levels:
             weight[rows] /= weight[rows].max(initial=0.0)
