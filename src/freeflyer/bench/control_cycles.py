@@ -1,5 +1,5 @@
 """Control cycles: our contestants on TALOS beside TSID, weighted like TSID's and strict, and on the built-in humanoid; inverse
-kinematics beside pink."""
+kinematics beside pink and mink."""
 
 from __future__ import annotations
 
