@@ -218,7 +218,7 @@ class Search:
         for side in [*(r.held for r in rows if r.M is not None), *([] if held is None else [held])]:
             low, high = np.where(side > 0.0, high, low), np.where(side < 0.0, low, high)
         try:
-            d = _solve((G, low, high, None), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
+            d = _solve((G, low, high, np.ones(len(G))), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
         except SolverError:  # near singular postures the step is long, and meets many limits
             return np.zeros(len(self.tasks.rest))
         return d * min(1.0, IK_STEP / max(float(np.abs(d).max(initial=0.0)), IK_STEP))
@@ -231,7 +231,7 @@ class Search:
             low, high = np.where(r.held != 0.0, 0.0, low), np.where(r.held != 0.0, 0.0, high)
         C = np.concatenate([at.J[:0], *(r.C for r in above)])
         still = np.zeros(len(C))
-        return _solve((C, still, still, None), (G, low, high, None), g=g)
+        return _solve((C, still, still, still + 1.0), (G, low, high, np.ones(len(G))), g=g)
 
     def _move(self, at: Posture, d: np.ndarray) -> Posture | None:
         """The posture after a step; None if it is beyond limits, or loops do not close so far away."""
@@ -242,10 +242,9 @@ class Search:
         return new if self.bounds.gap(new.q) <= IK_LIMIT_GAP else None
 
 
-def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], g: np.ndarray | None = None) -> ActiveSet:
+def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], g: np.ndarray | None = None) -> ActiveSet:
     """Levels (A, lower, upper, weights); below them 1/2 d^T d + g^T d. Errors: SolverError."""
-    A, lower, upper = (np.concatenate([x[k] for x in levels]) for k in range(3))
-    weights = np.concatenate([np.ones(len(x[0])) if x[3] is None else x[3] for x in levels])
+    A, lower, upper, weights = (np.concatenate([x[k] for x in levels]) for k in range(4))
     found = solve_levels(A, lower, upper, weights, tuple(accumulate([len(x[0]) for x in levels])), g=g)
     if found is None or not found.optimal:
         raise SolverError("the active set finds no optimum")
