@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from robots_on_disk import needs_examples
 
 import freeflyer as ff
 from freeflyer.bench.cycles import Contestant, cycle_times, cycles_table, standing_times
-from freeflyer.bench.pink_peer import TOLERANCE, reach_table, reach_times
+from freeflyer.bench.kinematic_peers import REACHES, TOLERANCE, own_solver, reach, reach_table, reach_times
 from freeflyer.bench.standing import motion, talos
+from freeflyer.control.position_bounds import PositionBounds
 
 
 def test_contestants_take_turns_after_each_cycle():
@@ -50,14 +52,26 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
 
 @needs_examples
 def test_missing_peers_leave_a_note():
-    for times, note in (standing_times(count=3, rounds=1), reach_times(0.02, blocks=1, block_seconds=0.0)):
-        assert all(t.name.startswith(("TSID", "pink", "freeflyer")) for t in times)
-        assert note.startswith("no peer: ") or len(times) == 2  # TSID has two solvers
+    for times, note in (standing_times(count=3, rounds=1), reach_times([(0.02, 0.5, False)], blocks=1, block_seconds=0.0)):
+        assert all(t.name.startswith(("TSID", "pink", "mink", "freeflyer")) for t in times)
+        assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
 
 
 @needs_examples
 def test_inverse_kinematics_ends_at_the_tolerance():
-    times, note = reach_times(0.02, blocks=1, block_seconds=0.0)
+    times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], blocks=1, block_seconds=0.0)
     assert all(t.error <= 2.0 * TOLERANCE and 0 < t.steps < 10 and t.time > 0.0 for t in times)
     table = reach_table(times, note)
     assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+@needs_examples
+def test_joints_stand_at_their_limits_at_the_second_target():
+    """Its limits are active for peers, too: without them some joint would be beyond."""
+    r = reach(*REACHES[1])
+    q, _ = own_solver(r)()
+    bounds = PositionBounds.of(r.problem.model, True)
+    assert bounds.active(q)
+    assert bounds.gap(q) <= 1e-9
+    q, _ = own_solver(replace(r, limits=False))()
+    assert bounds.gap(q) > 1e-3

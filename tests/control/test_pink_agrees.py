@@ -1,4 +1,4 @@
-"""pink's differential inverse kinematics of TALOS: the same targets are reached, and the same single steps are made."""
+"""Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; pink's single steps are ours."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.bench.kinematic_peers import PEERS, TOLERANCE, Reach, error, own_solver, reach
 from freeflyer.bench.peer import peer_for
-from freeflyer.bench.pink_peer import TOLERANCE, Reach, error, own_solver, pink_solver, reach
+from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
 
@@ -25,13 +26,16 @@ def pink():
     return pytest.importorskip("pink")
 
 
-@pytest.mark.parametrize("distance", [0.02, 0.1])
-def test_both_reach_the_targets(pink, distance):
-    r = reach(distance)
-    for run in (own_solver(r), pink_solver(r)):
+@pytest.mark.parametrize("target", [(0.02, 0.5, False), (0.1, 0.5, True), (0.4, 1.5, True)])
+@pytest.mark.parametrize("peer", PEERS)
+def test_all_reach_the_targets(peer, target):
+    pytest.importorskip(peer.split(",")[0])
+    r = reach(*target)
+    for run in (own_solver(r), PEERS[peer](r)):
         q, steps = run()
-        assert error(r, q) <= 2.0 * TOLERANCE  # pink's errors are in the frame's axes, and their linear part is log6's
+        assert error(r, q) <= 2.0 * TOLERANCE  # their errors are in the frame's axes, and their linear part is log6's
         assert steps < 10
+        assert not r.limits or PositionBounds.of(r.problem.model, True).gap(q) <= TOLERANCE
 
 
 def away(rng: np.random.Generator) -> tuple[Reach, np.ndarray]:

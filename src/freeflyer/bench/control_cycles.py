@@ -1,5 +1,5 @@
 """Control cycles: our contestants on TALOS beside TSID, weighted like TSID's and strict, and on the built-in humanoid; inverse
-kinematics beside pink."""
+kinematics beside pink and mink."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import contacts
 from freeflyer.bench.cycles import Contestant, CycleTiming, cycle_times, cycles_table, standing_times
-from freeflyer.bench.pink_peer import ReachTiming, reach_table, reach_times
+from freeflyer.bench.kinematic_peers import ReachTiming, reach_table, reach_times
 from freeflyer.bench.standing import Standing, motion_tasks
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask

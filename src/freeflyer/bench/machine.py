@@ -9,7 +9,7 @@ from pathlib import Path
 
 from freeflyer.bench.results import Machine
 
-PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "pin-pink")
+PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "pin-pink", "mink")
 
 
 def machine() -> Machine:

@@ -41,7 +41,11 @@ from .inputs import (
     wrench_inputs as wrench_inputs,
 )
 from .joint_limits import JointLimits as JointLimits
-from .kinematics import InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics
+from .kinematics import (
+    InverseKinematics as InverseKinematics,
+    KinematicLevel as KinematicLevel,
+    inverse_kinematics as inverse_kinematics,
+)
 from .limits import (
     AccelerationLimits as AccelerationLimits,
     Limit as Limit,

@@ -4,26 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.reduction import has_loops
-from freeflyer.control.linearized_tasks import LinearizedTasks, Posture
+from freeflyer.control.kinematic_levels import Search
+from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.position_bounds import PositionBounds
-from freeflyer.control.tasks import Task, check_tasks, evaluate
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import SMALLEST, number, one_row, true_or_false, whole_number
+from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.optimization.errors import SolverError
-from freeflyer.optimization.hierarchy import Level, solve_hierarchy
-from freeflyer.text import short_repr
-from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_RANK_RATIO, IK_SHORTEST_STEP, IK_STEP, IK_STEP_RESIDUAL
+from freeflyer.text import count, short_repr, visible
+from freeflyer.tolerances import IK_STATIONARY_RESULT
 
-CORRECTIONS = 4  # steps against the errors that one step leaves; they converge quadratically where the level can be met
+
+class KinematicLevel(NamedTuple):
+    """How a level of inverse kinematics ended.
+
+    Attributes
+    ----------
+    level : int
+        As in its tasks.
+    residual : float
+        Largest error of its tasks, m or rad.
+    iterations : int
+        Steps tried for it.
+    stationarity : float
+        Length of the projected gradient, relative to the norms of the errors and their Jacobian, weighted: what is left of
+        J^T W e in directions that levels above and limits leave free. 0 if the level is met.
+    outcome : str
+        "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither, steps ran
+        out or became too short.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(3)
+    >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
+    >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
+    level 1: stationary, largest error 0.6, 5 iterations
+    """
+
+    level: int
+    residual: float
+    iterations: int
+    stationarity: float
+    outcome: str
+
+    def __str__(self) -> str:
+        return f"level {self.level}: {self.outcome}, largest error {self.residual:.3g}, {count(self.iterations, 'iteration')}"
 
 
 @dataclass(frozen=True)
@@ -42,6 +74,8 @@ class InverseKinematics:
         Steps tried.
     active_limits : tuple of str
         Joints that stand at a limit.
+    levels : tuple of KinematicLevel
+        How each level ended.
 
     Examples
     --------
@@ -49,8 +83,9 @@ class InverseKinematics:
 
     >>> model = ff.robots.chain(3)
     >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2])
-    >>> found.converged, np.round(found.errors[0], 3) + 0.0
-    (False, array([0. , 0. , 0.6]))
+    >>> print(found)
+    not all tasks are met after 5 iterations
+      level 1: stationary, largest error 0.6, 5 iterations
     """
 
     q: np.ndarray
@@ -58,8 +93,14 @@ class InverseKinematics:
     errors: tuple[np.ndarray, ...]
     iterations: int
     active_limits: tuple[str, ...]
+    levels: tuple[KinematicLevel, ...]
 
     __repr__ = short_repr
+
+    def __str__(self) -> str:
+        limits = f"; at their limits: {', '.join(map(visible, self.active_limits))}" if self.active_limits else ""
+        end = "all tasks are met" if self.converged else "not all tasks are met"
+        return "\n".join([f"{end} after {count(self.iterations, 'iteration')}{limits}", *(f"  {level}" for level in self.levels)])
 
 
 @public
@@ -80,7 +121,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     tolerance : float
         Largest error of a task that counts as met, m and rad, at most 1.
     iterations : int
-        Steps tried at most; none moves a coordinate by more than 0.5 m or rad.
+        Steps tried at most; none moves a coordinate by more than 1 m or rad.
 
     Returns
     -------
@@ -99,11 +140,11 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
 
     Notes
     -----
-    Level by level, each step is the shortest that meets the linearised tasks, J d = -e, shortened to a bound on its entries;
-    where rows conflict or a position limit would be passed, it solves the strict hierarchy (Escande, Mansard and Wieber, IJRR
-    33(7), 2014) below the limits and the bound. The bound shrinks where a step does not lead to a better posture; the next
-    level begins where one is met or comes no nearer. It finds one solution of several, near the start; from a singular posture,
-    such as straight legs, it cannot see the way out: start with bent ones.
+    Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
+    33(7), 2014), shortened to a bound on their entries. A level that this brings no nearer goes on by Newton's method with the
+    curvature of its tasks (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018), until it is stationary; then the next one begins in
+    what it leaves free. So every level ends at an optimum to first order, near the start, which need not be the best of all: at a
+    singular posture, such as straight legs, no first step improves; start with bent ones.
 
     Examples
     --------
@@ -126,80 +167,19 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     iterations = whole_number("iterations", iterations, 1)
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")
-    tasks = check_tasks(model, tasks, now)
+    tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
     wanted = LinearizedTasks.of(model, tasks, now)
     bounds = PositionBounds.of(model, limits)
     bounds.check(now)
-    best, reach, tried, level = wanted.at(now), IK_STEP, 0, 0
-    while tried < iterations and level < len(wanted.by_level):  # a later level waits until those before are met, or end
-        if wanted.met(best, level, tolerance):
-            reach, level = IK_STEP, level + 1
-            continue
-        tried += 1
-        try:
-            ahead, length = _move(wanted, level, best, bounds, reach, tolerance)
-        except (LinkageError, SolverError):  # loops that do not close so far away; rows that no solver tells apart
-            ahead, length = best, reach
-        new, old = wanted.squares(ahead, level, tolerance), wanted.squares(best, level, tolerance)
-        if _better(new, old) and bounds.gap(ahead.q) <= max(IK_LIMIT_GAP, bounds.gap(best.q)):
-            best, reach = ahead, min(2.0 * reach, IK_STEP)
-            continue
-        reach = 0.25 * min(reach, length)
-        if reach < IK_SHORTEST_STEP:
-            reach, level = IK_STEP, level + 1
-    met = wanted.met(best, len(wanted.by_level) - 1, tolerance)
-    return InverseKinematics(best.q, met, tuple([evaluate(task, model, best.q)[0] for task in tasks]), tried, bounds.active(best.q))
-
-
-def _move(tasks: LinearizedTasks, level: int, at: Posture, bounds: PositionBounds, reach: float,
-          tolerance: float) -> tuple[Posture, float]:  # fmt: skip
-    """The posture after one step, and the longest entry of that step.
-
-    A step is straight in the tangent space, tasks are not: errors that it leaves in ended levels are removed by steps of these.
-    """
-    step = _step(tasks.levels(at, level), bounds, at.q, reach)
-    length = float(np.abs(step).max(initial=0.0))
-    for _ in range(CORRECTIONS + 1):
-        at = tasks.at(integrate(tasks.model, at.q, step))
-        if tasks.met(at, level - 1, tolerance) and bounds.gap(at.q) <= IK_LIMIT_GAP:
-            break
-        step = _step(tasks.levels(at, level - 1), bounds, at.q, reach)
-        if np.abs(step).max(initial=0.0) < IK_SHORTEST_STEP**2:
-            break
-    return at, length
-
-
-def _better(new: Sequence[float], old: Sequence[float]) -> bool:
-    """Whether the first level whose sum of squares changes becomes better."""
-    for found, before in zip(new, old):
-        if abs(found - before) > IK_DECREASE * before:
-            return found < before
-    return False
-
-
-def _step(levels: Sequence[Level], bounds: PositionBounds, q: np.ndarray, reach: float) -> np.ndarray:
-    """The step d (nv,) of linearised tasks, within limits, no entry longer than `reach`: the shortest that meets all rows, or so
-    much of it as the bound allows; the hierarchy's solution where rows conflict or a position limit would be passed."""
-    d = _shortest(levels) if levels else None
-    if d is not None:
-        d *= min(1.0, reach / max(float(np.abs(d).max(initial=0.0)), reach))
-        if bounds.hold(q, d):
-            return d
-    return solve_hierarchy([Level(*bounds.rows(q, reach)), *levels]).x
-
-
-def _shortest(levels: Sequence[Level]) -> np.ndarray | None:
-    """The shortest d (nv,) that meets all rows, which is what the hierarchy gives where no limit is active; None without one."""
-    J, b = np.concatenate([level.A for level in levels]), np.concatenate([level.lower for level in levels])
-
-    def met(d: np.ndarray) -> bool:
-        return bool((np.abs(J @ d - b) <= IK_STEP_RESIDUAL * (1.0 + np.abs(J) @ np.abs(d))).all())
-
-    try:
-        d = J.T @ np.linalg.solve(J @ J.T, b)
-        if met(d):
-            return d
-    except np.linalg.LinAlgError:
-        pass
-    d = np.linalg.lstsq(J, b, rcond=IK_RANK_RATIO)[0]  # of rows that depend on others and agree with them
-    return d if met(d) else None
+    search, at, tried = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
+    for _ in wanted.levels:
+        before = search.left
+        at = search.improve(at)
+        tried.append(before - search.left)
+    levels = []
+    for k, (rows, level) in enumerate(zip(search.rows(at, len(tried)), sorted({task.level for task in tasks}))):
+        end = "met" if search.met(at, k) else "stationary" if rows.stationarity <= IK_STATIONARY_RESULT else "stopped"
+        largest = float(np.abs(at.e[wanted.levels[k]]).max(initial=0.0))
+        levels.append(KinematicLevel(level, largest, tried[k], rows.stationarity, end))
+    met, errors = all(level.outcome == "met" for level in levels), tuple([np.asarray(task.error(model, at.q)) for task in tasks])
+    return InverseKinematics(at.q, met, errors, sum(tried), bounds.active(at.q), tuple(levels))

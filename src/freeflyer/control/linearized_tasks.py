@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,13 @@ from freeflyer.control.problem import Problem
 from freeflyer.control.solving import asked_of
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.hierarchy import Level
+
+TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error is of order 1e-9
 
 
 class Posture(NamedTuple):
@@ -28,51 +31,52 @@ class Posture(NamedTuple):
     J: np.ndarray
 
 
-class LevelRows(NamedTuple):
-    """Rows of the tasks of one level, their weights, of which the largest is 1, and all rows up to this level."""
-
-    rows: np.ndarray
-    weights: np.ndarray
-    upto: np.ndarray
-
-
 @dataclass(frozen=True, eq=False)
 class LinearizedTasks:
-    """Tasks of a robot. `compiled`: the problem of those whose rows compiled code makes, with gains for which they ask for -e at
-    rest; `own`: the others, with the rows that count. Rows of both follow each other."""
+    """Tasks of a robot, their rows by level. `compiled`: the problem of those whose rows compiled code makes, with gains for which
+    they ask for -e at rest; `own`: the others, with the rows that count. `order`: of the rows of both, if there are others.
+    `weights` (m,) of the squared errors, in each level 1 at most; `levels`: which rows each has."""
 
     model: Model
     compiled: Problem
     own: tuple[tuple[Task, np.ndarray], ...]
-    by_level: tuple[LevelRows, ...]
+    order: np.ndarray
+    weights: np.ndarray
+    levels: tuple[slice, ...]
 
     @staticmethod
     def of(model: Model, tasks: Sequence[Task], q: np.ndarray) -> LinearizedTasks:
-        """Of tasks that are checked at q (nq,)."""
+        """Of tasks at q (nq,). InputError for those of velocities, and for errors and Jacobians of shapes that do not fit."""
         for task in tasks:
             if isinstance(task, CentroidalMomentumTask):
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
-        compiled = [
-            replace(task, stiffness=1.0, damping=0.0, velocity=None, acceleration=None) for task in tasks if task.compiled
-        ]  # fmt: skip
-        problem = Problem(model, compiled)
-        others = [task for task in tasks if not task.compiled]
+        still = {"stiffness": 1.0, "damping": 0.0, "velocity": None, "acceleration": None}
+        problem = Problem(model, [replace(task, **still) for task in tasks if task.compiled])  # type: ignore[arg-type]
+        others = sorted([task for task in tasks if not task.compiled], key=lambda task: task.level)
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
         program, _ = asked_of(problem, q, model._zero, "full", True)
-        weights = [*(p.weights for p in program.pieces if p.weights is not None), *(w[w > 0.0] for w in kept)]
-        levels = [task.level for task in (*problem.tasks_in_order, *others)]
-        return LinearizedTasks(model, problem, tuple(zip(others, [w > 0.0 for w in kept])), _by_level(levels, weights))
+        weights = [*(piece.weights for piece in program.pieces if piece.weights is not None), *(w[w > 0.0] for w in kept)]
+        level = [task.level for task, w in zip((*problem.tasks_in_order, *others), weights) for _ in w]
+        order, weight = np.argsort(level, kind="stable"), np.concatenate([*weights, np.zeros(0)])
+        weight, ends = weight[order], list(accumulate([level.count(k) for k in sorted(set(level))]))
+        levels = tuple([slice(first, end) for first, end in zip([0, *ends], ends)])
+        for rows in levels:
+            weight[rows] /= weight[rows].max(initial=0.0)
+        return LinearizedTasks(model, problem, tuple(zip(others, [w > 0.0 for w in kept])), order, weight, levels)
 
     def at(self, q: np.ndarray) -> Posture:
         """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
-        parts, rest = [], self.model._zero
+        e, J, rest = np.zeros(0), np.zeros((0, self.model.nv)), self.model._zero
         if self.compiled.tasks:
             program, numbers = asked_of(self.compiled, q, rest, "full", True)
             rows = call(CONTROL_PROGRAM, program.sizes, q, rest, rest, numbers)
             if rows is None:
                 mass_matrix(self.model, q)  # refuses such configurations
                 raise InputError(f"the terms of the configuration {format_value(q)} are not finite")
-            parts = [(-rows[1][program.hard :], rows[0][program.hard :])]
+            e, J = -rows[1][program.hard :], rows[0][program.hard :]
+        if not self.own:
+            return Posture(q, e, J)
+        parts = [(e, J)]
         for task, kept in self.own:
             e, J = evaluate(task, self.model, q)
             if len(e) != len(kept):
@@ -81,29 +85,19 @@ class LinearizedTasks:
                     task=task.name,
                 )
             parts.append((e[kept], J[kept]))
-        e, J = (np.concatenate(x) for x in zip(*parts)) if parts else (np.zeros(0), np.zeros((0, self.model.nv)))
+        e, J = (np.concatenate(x)[self.order] for x in zip(*parts))
         return Posture(q, e, J)
 
-    def met(self, at: Posture, level: int, tolerance: float) -> bool:
-        """Whether all rows up to this level, counted from 0, are met; -1: none is asked for."""
-        return level < 0 or float(np.abs(at.e[self.by_level[level].upto]).max(initial=0.0)) <= tolerance
+    def turns(self, at: Posture) -> np.ndarray:
+        """How J changes along each velocity coordinate (nv, m, nv), by central differences."""
+        steps = TURN_STEP * np.eye(self.model.nv)
+        ahead, behind = ([self.at(integrate(self.model, at.q, d)).J for d in side] for side in (steps, -steps))
+        return (np.array(ahead) - np.array(behind)) / (2.0 * TURN_STEP)
 
-    def squares(self, at: Posture, level: int, tolerance: float) -> list[float]:
-        """The weighted sum of squares of each level up to this one; 0 for a level that is met."""
-        errors = [(x.weights, at.e[x.rows]) for x in self.by_level[: level + 1]]
-        return [0.0 if np.abs(e).max(initial=0.0) <= tolerance else float(w @ e**2) for w, e in errors]
+    def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
+        """Whether rows are met."""
+        return float(np.abs(at.e[rows]).max(initial=0.0)) <= tolerance
 
-    def levels(self, at: Posture, level: int) -> list[Level]:
-        """Linearised tasks up to this level: J d = -e."""
-        return [Level(at.J[x.rows], -at.e[x.rows], -at.e[x.rows], x.weights) for x in self.by_level[: level + 1]]
-
-
-def _by_level(levels: Sequence[int], weights: Sequence[np.ndarray]) -> tuple[LevelRows, ...]:
-    of_row = np.repeat(np.array(levels, int), [len(w) for w in weights])
-    every = np.concatenate([*weights, np.zeros(0)])
-    found = []
-    for level in sorted(set(levels)):
-        rows = np.flatnonzero(of_row == level)
-        w = every[rows]
-        found.append(LevelRows(rows, w / w.max() if len(w) else w, np.flatnonzero(of_row <= level)))
-    return tuple(found)
+    def square(self, at: Posture, rows: slice) -> float:
+        """Weighted sum of squares of errors."""
+        return float(self.weights[rows] @ at.e[rows] ** 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,25 +15,28 @@ from freeflyer.tolerances import IK_LIMIT_GAP
 
 @dataclass(frozen=True)
 class PositionBounds:
-    """Position limits of joints of one coordinate: names, entries of q and of the tree's v, ends."""
+    """Position limits (m,) of joints of one coordinate: names, entries of q and of the tree's v, ends. `rates` (m, nv): how they
+    follow velocities of a tree; `free` (m,): zeros."""
 
     model: Model
     names: tuple[str, ...]
     at: np.ndarray
-    rates: np.ndarray
+    coordinates: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    rates: np.ndarray
+    free: np.ndarray
 
     @staticmethod
+    @lru_cache(maxsize=64)
     def of(model: Model, limits: bool) -> PositionBounds:
         """Those of all joints that have some."""
         tree = model.tree
-        low, high = tree.position_lower, tree.position_upper
-        places = [(j.name, j.iq, j.iv) for j in tree.joints if j.nq == j.nv == 1]
-        places = [p for p in places if limits and (np.isfinite(low[p[2]]) or np.isfinite(high[p[2]]))]
-        rates = np.array([v for _, _, v in places], int)
-        names, at = tuple(name for name, _, _ in places), np.array([i for _, i, _ in places], int)
-        return PositionBounds(model, names, at, rates, low[rates], high[rates])
+        bounded = np.isfinite(tree.position_lower) | np.isfinite(tree.position_upper)
+        joints = [j for j in tree.joints if j.nq == j.nv == 1 and bounded[j.iv]] if limits else []
+        at, iv = np.array([j.iq for j in joints], int), np.array([j.iv for j in joints], int)
+        lower, upper, rates = tree.position_lower[iv], tree.position_upper[iv], np.eye(tree.nv)[iv]
+        return PositionBounds(model, tuple([j.name for j in joints]), at, iv, lower, upper, rates, np.zeros(len(iv)))
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
@@ -50,24 +54,11 @@ class PositionBounds:
         x = q[self.at]
         return float(np.maximum(self.lower - x, x - self.upper).max(initial=0.0))
 
-    def rows(self, q: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(A, lower, upper) of a step: no entry longer than `reach`, and no joint beyond its limits."""
-        n, x = self.model.nv, q[self.at]
-        own = np.eye(n)
-        G = self._directions(q)
-        G = own[self.rates] if G is None else G
-        low, high = np.concatenate([np.full(n, -reach), self.lower - x]), np.concatenate([np.full(n, reach), self.upper - x])
-        return np.concatenate([own, G]), low, high
-
-    def hold(self, q: np.ndarray, d: np.ndarray) -> bool:
-        """Whether a step d (nv,) passes none of them, as far as it is straight."""
-        G, x = self._directions(q), q[self.at]
-        moved = x + (d[self.rates] if G is None else G @ d)
-        return bool((self.lower <= moved).all() and (moved <= self.upper).all())
-
-    def _directions(self, q: np.ndarray) -> np.ndarray | None:
-        """Of a closed model: how joints with limits follow its velocities (m, nv); of a tree they are velocities."""
-        return None if self.model.reduction is None else velocity_map(self.model, q)[self.rates]
+    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(G, lower, upper) of a step: how joints with limits follow the model's velocities (m, nv), how far they may go."""
+        x = q[self.at]
+        G = self.rates if self.model.reduction is None else velocity_map(self.model, q)[self.coordinates]
+        return G, self.lower - x, self.upper - x
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""

@@ -155,7 +155,7 @@ means({
     buffers.row_step: lambda e, b: 1 if packs(e, b) else LANES,
     buffers.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
     buffers.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
-    buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
-    buffers.workspaces_taken: workspaces_taken,
-    buffers.release_workspaces: release_workspaces, buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total,
+    buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.workspaces_taken: workspaces_taken,
+    buffers.release_workspaces: release_workspaces, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
+    buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total,
 })  # fmt: skip
