@@ -52,15 +52,26 @@ def test_the_first_step_is_made():
 
 
 def test_a_swing_foot_with_dampers_follows():
-    """Motors make up for damping at once: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
+    """Motors make up for damping without lag: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
     model = ff.robots.humanoid(20)
     joints = tuple([
         replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
     ])
     run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
     error = run.largest_errors()["FramePoseTask('left_sole')"]
-    assert error.m < 1e-3
-    assert error.rad < 4e-3
+    assert error.m < 2.5e-4
+    assert error.rad < 7e-4
+
+
+def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):
+    """Damping is made up for at the commanded velocity: at the measured one, late by 20 ms, the foot was lost by 28 mm and
+    0.15 rad, at once by 0.65 m."""
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    run = control.run("walk", ff.load(path), path=path, steps=2, duration=1.8)
+    error = run.largest_errors()["FramePoseTask('left_ankle_roll_sole')"]
+    assert not run.fell
+    assert error.m < 3e-3
+    assert error.rad < 6e-3
 
 
 def test_lengths_and_angles_are_apart():

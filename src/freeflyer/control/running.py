@@ -44,7 +44,7 @@ from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
-SMOOTHING = 0.02  # s, of the forces that make up for damping of closed linkages: at once they would excite their compliance
+CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
@@ -154,7 +154,7 @@ class _Loop:
         self.most = np.asarray(scenario.stance.model.effort_limit)[self.places]
         model, q = scenario.stance.model, scenario.stance.q
         self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
-        self.lost = springs_and_damping(model, q, np.zeros(model.nv))[self.places]  # what springs and damping take from the motors
+        self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         self.cycles: list[tuple[Sequence[Task], ControlSolution]] = []
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -167,12 +167,10 @@ class _Loop:
         solution = problem.solve(q, v, formulation=self.formulation, warm=self.last, **self.options)
         self.last = solution
         self.ahead.append(solution.a)
+        self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
         tau = np.zeros(problem.model.nv)
-        if self.passive:
-            lost = springs_and_damping(stance.model, q, v)[self.places]
-            share = min(1.0, stance.dt / SMOOTHING) if stance.model.reduction else 1.0
-            self.lost = self.lost + (lost - self.lost) * share
-        tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
+        lost = springs_and_damping(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
+        tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
         self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
         return tau
 
