@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.set_tables import support
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.control.body_tasks import CenterOfMassTask
@@ -123,7 +123,7 @@ def _hand(stance: Stance) -> str:
     if known is not None:
         return known
     free = set(kinematic_chains(model, contacts=ConstraintSet(model, contacts=stance.feet)).unconstrained.tolist())
-    arms = {name: len(free.intersection(path(model, name))) for name in model.link_names} if not model.reduction else {}
+    arms = {name: len(free & support(model, name)) for name in model.link_names} if not model.reduction else {}
     if arms and max(arms.values()) >= ARM_JOINTS:
         return max(arms, key=lambda name: arms[name])
     return max(_trunk(stance), key=lambda name: float(stance.pose(name)[0, 3]))

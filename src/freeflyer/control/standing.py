@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import closed_posture
-from freeflyer.constraints.set_tables import path as path_of
+from freeflyer.constraints.set_tables import support
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.soles import feet_in_file
@@ -230,7 +230,7 @@ def _leg(model: Model, foot: Contact, feet: Sequence[Contact]) -> _Leg | None:
     point. Knees bend as their limits allow; else forward above soles, and towards the middle of the feet above points."""
     if model.reduction:
         return None
-    carrying, found = set(path_of(model, foot.frame)), []
+    carrying, found = support(model, foot.frame), []
     for joint in model.joints:
         if joint.iv in carrying and joint.kind in ("revolute", "continuous"):
             axis = frame_jacobian(model, model.neutral, joint.child, "mixed")[3:, joint.iv]
