@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import closed_posture
+from freeflyer.constraints.running import velocity_map
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.body_tasks import PostureTask
@@ -45,6 +46,7 @@ from freeflyer.text import short_repr
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
+SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
@@ -169,7 +171,7 @@ class _Loop:
         self.ahead.append(solution.a)
         self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
         tau = np.zeros(problem.model.nv)
-        lost = springs_and_damping(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
+        lost = joint_losses(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
         tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
         self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
         return tau
@@ -291,11 +293,12 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     return Stance(model, q, found, model.tree.joints[0].child, dt)
 
 
-def springs_and_damping(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Forces (nv,) of the joints' springs and damping, which motors make up for; dry friction is left to the feedback, as its sign
-    at rest is not known."""
+def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Forces (nv,) of the joints' springs, damping and dry friction, which motors make up for; friction of joints slower than
+    SLOW_JOINT is in proportion to v."""
     at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
-    return np.asarray(at_rest + twice - once)
+    G = velocity_map(model, q) if model.reduction else np.eye(model.nv)
+    return np.asarray(at_rest + twice - once - G.T @ (model.tree.friction * np.clip(G @ v / SLOW_JOINT, -1.0, 1.0)))
 
 
 def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]], progress: Progress) -> dict[str, np.ndarray]:
