@@ -108,6 +108,26 @@ def test_a_lost_task_is_named():
     assert replace(run, errors=early, pushed=True).lost == ()
 
 
+def test_joints_at_their_limits_are_named():
+    run = control.run("squat", "humanoid", duration=0.01, **SLOW)
+    assert run.stopped == ()
+    model, q = run.stance.model, run.run.q.copy()
+    for name, limits in (("left_elbow", model.position_upper), ("right_knee", model.position_lower)):
+        joint = model.joint(name)
+        q[-1, joint.iq] = limits[joint.iv]
+    assert set(replace(run, run=replace(run.run, q=q)).stopped) == {"left_elbow", "right_knee"}
+    assert replace(run, run=replace(run.run, q=q[-1:])).stopped == ()
+
+
+def test_a_hand_leaves_from_bent_arms(models_folder):
+    """From straight arms, whose Jacobian is singular, it was lost by 6 cm."""
+    path = models_folder / "tocabi" / "tocabi.urdf"
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    run = control.run("reach", robot.model, q=robot.q, feet=robot.feet, duration=2.4, **SLOW)
+    assert run.largest_errors()["FramePositionTask('L_Wrist2_Link')"].m < 1e-3
+    assert run.stopped == ()
+
+
 def test_a_robot_without_arms_and_a_front_does_not_reach():
     feet = [ff.contacts.point(f"{a}_{b}_foot") for a in ("front", "rear") for b in ("left", "right")]
     robot = control.stand_on_feet(ff.robots.quadruped(), feet)

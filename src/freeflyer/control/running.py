@@ -49,6 +49,7 @@ CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which
 SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
+NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
 
 
@@ -130,6 +131,18 @@ class ControlRun:
         start = len(self.solve_times) * 9 // 10 if self.pushed else 0
         found = self._largest(start)
         return tuple(k for k, e in found.items() if k != PostureTask.__name__ and (e.m > LOST_LENGTH or e.rad > LOST_ANGLE))
+
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """Joints that came within a hundredth of their range of a position limit, and did not begin there."""
+        model, found = self.stance.model, list[str]()
+        for joint in model.joints:
+            if joint.nq == joint.nv == 1 and joint.mimic is None:
+                low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
+                near = np.minimum(self.run.q[:, joint.iq] - low, high - self.run.q[:, joint.iq]) < NEAR * (high - low)
+                if near.any() and not near[0]:
+                    found.append(joint.name)
+        return tuple(found)
 
     def largest_errors(self) -> dict[str, LargestError]:
         """The largest norm of each task's error, its lengths (m) and angles (rad) apart."""
