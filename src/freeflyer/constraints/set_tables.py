@@ -120,7 +120,7 @@ def surface_points(model: Model, contact: Contact) -> np.ndarray:
 
 def support(model: Model, frame: str) -> set[int]:
     """The velocity coordinates that move a frame."""
-    t, coordinates = model.topology, set()
+    t, coordinates = model.topology, set[int]()
     body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
     while body > 0:
         record = L.HEADER + L.BODY_INTS * body
