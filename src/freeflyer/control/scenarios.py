@@ -170,10 +170,10 @@ class Stepping(Scenario):
         names = {foot.name for foot in phase.feet}
         held = self.problems[tuple([foot.name for foot in self.stance.feet if foot.name in names])]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, polygon, adjustment = self.planned(t), phase.polygon, self.adjustment
+        wish, feet, polygon, adjustment = self.planned(t), phase.feet, phase.polygon, self.adjustment
         if adjustment is not None:
             adjustment.enter(phase)
-            feet = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
+            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
             wish, polygon = wish._replace(target=wish.target + adjustment.plan_shift), support_polygon(feet)
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         flat, height, *rest = held.tasks
