@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closeness import close
@@ -37,6 +39,18 @@ def test_chains_cover_all_velocities(stance):
     assert sorted(np.concatenate([*found.branches, np.zeros(0, int)])) == sorted(found.unconstrained)
     assert not held.jacobian(model.neutral)[:, found.unconstrained].any()
     assert bool(len(found.overlapping)) == ("left_palm" in STANCES[stance])
+
+
+def test_joints_that_mimic_leave_chains_as_they_are():
+    """They fill the factors of the mass matrix, as if all joints were one chain."""
+    model, _ = humanoid()
+    elbow = model.description.joint("left_elbow")
+    joints = [replace(j, mimic=ff.Mimic("left_upper_arm_yaw")) if j is elbow else j for j in model.description.joints]
+    tied = ff.build(replace(model.description, joints=tuple(joints)))
+    held = ff.ConstraintSet(tied, contacts=[ff.contacts.surface("right_sole")])
+    found = control.kinematic_chains(tied, contacts=held)
+    assert len(found.constraint) == 6
+    assert not held.jacobian(tied.neutral)[:, found.unconstrained].any()
 
 
 @pytest.mark.parametrize("stance", STANCES)

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closeness import close
+from robots_on_disk import EXAMPLES, needs_examples
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.running import springs_and_damping, stance_of
+from freeflyer.control.running import SLOW_JOINT, joint_losses, stance_of
 from freeflyer.control.scenarios import SCENARIOS
 
 SLOW = {"dt": 2e-3}
@@ -52,15 +53,35 @@ def test_the_first_step_is_made():
 
 
 def test_a_swing_foot_with_dampers_follows():
-    """Motors make up for damping at once: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
+    """Motors make up for damping without lag: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
     model = ff.robots.humanoid(20)
     joints = tuple([
         replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
     ])
     run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
     error = run.largest_errors()["FramePoseTask('left_sole')"]
-    assert error.m < 1e-3
-    assert error.rad < 4e-3
+    assert error.m < 2.5e-4
+    assert error.rad < 7e-4
+
+
+def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):
+    """Damping is made up for at the commanded velocity: at the measured one, late by 20 ms, the foot was lost by 28 mm and
+    0.15 rad, at once by 0.65 m."""
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    run = control.run("walk", ff.load(path), path=path, steps=2, duration=1.8)
+    error = run.largest_errors()["FramePoseTask('left_ankle_roll_sole')"]
+    assert not run.fell
+    assert error.m < 3e-3
+    assert error.rad < 6e-3
+
+
+@needs_examples
+def test_a_hand_with_dry_friction_follows():
+    """Left to the feedback, friction kept the hand off by 14 mm."""
+    path = EXAMPLES / "talos_data/robots/talos_full_v2.urdf"
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    run = control.run("reach", robot.model, q=robot.q, feet=robot.feet, duration=1.2, **SLOW)
+    assert run.largest_errors()["FramePositionTask('gripper_left_base_link')"].m < 2e-3
 
 
 def test_lengths_and_angles_are_apart():
@@ -85,6 +106,26 @@ def test_a_lost_task_is_named():
     assert replace(run, errors=turned).lost == ("FrameOrientationTask('pelvis')",)
     early = {name: np.where(np.arange(len(e))[:, None] < 0.8 * len(e), e + 1.0, e) for name, e in run.errors.items()}
     assert replace(run, errors=early, pushed=True).lost == ()
+
+
+def test_joints_at_their_limits_are_named():
+    run = control.run("squat", "humanoid", duration=0.01, **SLOW)
+    assert run.stopped == ()
+    model, q = run.stance.model, run.run.q.copy()
+    for name, limits in (("left_elbow", model.position_upper), ("right_knee", model.position_lower)):
+        joint = model.joint(name)
+        q[-1, joint.iq] = limits[joint.iv]
+    assert set(replace(run, run=replace(run.run, q=q)).stopped) == {"left_elbow", "right_knee"}
+    assert replace(run, run=replace(run.run, q=q[-1:])).stopped == ()
+
+
+def test_a_hand_leaves_from_bent_arms(models_folder):
+    """From straight arms, whose Jacobian is singular, it was lost by 6 cm."""
+    path = models_folder / "tocabi" / "tocabi.urdf"
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    run = control.run("reach", robot.model, q=robot.q, feet=robot.feet, duration=2.4, **SLOW)
+    assert run.largest_errors()["FramePositionTask('L_Wrist2_Link')"].m < 1e-3
+    assert run.stopped == ()
 
 
 def test_a_robot_without_arms_and_a_front_does_not_reach():
@@ -143,8 +184,8 @@ def test_a_run_tells_its_progress():
 
 
 @pytest.mark.parametrize("name", ["cassie", "kangaroo"])
-def test_springs_and_damping_are_those_of_mujoco(name, models_folder):
-    """Dry friction, which MuJoCo counts among constraints, is left out."""
+def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
+    """MuJoCo counts dry friction among constraints."""
     mujoco = pytest.importorskip("mujoco")
     path = models_folder / name / f"{name}.xml"
     model = ff.close_loops(ff.load(path))
@@ -155,9 +196,10 @@ def test_springs_and_damping_are_those_of_mujoco(name, models_folder):
     data.qpos[:], data.qvel[:] = there.qpos, there.qvel
     mujoco.mj_fwdPosition(mj, data)
     mujoco.mj_fwdVelocity(mj, data)
-    expected = G.T @ ff.from_mujoco(model.tree, data.qpos, data.qvel, qfrc=data.qfrc_passive).tau
+    lost = data.qfrc_passive - mj.dof_frictionloss * np.clip(data.qvel / SLOW_JOINT, -1.0, 1.0)
+    expected = G.T @ ff.from_mujoco(model.tree, data.qpos, data.qvel, qfrc=lost).tau
     assert np.abs(expected).max() > 0.1
-    close(springs_and_damping(model, q, u), expected, least=1e-3)
+    close(joint_losses(model, q, u), expected, least=1e-3)
 
 
 @pytest.mark.parametrize("scenario", ["reach", "lift"])

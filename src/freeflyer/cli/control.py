@@ -166,7 +166,7 @@ def summary(result: ControlRun) -> dict[str, Any]:
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
     return {
         "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
-        "lost": result.lost, "duration": float(result.run.t[-1]), "cycles": len(result.solve_times),
+        "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]), "cycles": len(result.solve_times),
         "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
         "largest_torque": float(np.abs(result.tau).max()),
@@ -180,8 +180,9 @@ def verdict(result: ControlRun) -> str:
     if result.fell:
         return f"it fell after {result.run.t[-1]:.2f} s"
     errors = result.largest_errors()
+    stopped = f"; at their limits: {', '.join(result.stopped)}" if result.stopped else ""
     lost = [f"{name} ({errors[name].m:.2g} m, {errors[name].rad:.2g} rad)" for name in result.lost]
-    return f"it stands, but loses {', '.join(lost)}" if lost else "it stands and keeps its tasks"
+    return (f"it stands, but loses {', '.join(lost)}" if lost else "it stands and keeps its tasks") + stopped
 
 
 def _by_unit(result: ControlRun) -> list[tuple[str, str, float]]:

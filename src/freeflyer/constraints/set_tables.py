@@ -118,22 +118,28 @@ def surface_points(model: Model, contact: Contact) -> np.ndarray:
     return known[key]
 
 
+def support(model: Model, frame: str) -> set[int]:
+    """The velocity coordinates that move a frame."""
+    t, coordinates = model.topology, set[int]()
+    body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
+    while body > 0:
+        record = L.HEADER + L.BODY_INTS * body
+        first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
+        coordinates.update(int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count))
+        body = int(t[record + L.PARENT])
+    return coordinates
+
+
 def path(model: Model, frame: str) -> frozenset[int]:
-    """The velocity coordinates that move a frame, and their ancestors."""
+    """The velocity coordinates that move a frame, and those before them in the factors of the mass matrix: all if joints mimic."""
     tree = tree_of(model)
     found = tree.paths.get(frame)
     if found is None:
-        t, coordinates = model.topology, set()
-        body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
-        while body > 0:
-            record = L.HEADER + L.BODY_INTS * body
-            first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
-            for c in range(first, first + count):
-                j = int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE])
-                while j >= 0 and j not in coordinates:
-                    coordinates.add(j)
-                    j = tree.before[j]
-            body = int(t[record + L.PARENT])
+        coordinates: set[int] = set()
+        for j in support(model, frame):
+            while j >= 0 and j not in coordinates:
+                coordinates.add(j)
+                j = tree.before[j]
         found = tree.paths[frame] = frozenset(coordinates)
     return found
 

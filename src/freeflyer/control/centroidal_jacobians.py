@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.set_tables import support
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.coordinates import velocity_places
@@ -170,6 +170,6 @@ def _links(model: Model, branch: np.ndarray) -> tuple[list[str], str]:
     for block in model.reduction.split.blocks if model.reduction else ():
         if own & {int(k) for k in block.independent}:
             own |= {int(k) for k in block.dependent}
-    links = [name for name in tree.link_names if own & set(path(tree, name))]
+    links = [name for name in tree.link_names if own & support(tree, name)]
     carrier = next(j.parent for j in tree.joints if j.child in links and j.parent not in links)
     return links, carrier

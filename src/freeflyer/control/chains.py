@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.constraints.set_tables import loops_of, path
+from freeflyer.constraints.set_tables import loops_of, support
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.control.coordinates import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError, format_value
@@ -101,7 +101,7 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     if contacts.loop_names:  # their rows touch what they join
         held[list(loops_of(model.tree).columns)] = True
     for item in contacts.items:
-        held[list(path(model.tree, item.frame))] = True
+        held[list(support(model.tree, item.frame))] = True
     kept |= _closure(model, held)
     for j in np.flatnonzero(kept):
         kept |= above[j]
@@ -145,15 +145,15 @@ def _closure(model: Model, coordinates: np.ndarray) -> np.ndarray:
     """(nv,) bool: velocities of the model that move what these coordinates (nv of the tree,) bool of its tree move."""
     tree = model.tree
     t = tree.topology
-    at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
-    parents = t[at : at + L.COORDINATE_INTS * tree.nv : L.COORDINATE_INTS]
+    columns = t[int(t[L.COLUMNS_AT]) : int(t[L.COORDINATES_AT])].reshape(-1, L.COLUMN_INTS)
+    owns, parents = columns[::-1, L.COORDINATE], columns[::-1, L.PARENT_COLUMN]
+    pairs = list(zip(owns[parents >= 0].tolist(), columns[parents[parents >= 0], L.COORDINATE].tolist()))
     blocks = model.reduction.split.blocks if model.reduction else ()
     reached, before = coordinates.copy(), -1
     while reached.sum() > before:
         before = reached.sum()
-        for j in range(tree.nv - 1, -1, -1):
-            if reached[j] and parents[j] >= 0:
-                reached[parents[j]] = True
+        for own, parent in pairs:
+            reached[parent] |= reached[own]
         for block in blocks:
             members = np.concatenate([block.dependent, block.independent])
             if reached[block.dependent].any():

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import closed_posture
+from freeflyer.constraints.running import velocity_map
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.body_tasks import PostureTask
@@ -44,9 +45,11 @@ from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
-SMOOTHING = 0.02  # s, of the forces that make up for damping of closed linkages: at once they would excite their compliance
+CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
+SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
+NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
 
 
@@ -129,6 +132,18 @@ class ControlRun:
         found = self._largest(start)
         return tuple(k for k, e in found.items() if k != PostureTask.__name__ and (e.m > LOST_LENGTH or e.rad > LOST_ANGLE))
 
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """Joints that came within a hundredth of their range of a position limit, and did not begin there."""
+        model, found = self.stance.model, list[str]()
+        for joint in model.joints:
+            if joint.nq == joint.nv == 1 and joint.mimic is None:
+                low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
+                near = np.minimum(self.run.q[:, joint.iq] - low, high - self.run.q[:, joint.iq]) < NEAR * (high - low)
+                if near.any() and not near[0]:
+                    found.append(joint.name)
+        return tuple(found)
+
     def largest_errors(self) -> dict[str, LargestError]:
         """The largest norm of each task's error, its lengths (m) and angles (rad) apart."""
         return self._largest(0)
@@ -154,7 +169,7 @@ class _Loop:
         self.most = np.asarray(scenario.stance.model.effort_limit)[self.places]
         model, q = scenario.stance.model, scenario.stance.q
         self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
-        self.lost = springs_and_damping(model, q, np.zeros(model.nv))[self.places]  # what springs and damping take from the motors
+        self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         self.cycles: list[tuple[Sequence[Task], ControlSolution]] = []
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -167,12 +182,10 @@ class _Loop:
         solution = problem.solve(q, v, formulation=self.formulation, warm=self.last, **self.options)
         self.last = solution
         self.ahead.append(solution.a)
+        self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
         tau = np.zeros(problem.model.nv)
-        if self.passive:
-            lost = springs_and_damping(stance.model, q, v)[self.places]
-            share = min(1.0, stance.dt / SMOOTHING) if stance.model.reduction else 1.0
-            self.lost = self.lost + (lost - self.lost) * share
-        tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
+        lost = joint_losses(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
+        tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
         self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], asked=None)))
         return tau
 
@@ -293,11 +306,12 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     return Stance(model, q, found, model.tree.joints[0].child, dt)
 
 
-def springs_and_damping(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Forces (nv,) of the joints' springs and damping, which motors make up for; dry friction is left to the feedback, as its sign
-    at rest is not known."""
+def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Forces (nv,) of the joints' springs, damping and dry friction, which motors make up for; friction of joints slower than
+    SLOW_JOINT is in proportion to v."""
     at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
-    return np.asarray(at_rest + twice - once)
+    G = velocity_map(model, q) if model.reduction else np.eye(model.nv)
+    return np.asarray(at_rest + twice - once - G.T @ (model.tree.friction * np.clip(G @ v / SLOW_JOINT, -1.0, 1.0)))
 
 
 def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]], progress: Progress) -> dict[str, np.ndarray]:

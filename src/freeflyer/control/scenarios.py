@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.set_tables import support
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.control.body_tasks import CenterOfMassTask
@@ -21,8 +21,10 @@ from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
-from freeflyer.control.support import pose_weight
+from freeflyer.control.step_adjustment import StepAdjustment
+from freeflyer.control.support import middle_of, pose_weight, support_polygon
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.rigid_groups import rigid_groups
@@ -123,7 +125,7 @@ def _hand(stance: Stance) -> str:
     if known is not None:
         return known
     free = set(kinematic_chains(model, contacts=ConstraintSet(model, contacts=stance.feet)).unconstrained.tolist())
-    arms = {name: len(free.intersection(path(model, name))) for name in model.link_names} if not model.reduction else {}
+    arms = {name: len(free & support(model, name)) for name in model.link_names} if not model.reduction else {}
     if arms and max(arms.values()) >= ARM_JOINTS:
         return max(arms, key=lambda name: arms[name])
     return max(_trunk(stance), key=lambda name: float(stance.pose(name)[0, 3]))
@@ -146,6 +148,7 @@ class Stepping(Scenario):
     problems: Mapping[tuple[str, ...], Problem]
     planned: SampledReference  # of the plan
     soles: Mapping[str, SampledReference]  # of the feet that swing
+    adjustment: StepAdjustment | None = None  # of feet without width
 
     @staticmethod
     def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
@@ -155,9 +158,11 @@ class Stepping(Scenario):
         for phase in footsteps.phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name in {f.name for f in phase.feet}])
             problems.setdefault(tuple([foot.name for foot in feet]), stance.problem(_tasks(stance, phase.swing), feet))
+        adjustment = StepAdjustment(footsteps, plan, stance.dt) if _on_lines(stance) else None
         swinging = {phase.swing for phase in footsteps.phases if phase.swing is not None}
         soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
-        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems, SampledReference(plan, stance.dt), soles)
+        planned = SampledReference(plan, stance.dt)
+        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems, planned, soles, adjustment)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
@@ -165,25 +170,37 @@ class Stepping(Scenario):
         names = {foot.name for foot in phase.feet}
         held = self.problems[tuple([foot.name for foot in self.stance.feet if foot.name in names])]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish = self.planned(t)
-        command = dcm_command(self.plan, wish, c, speed, GAIN, phase.polygon)
+        wish, feet, polygon, adjustment = self.planned(t), phase.feet, phase.polygon, self.adjustment
+        if adjustment is not None:
+            adjustment.enter(phase)
+            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
+            wish, polygon = wish._replace(target=wish.target + adjustment.plan_shift), support_polygon(feet)
+        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         flat, height, *rest = held.tasks
         flat = flat.with_target(c, speed, command.acceleration)
         height = height.with_target(wish.target, wish.velocity, wish.acceleration)
         if phase.swing is not None:
-            rest[0] = rest[0].with_target(*self.soles[phase.swing](t))
+            sole = self.soles[phase.swing](t)
+            if adjustment is not None:
+                sole = adjustment.swing(t, command.dcm, middle_of(feet[0]), sole)
+            rest[0] = rest[0].with_target(*sole)
         return held.with_tasks([flat, height, *rest])
 
 
 def _tasks(stance: Stance, swing: str | None) -> list[FramePoseTask | CenterOfMassTask]:
-    c = stance.center_of_mass()
-    flat = CenterOfMassTask(c, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
+    c, falls = stance.center_of_mass(), swing is not None and _on_lines(stance)  # to the side, whatever motors do
+    flat = CenterOfMassTask(c, level=2 if falls else 1, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
     found = [flat, CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)]
     if swing is not None:
         foot = _foot(stance, swing)
         weight = pose_weight(foot, stance.pose(foot.frame)[:3, :3])
         found.append(FramePoseTask(foot.frame, np.eye(4), weight=weight, stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
-    return [*found, stance.upright(2), stance.relaxed()]  # type: ignore[list-item]
+    return [*found, stance.upright(1 if falls else 2), stance.relaxed()]  # type: ignore[list-item]
+
+
+def _on_lines(stance: Stance) -> bool:
+    """Whether a foot of the robot has no width."""
+    return any(foot.kind == "line" for foot in stance.feet)
 
 
 def _foot(stance: Stance, name: str) -> Contact:
@@ -191,9 +208,10 @@ def _foot(stance: Stance, name: str) -> Contact:
 
 
 def walk(stance: Stance, rng: np.random.Generator, steps: int = 10, step_length: float | None = None) -> Stepping:
-    """Steps forward, of 20 cm, shorter ones for smaller robots."""
+    """Steps forward, of 20 cm, shorter ones for smaller robots; quicker ones on feet without width, which let it fall to a side."""
     length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
-    plan = walk_forward(_two_feet(stance), length, steps, step_duration=0.8, double_support=0.25, rest_duration=1.2,
+    period = 0.6 if _on_lines(stance) else 0.8
+    plan = walk_forward(_two_feet(stance), length, steps, step_duration=period, double_support=0.25, rest_duration=1.2,
                         clearance=_scaled(stance, CLEARANCE))  # fmt: skip
     return Stepping.of(stance, plan)
 
@@ -210,7 +228,7 @@ def _two_feet(stance: Stance) -> tuple[Contact, ...]:
     feet = stance.feet
     if len(feet) != 2 or any(foot.kind == "point" for foot in feet):
         raise InputError(
-            f"walking and lifting a foot take two feet with soles, {stance.model.name!r} stands on "
+            f"walking and lifting a foot take two feet, soles or lines, {stance.model.name!r} stands on "
             f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing"
         )
     return feet

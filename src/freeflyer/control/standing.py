@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import closed_posture
-from freeflyer.constraints.set_tables import path as path_of
+from freeflyer.constraints.set_tables import support
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.soles import feet_in_file
@@ -45,6 +45,10 @@ ONE_SIDED = 0.3  # rad: centre of the range of knees that bend one way
 CROUCH = 0.06  # of the height of the centre of mass, where legs have no three joints that bend them
 INNER = 0.1  # of a joint's range, at most INNER_ANGLE: distance from its limits
 INNER_ANGLE = 0.3  # rad, m
+ARM_JOINTS = 3  # of an arm at least
+STRAIGHT = 0.05  # least singular value of a straight arm's Jacobian, as a share of the largest
+ELBOW = 1.4  # rad: of straight arms
+ASIDE = 0.02  # m: from the middle of the robot, of links of arms
 LATERAL = 0.9  # cosine between a joint that bends the leg and the lateral axis
 LEVEL = 0.999  # cosine of a sole's tilt
 POSTURE_ERROR = 1e-6  # m, rad: what a posture that stands may be off
@@ -112,7 +116,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     Knees are bent if a leg has three joints about the lateral axis y, hip, knee and ankle, by 0.35, 0.7 and 0.35 rad, or two above
     a point foot, by 0.7 and 1.4 rad: the way that the knee's limits allow; if both, forward along x above soles and towards the
     middle of the robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages,
-    crouch: the centre of mass goes down by 6 % of its height.
+    crouch: the centre of mass goes down by 6 % of its height. Elbows of straight arms are bent by 1.4 rad, forward or down.
 
     Examples
     --------
@@ -131,7 +135,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     base = next((j for j in model.tree.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} has no floating base: it stands on no feet")
-    near = _seed(model, legs) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
+    near = _seed(model, legs, feet, -1.0 if back else 1.0) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
     at, off = near.q, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
@@ -197,7 +201,7 @@ def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Mo
     return close_loops(build(replace(given, links=links, sites=(*given.sites, *sites)))), tuple(soles)
 
 
-def _seed(model: Model, legs: Sequence[_Leg | None]) -> Seed:
+def _seed(model: Model, legs: Sequence[_Leg | None], feet: Sequence[Contact], ahead: float) -> Seed:
     """The posture of our own robots, the file's keyframe, or the neutral one with bent knees and joints away from their limits."""
     with suppress(InputError):
         return Seed(standing_posture(model), True)
@@ -214,7 +218,41 @@ def _seed(model: Model, legs: Sequence[_Leg | None]) -> Seed:
     for leg in legs:
         for joint, sign, angle in leg.joints if leg is not None else ():
             q[joint.iq] = np.clip(sign * angle, model.position_lower[joint.iv], model.position_upper[joint.iv])
-    return Seed(q, None not in legs)
+    return Seed(_with_bent_arms(model, q, feet, ahead), None not in legs)
+
+
+def _with_bent_arms(model: Model, q: np.ndarray, feet: Sequence[Contact], ahead: float) -> np.ndarray:
+    """q (nq,) with a joint of each straight arm bent: the one that leads its Jacobian farthest from singular, forward or down if it
+    may go both ways. The joints of an arm carry links on one side of the robot alone."""
+    moving = {name: support(model, name) for name in model.link_names}
+    legs = set().union(*[support(model, foot.frame) for foot in feet])
+    places = {name: frame_pose(model, q, name)[:3, 3] for name in moving}
+    for side in (1.0, -1.0):
+        arm = [j for j in model.joints if j.nq == j.nv == 1 and j.mimic is None and j.iv not in legs
+               and all(side * places[name][1] > ASIDE for name in moving if j.iv in moving[name])]  # fmt: skip
+        if len(arm) < ARM_JOINTS:
+            continue
+        beginning = places[arm[0].child]
+        end = max(moving, key=lambda n: float((arm[0].iv in moving[n]) * np.linalg.norm(places[n] - beginning)))
+        columns = [j.iv for j in arm if j.iv in moving[end]]
+        if _share_of_sizes(model, q, end, columns) > STRAIGHT:
+            continue
+        bent = list[tuple[float, float, str, np.ndarray]]()
+        for joint in arm:
+            for angle in (-ELBOW, ELBOW):
+                x = q.copy()
+                x[joint.iq] = np.clip(x[joint.iq] + angle, model.position_lower[joint.iv], model.position_upper[joint.iv])
+                place = frame_pose(model, x, end)[:3, 3]
+                bent.append((_share_of_sizes(model, x, end, columns), float(place[2] - ahead * place[0]), joint.name, x))
+        best = max(bent, key=lambda found: found[0])
+        q = min((x for x in bent if x[2] == best[2] and x[0] > 0.5 * best[0]), key=lambda found: found[1])[3]
+    return q
+
+
+def _share_of_sizes(model: Model, q: np.ndarray, end: str, columns: list[int]) -> float:
+    """Least singular value of a Jacobian as a share of the largest."""
+    sizes = np.linalg.svd(frame_jacobian(model, q, end, "mixed")[:3, columns], compute_uv=False)
+    return float(sizes[-1] / sizes[0])
 
 
 class _Leg(NamedTuple):
@@ -230,7 +268,7 @@ def _leg(model: Model, foot: Contact, feet: Sequence[Contact]) -> _Leg | None:
     point. Knees bend as their limits allow; else forward above soles, and towards the middle of the feet above points."""
     if model.reduction:
         return None
-    carrying, found = set(path_of(model, foot.frame)), []
+    carrying, found = support(model, foot.frame), []
     for joint in model.joints:
         if joint.iv in carrying and joint.kind in ("revolute", "continuous"):
             axis = frame_jacobian(model, model.neutral, joint.child, "mixed")[3:, joint.iv]
