@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,18 +11,15 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.set_tables import path
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
-from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.capture import impulse_limits
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import DCMPlan
-from freeflyer.control.dcm_walking import GAIN, dcm_command, walking_dcm
-from freeflyer.control.footsteps import FootstepPlan, heading, walk_forward
-from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
+from freeflyer.control.footsteps import heading, walk_forward
+from freeflyer.control.frame_tasks import FramePositionTask
+from freeflyer.control.gaits import Gait, gait_footsteps
 from freeflyer.control.problem import Problem
-from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference
-from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
-from freeflyer.control.support import pose_weight
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
+from freeflyer.control.references import SinusoidReference, WaypointReference
+from freeflyer.control.scenario import Following, Scenario, Stance
+from freeflyer.control.stepping import Stepping
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.rigid_groups import rigid_groups
@@ -35,7 +32,8 @@ LEAN, LEVER = 0.3, 0.1  # rad: of a trunk that reaches; m: from the centre of ma
 ARM_JOINTS = 3  # of an arm at least
 HANDS = ("left_palm", "left_hand", "L_Wrist2_Link", "gripper_left_base_link", "arm_left_7_link")
 HAND_STIFFNESS = 80.0  # 1/s^2
-FOOT_STIFFNESS = 200.0  # 1/s^2
+WALK_DURATION, SPEED = 10.0, 0.15  # s; of the speed height sqrt(gravity / height), m/s
+DEFAULT = {2: "walk", 4: "trot"}  # gaits by the number of feet
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,66 +133,22 @@ def swing(stance: Stance, rng: np.random.Generator) -> Following:
     return Following.of(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
-@dataclass(frozen=True, eq=False)
-class Stepping(Scenario):
-    """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan."""
-
-    stance: Stance
-    duration: float
-    footsteps: FootstepPlan
-    plan: DCMPlan
-    problems: Mapping[tuple[str, ...], Problem]
-    planned: SampledReference  # of the plan
-    soles: Mapping[str, SampledReference]  # of the feet that swing
-
-    @staticmethod
-    def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
-        """Over footsteps, at the height of the centre of mass now."""
-        plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        problems: dict[tuple[str, ...], Problem] = {}
-        for phase in footsteps.phases:
-            feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name in {f.name for f in phase.feet}])
-            problems.setdefault(tuple([foot.name for foot in feet]), stance.problem(_tasks(stance, phase.swing), feet))
-        swinging = {phase.swing for phase in footsteps.phases if phase.swing is not None}
-        soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
-        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems, SampledReference(plan, stance.dt), soles)
-
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
-        """The contacts of the phase; the divergent component of motion is led back to its plan."""
-        phase, model = self.footsteps.phase(t), self.stance.model
-        names = {foot.name for foot in phase.feet}
-        held = self.problems[tuple([foot.name for foot in self.stance.feet if foot.name in names])]
-        c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish = self.planned(t)
-        command = dcm_command(self.plan, wish, c, speed, GAIN, phase.polygon)
-        flat, height, *rest = held.tasks
-        flat = flat.with_target(c, speed, command.acceleration)
-        height = height.with_target(wish.target, wish.velocity, wish.acceleration)
-        if phase.swing is not None:
-            rest[0] = rest[0].with_target(*self.soles[phase.swing](t))
-        return held.with_tasks([flat, height, *rest])
-
-
-def _tasks(stance: Stance, swing: str | None) -> list[FramePoseTask | CenterOfMassTask]:
-    c = stance.center_of_mass()
-    flat = CenterOfMassTask(c, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
-    found = [flat, CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)]
-    if swing is not None:
-        foot = _foot(stance, swing)
-        weight = pose_weight(foot, stance.pose(foot.frame)[:3, :3])
-        found.append(FramePoseTask(foot.frame, np.eye(4), weight=weight, stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
-    return [*found, stance.upright(2), stance.relaxed()]  # type: ignore[list-item]
-
-
-def _foot(stance: Stance, name: str) -> Contact:
-    return next(foot for foot in stance.feet if foot.name == name)
-
-
-def walk(stance: Stance, rng: np.random.Generator, steps: int = 10, step_length: float | None = None) -> Stepping:
-    """Steps forward, of 20 cm, shorter ones for smaller robots."""
-    length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
-    plan = walk_forward(_two_feet(stance), length, steps, step_duration=0.8, double_support=0.25, rest_duration=1.2,
-                        clearance=_scaled(stance, CLEARANCE))  # fmt: skip
+def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, step_length: float | None = None,
+         gait: str | Gait | None = None, speed: float | None = None, lateral: float = 0.0, turning: float = 0.0) -> Stepping:  # fmt: skip
+    """Two feet: steps forward, of 20 cm, shorter ones for smaller robots. Four feet, or with a gait, a speed (m/s) or a turning rate
+    (rad/s): steps of each foot at which the robot goes so fast; by default it trots for WALK_DURATION."""
+    if len(stance.feet) == 2 and gait is speed is None and lateral == turning == 0.0:
+        count = 10 if steps is None else steps
+        length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
+        return Stepping.of(stance, walk_forward(_two_feet(stance), length, count, step_duration=0.8, double_support=0.25,
+                                                rest_duration=1.2, clearance=_scaled(stance, CLEARANCE)))  # fmt: skip
+    height = stance.height()
+    unit = float(np.sqrt(height / -stance.model.gravity[2]))
+    chosen = gait if isinstance(gait, Gait) else Gait.named(gait or DEFAULT[len(stance.feet)], height, len(stance.feet))
+    cycles = max(2, round(WALK_DURATION / chosen.period)) if steps is None else steps
+    ahead = stance.pose(stance.base)[:3, 0]
+    plan = gait_footsteps(stance.feet, chosen, speed=SPEED * height / unit if speed is None else speed, lateral=lateral, turning=turning,
+                          cycles=cycles, rest_duration=4.0 * unit, clearance=0.1 * height, forward=ahead)
     return Stepping.of(stance, plan)
 
 
