@@ -57,13 +57,13 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     Returns
     -------
     DCMPlan
-        While feet swing, its ZMP rests in the middle of those that hold; it goes linearly to the next such point while all hold, and
-        begins and ends at rest in the middle of all feet.
+        While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
+        It begins and ends at rest in the middle of all feet.
 
     Raises
     ------
     InputError
-        For bad numbers, and where the ZMP would leave the feet before the first or after the last step, where the rest is then too short.
+        For bad numbers, and if the ZMP would leave the feet before the first or after the last step: the rest is then too short.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
            [1.535, 0.   ]])
     """
     if not isinstance(footsteps, FootstepPlan):
-        raise InputError(f"footsteps must be what freeflyer.control.walk_forward or gait_footsteps makes, got {format_value(footsteps)}")
+        raise InputError(f"footsteps must be a freeflyer.control.FootstepPlan, got {format_value(footsteps)}")
     phases = footsteps.phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
     times, points = [footsteps.begin], [middles[0]]

@@ -199,9 +199,10 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     return FootstepPlan(support_phases(standing, start, rest, swings, height))
 
 
-def support_phases(feet: Sequence[Contact], begin: float, rest: float, swings: Sequence[tuple[float, float, Mapping[str, np.ndarray]]],
+def support_phases(feet: Sequence[Contact], begin: float, rest: float,
+                   swings: Sequence[tuple[float, float, Mapping[str, np.ndarray]]],
                    clearance: float) -> tuple[SupportPhase, ...]:  # fmt: skip
-    """Phases from `begin` (s) to the rest (s) after the last of the swings: (lift, land, poses to land at by foot), in order of time."""
+    """Phases from `begin` (s) to a rest (s) after the last of the swings, which are (lift, land, poses to land at by foot)."""
     held, t, phases = {foot.name: foot for foot in feet}, begin, []
     for lift, land, places in swings:
         phases.append(SupportPhase(t, lift, tuple(held.values())))

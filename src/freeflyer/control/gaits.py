@@ -20,7 +20,7 @@ from freeflyer.model.rotations import rotation_of_rpy
 
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)
     2: {"walk": (5.0, 0.625, (0.0, 0.5))},
-    4: {"crawl": (12.0, 0.85, (0.25, 0.75, 0.0, 0.5)), "trot": (3.0, 0.6, (0.0, 0.5, 0.5, 0.0))},
+    4: {"crawl": (12.0, 0.85, (0.25, 0.75, 0.0, 0.5)), "trot": (2.7, 0.55, (0.0, 0.5, 0.5, 0.0))},
 }
 
 
@@ -90,11 +90,11 @@ class Gait(Record):
         InputError
             For other numbers of feet.
         """
-        known = GAITS.get(feet)
+        known = GAITS.get(whole_number("feet", feet, 1))
         if known is None:
             raise InputError(f"gaits are known of two and of four feet, got {format_value(feet)}: give one, freeflyer.control.Gait")
-        if name not in known:
-            raise unknown_name(f"gait of {feet} feet", name, known)
+        if not isinstance(name, str) or name not in known:
+            raise unknown_name("gait", name, known, f"They are those of {feet} feet.")
         period, duty, phases = known[name]
         return Gait(period * float(np.sqrt(positive("height", height) / positive("gravity", gravity))), duty, phases)
 

@@ -15,13 +15,13 @@ from freeflyer.control.capture import impulse_limits
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.footsteps import heading, walk_forward
 from freeflyer.control.frame_tasks import FramePositionTask
-from freeflyer.control.gaits import Gait, gait_footsteps
+from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SinusoidReference, WaypointReference
 from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, number
+from freeflyer.model.inputs import finite_array, number, whole_number
 from freeflyer.model.rigid_groups import rigid_groups
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
@@ -32,7 +32,8 @@ LEAN, LEVER = 0.3, 0.1  # rad: of a trunk that reaches; m: from the centre of ma
 ARM_JOINTS = 3  # of an arm at least
 HANDS = ("left_palm", "left_hand", "L_Wrist2_Link", "gripper_left_base_link", "arm_left_7_link")
 HAND_STIFFNESS = 80.0  # 1/s^2
-WALK_DURATION, SPEED = 10.0, 0.15  # s; of the speed height sqrt(gravity / height), m/s
+WALK_DURATION, STRIDE = 10.0, 0.4  # s; of the height of the centre of mass: way in a period
+REST = 4.0  # sqrt(height / gravity): before and after a walk
 DEFAULT = {2: "walk", 4: "trot"}  # gaits by the number of feet
 
 
@@ -88,7 +89,7 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     c, scale = stance.center_of_mass(), _scaled(stance, 1.0)
     chosen = _hand(stance) if hand is None else hand
     X = stance.pose(chosen)
-    ahead = heading(stance.feet) if any(foot.kind != "point" for foot in stance.feet) else np.array([1.0, 0.0, 0.0])
+    ahead = _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
     if trunk:  # it turns about the centre of mass
@@ -134,40 +135,56 @@ def swing(stance: Stance, rng: np.random.Generator) -> Following:
 
 
 def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, step_length: float | None = None,
-         gait: str | Gait | None = None, speed: float | None = None, lateral: float = 0.0, turning: float = 0.0) -> Stepping:  # fmt: skip
-    """Two feet: steps forward, of 20 cm, shorter ones for smaller robots. Four feet, or with a gait, a speed (m/s) or a turning rate
-    (rad/s): steps of each foot at which the robot goes so fast; by default it trots for WALK_DURATION."""
-    if len(stance.feet) == 2 and gait is speed is None and lateral == turning == 0.0:
-        count = 10 if steps is None else steps
+         gait: str | Gait | None = None, speed: float | None = None, lateral: float = 0.0,
+         turning: float = 0.0) -> Stepping:  # fmt: skip
+    """Two feet make steps forward, of 20 cm, shorter ones for smaller robots. Four feet, and two with a gait, speeds (m/s) or a
+    turning rate (rad/s), go so fast; `steps` are then those of each foot. By default four feet trot for WALK_DURATION."""
+    feet = _walking_feet(stance)
+    if len(feet) == 2 and gait is None and speed is None and lateral == turning == 0.0:
         length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
-        return Stepping.of(stance, walk_forward(_two_feet(stance), length, count, step_duration=0.8, double_support=0.25,
-                                                rest_duration=1.2, clearance=_scaled(stance, CLEARANCE)))  # fmt: skip
-    height = stance.height()
-    unit = float(np.sqrt(height / -stance.model.gravity[2]))
-    chosen = gait if isinstance(gait, Gait) else Gait.named(gait or DEFAULT[len(stance.feet)], height, len(stance.feet))
-    cycles = max(2, round(WALK_DURATION / chosen.period)) if steps is None else steps
-    ahead = stance.pose(stance.base)[:3, 0]
-    plan = gait_footsteps(stance.feet, chosen, speed=SPEED * height / unit if speed is None else speed, lateral=lateral, turning=turning,
-                          cycles=cycles, rest_duration=4.0 * unit, clearance=0.1 * height, forward=ahead)
-    return Stepping.of(stance, plan)
+        return Stepping.of(stance, walk_forward(
+            feet, length, 10 if steps is None else steps, step_duration=0.8, double_support=0.25, rest_duration=1.2,
+            clearance=_scaled(stance, CLEARANCE),
+        ))  # fmt: skip
+    if step_length is not None:
+        raise InputError("step_length is for two feet without gait, speeds and turning rate, which determine it: leave it out")
+    height, gravity = stance.height(), -float(stance.model.gravity[2])
+    name = DEFAULT[len(feet)] if gait is None else gait
+    chosen = name if isinstance(name, Gait) else Gait.named(name, height, len(feet), gravity=gravity)
+    made = Stepping.of(stance, gait_footsteps(
+        feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
+        cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
+        rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
+    ))  # fmt: skip
+    made.check_reach()
+    return made
 
 
 def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
-    """The weight goes to one foot, the other is lifted and put down; then the other way round."""
-    plan = walk_forward(_two_feet(stance), 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5,
-                        clearance=_scaled(stance, 0.08))  # fmt: skip
-    return Stepping.of(stance, plan)
+    """The weight goes off each foot in turn, which is lifted and put down."""
+    feet = _walking_feet(stance)
+    phases = GAITS[len(feet)]["walk" if len(feet) == 2 else "crawl"][2]
+    period = 2.0 * len(feet)
+    return Stepping.of(stance, gait_footsteps(
+        feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
+        forward=_forward(stance),
+    ))  # fmt: skip
 
 
-def _two_feet(stance: Stance) -> tuple[Contact, ...]:
-    """The feet; InputError unless they are two that bear the weight one at a time."""
+def _walking_feet(stance: Stance) -> tuple[Contact, ...]:
+    """The feet; InputError unless they are four, or two that bear the weight one at a time."""
     feet = stance.feet
-    if len(feet) != 2 or any(foot.kind == "point" for foot in feet):
+    if len(feet) not in GAITS or (len(feet) == 2 and any(foot.kind == "point" for foot in feet)):
         raise InputError(
-            f"walking and lifting a foot take two feet with soles, {stance.model.name!r} stands on "
+            f"walking and lifting feet take two feet with soles, or four feet, {stance.model.name!r} stands on "
             f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing"
         )
     return feet
+
+
+def _forward(stance: Stance) -> np.ndarray:
+    """(3,): the mean of the x axes of the soles; above points, whose frames turn with the legs, that of the base."""
+    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else heading(stance.feet)
 
 
 def _scaled(stance: Stance, length: float) -> float:

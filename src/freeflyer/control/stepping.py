@@ -13,19 +13,23 @@ from freeflyer.control.dcm import DCMPlan
 from freeflyer.control.dcm_walking import GAIN, DCMCommand, dcm_command, walking_dcm
 from freeflyer.control.footsteps import FootstepPlan, SupportPhase
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
+from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.polygons import convex_polygon
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk
-from freeflyer.control.scenario import COM_STIFFNESS, Scenario, Stance
+from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Scenario, Stance
 from freeflyer.control.support import middle_of, pose_weight
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
 from freeflyer.model.rotations import rotation_of_rpy
 
 FOOT_STIFFNESS = 200.0  # 1/s^2
-KEPT = 0.5  # share of the error of the DCM that is left after a step whose foothold moves
-FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves
+ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swing
+KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
+REACH_ERROR = 1e-3  # m, rad: of footholds in reach
+FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,34 @@ class Stepping(Scenario):
         """Over footsteps, at the height of the centre of mass now."""
         plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
         problems: dict[tuple[str, ...], Problem] = {}
+        most = JOINT_ACCELERATION if not _on_points(stance) else ACCELERATION * plan.omega**2
         for phase in footsteps.phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
-            problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet))
+            problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet, most))
         swinging = dict.fromkeys([name for phase in footsteps.phases for name in phase.swings])
         soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
         yaw = yaw_reference(footsteps)
         duration = stance.dt * np.ceil((footsteps.end + 1.0) / stance.dt - 1e-6)
         return Stepping(stance, duration, footsteps, plan, problems, SampledReference(plan, stance.dt), soles,
                         None if yaw is None else SampledReference(yaw, stance.dt))  # fmt: skip
+
+    def check_reach(self) -> None:
+        """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
+        stance, swings = self.stance, [phase for phase in self.footsteps.phases if phase.swings]
+        groups = len({tuple(phase.swings) for phase in swings})
+        q, middle = stance.q, max(0, (len(swings) - groups) // 2)
+        for t in [t for phase in swings[middle : middle + groups] for t in (phase.begin, phase.end)]:
+            feet = [_foot_task(stance, foot, 0) for foot in stance.feet]
+            aimed = [_at(task, *self.footsteps.foot(foot.name)(t)) for task, foot in zip(feet, stance.feet)]
+            tasks = [replace(stance.balance(0), target=self.plan(t).target), self._upright(stance.upright(0), t), *aimed]
+            found = inverse_kinematics(stance.model, [*tasks, stance.relaxed()], q)
+            q, off = found.q, [float(np.abs(e).max()) for e in found.errors[:-1]]
+            if max(off) > REACH_ERROR:
+                raise InputError(
+                    f"{stance.model.name!r} cannot go so fast with this gait: at {t:.2f} s its footholds are {max(off):.2g} m out "
+                    "of reach. Give lower speeds, or a gait of a shorter period, freeflyer.control.Gait(period, duty, phases)",
+                    error=max(off),
+                )  # fmt: skip
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
@@ -72,16 +95,19 @@ class Stepping(Scenario):
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         shift = np.zeros(3)
         if phase.swings and len(polygon) < 3:
-            shift[:2] = self._shift(t, phase, command, wish, polygon)
+            shift[:2] = self._shift(t, phase, c, command, wish, polygon)
         flat, height, upright, posture, *feet = held.tasks
         flat = flat.with_target(c, speed, command.acceleration)
         height = height.with_target(wish.target, wish.velocity, wish.acceleration)
-        if self.yaw is not None:
-            yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
-            R = rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3]
-            upright = upright.with_target(R, rate, change)
         swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(feet, phase.swings)]
-        return held.with_tasks([flat, height, upright, posture, *swinging])
+        return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
+
+    def _upright(self, task: Task, t: float) -> Task:
+        """The trunk's task, turned with the feet."""
+        if self.yaw is None:
+            return task
+        yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
+        return task.with_target(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
 
     def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
@@ -96,11 +122,10 @@ class Stepping(Scenario):
         target[:3, 3] += beside[0]
         velocity[:3] += beside[1]
         acceleration[:3] += beside[2]
-        if isinstance(task, FramePositionTask):
-            return task.with_target(target[:3, 3], velocity[:3], acceleration[:3])
-        return task.with_target(target, velocity, acceleration)
+        return _at(task, target, velocity, acceleration)
 
-    def _shift(self, t: float, phase: SupportPhase, command: DCMCommand, wish: TargetMotion, line: np.ndarray) -> np.ndarray:
+    def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
+               line: np.ndarray) -> np.ndarray:  # fmt: skip
         """How far (2,) beside their places the feet land, m: the error of the DCM grows across the line, where the ZMP stays, and
         shrinks along it; a foothold beyond it by the right share leaves KEPT of it after the next step."""
         w, after = self.plan.omega, self.footsteps.phase(phase.end)
@@ -113,24 +138,36 @@ class Stepping(Scenario):
             along = (line[1] - line[0]) / np.linalg.norm(line[1] - line[0])
             grown += along * (along @ (error * np.exp(-GAIN * left) - grown))
         growth = np.exp(w * (phase.end - phase.begin + double))
-        shift = (growth - KEPT) / (growth - 1.0) * grown
-        return shift * min(1.0, FARTHEST * self.plan.height / max(float(np.linalg.norm(shift)), 1e-9))
+        beside = (c - wish.target)[:2]
+        ahead = (growth - KEPT) / (growth - 1.0) * grown - beside
+        return beside + ahead * min(1.0, FARTHEST * self.plan.height / max(float(np.linalg.norm(ahead)), 1e-9))
 
 
 def _tasks(stance: Stance, phase: SupportPhase) -> list[Task]:
     """Point feet leave torques about lines between them free: there the trunk stays upright first."""
-    c, points = stance.center_of_mass(), any(foot.kind == "point" for foot in stance.feet)
+    c, points = stance.center_of_mass(), _on_points(stance)
     flat = CenterOfMassTask(c, level=2 if points else 1, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
     height = CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)
     swinging = [_foot_task(stance, foot) for name in phase.swings for foot in stance.feet if foot.name == name]
     return [flat, height, stance.upright(1 if points else 2), stance.relaxed(), *swinging]
 
 
-def _foot_task(stance: Stance, foot: Contact) -> Task:
+def _on_points(stance: Stance) -> bool:
+    return any(foot.kind == "point" for foot in stance.feet)
+
+
+def _at(task: Task, X: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> Task:
+    """The task of a foot at a pose; a point foot only at its place."""
+    if isinstance(task, FramePositionTask):
+        return task.with_target(X[:3, 3], velocity[:3], acceleration[:3])
+    return task.with_target(X, velocity, acceleration)
+
+
+def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
     X = stance.pose(foot.frame)
     if foot.kind == "point":
-        return FramePositionTask(foot.frame, X[:3, 3], stiffness=FOOT_STIFFNESS)
-    return FramePoseTask(foot.frame, X, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
+        return FramePositionTask(foot.frame, X[:3, 3], level=level, stiffness=FOOT_STIFFNESS)
+    return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
 
 
 def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
