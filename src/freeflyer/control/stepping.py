@@ -47,7 +47,7 @@ class Stepping(Scenario):
     planned: SampledReference  # of the plan
     soles: Mapping[str, SampledReference]  # of the feet that swing
     yaw: SampledReference | None  # of the trunk, from its first orientation; None if the feet do not turn
-    lifted: dict[str, tuple[float, np.ndarray]] = field(default_factory=dict)  # when a foot left the ground, how far off its plan
+    lifted: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)  # by foot and time: how far off its plan it left
 
     @staticmethod
     def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
@@ -79,7 +79,7 @@ class Stepping(Scenario):
             if max(off) > REACH_ERROR:
                 raise InputError(
                     f"{stance.model.name!r} cannot go so fast with this gait: at {t:.2f} s its footholds are {max(off):.2g} m out "
-                    "of reach. Give lower speeds, or a gait of a shorter period, freeflyer.control.Gait(period, duty, phases)",
+                    "of reach. Give lower speeds, a freeflyer.control.Gait of a shorter period, or a posture q with legs bent more",
                     error=max(off),
                 )  # fmt: skip
 
@@ -111,18 +111,14 @@ class Stepping(Scenario):
 
     def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
-        wish = self.soles[name](t)
-        if self.lifted.get(name, (-np.inf, shift))[0] != phase.begin:
-            at = frame_pose(self.stance.model, q, task.frames[0])
-            self.lifted[name] = phase.begin, (at - wish.target)[:3, 3]
-        before = self.lifted[name][1]
-        beside = [before + share * (shift - before) if k == 0 else share * (shift - before)
-                  for k, share in enumerate(minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin))]  # fmt: skip
-        target, velocity, acceleration = (np.array(x) for x in wish)
-        target[:3, 3] += beside[0]
-        velocity[:3] += beside[1]
-        acceleration[:3] += beside[2]
-        return _at(task, target, velocity, acceleration)
+        wish, step = self.soles[name](t), (name, phase.begin)
+        if step not in self.lifted:
+            self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
+        before, way = self.lifted[step], np.append(shift - self.lifted[step], np.zeros(3))
+        share, rate, change = minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin)
+        X = np.array(wish.target)
+        X[:3, 3] += before + share * way[:3]
+        return _at(task, X, wish.velocity + rate * way, wish.acceleration + change * way)
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
