@@ -1,4 +1,4 @@
-"""Gaits: feet are on the ground for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
+"""Gaits: feet hold for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def planned(gait: str, **options) -> control.FootstepPlan:
 def walked(run: control.ControlRun, gait: control.Gait, cycles: int) -> np.ndarray:
     """Mean forward and lateral speed and turning rate of the trunk, over whole periods between the first and the last."""
     rest = run.run.t[-1] - 1.0 - (cycles - 1 + max(gait.phases) + 1.0 - gait.duty) * gait.period
-    a, b = (int(round((0.5 * rest + k * gait.period) / 2e-3)) for k in (1, cycles - 1))
+    a, b = (round((0.5 * rest + k * gait.period) / 2e-3) for k in (1, cycles - 1))
     X = ff.frame_pose(run.stance.model, run.run.q[a : b + 1], run.stance.base)
     body = np.einsum("tji,tj->ti", X[:-1, :3, :3], np.diff(X[:, :3, 3], axis=0))[:, :2].sum(axis=0)
     yaw = np.unwrap(np.arctan2(X[:, 1, 0], X[:, 0, 0]))
@@ -73,13 +73,12 @@ def test_a_trot_swings_feet_across_and_a_crawl_the_rear_before_the_front() -> No
 def test_feet_are_told_apart_by_their_places() -> None:
     """Another order of the feet gives the same plan; so does a robot that stands elsewhere and is turned, but for its pose."""
     feet = quadruped().feet
-    other = control.gait_footsteps([feet[k] for k in (2, 0, 3, 1)], GAITS["trot"], speed=0.2, turning=0.3, forward=FORWARD, cycles=3)
-    same = planned("trot", speed=0.2, turning=0.3, cycles=3)
+    options = {"speed": 0.2, "turning": 0.3, "cycles": 3}
+    other = control.gait_footsteps([feet[k] for k in (2, 0, 3, 1)], GAITS["trot"], forward=FORWARD, **options)
+    same = planned("trot", **options)
     twist = np.array([[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
     X = expm(float(RNG.uniform(-3.0, 3.0)) * twist)
-    moved = control.gait_footsteps(
-        [foot.held_at(X @ foot.at) for foot in feet], GAITS["trot"], speed=0.2, turning=0.3, forward=X[:3, 0], cycles=3
-    )
+    moved = control.gait_footsteps([foot.held_at(X @ foot.at) for foot in feet], GAITS["trot"], forward=X[:3, 0], **options)
     for name in LEGS:
         t = np.linspace(0.0, same.end, 101)
         expected = same.foot(name)(t).target

@@ -143,9 +143,10 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     Examples
     --------
     >>> model = ff.robots.quadruped()
-    >>> feet = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
-    >>> robot = ff.control.stand_on_feet(model, feet)
-    >>> plan = ff.control.gait_footsteps(robot.feet, ff.control.Gait(0.5, 0.6, (0.0, 0.5, 0.5, 0.0)), speed=0.4, forward=[1, 0, 0])
+    >>> points = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
+    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model), points)
+    >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
+    >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
     >>> list(plan.phases[1].swings)
     ['front_left_foot', 'rear_right_foot']
     >>> (plan.phases[-1].feet[0].at[:2, 3] - plan.phases[0].feet[0].at[:2, 3]).round(3)    # 0.4 m/s over 9.5 periods
