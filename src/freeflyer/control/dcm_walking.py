@@ -76,7 +76,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
            [1.535, 0.   ]])
     """
     if not isinstance(footsteps, FootstepPlan):
-        raise InputError(f"footsteps must be a freeflyer.control.FootstepPlan, got {format_value(footsteps)}")
+        raise InputError(f"footsteps must be a plan of control.walk_forward or gait_footsteps, got {format_value(footsteps)}")
     phases = footsteps.phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
     times, points = [footsteps.begin], [middles[0]]
