@@ -62,6 +62,15 @@ def test_all_scenarios_of_a_quadruped_in_one_table(tmp_path):
     assert data["refused"] == {}
 
 
+def test_scenarios_that_a_robot_refuses_are_named(tmp_path):
+    numbers, feet = tmp_path / "numbers.json", "front_left_foot,front_right_foot,rear_left_foot"
+    robot = ("--robot", "quadruped", "--feet", feet, "--sole", "point")
+    done = run("control", "all", *robot, "--dt", "0.005", "--duration", "0.02", "--json", numbers)
+    assert done.exit_code == 0, done.output
+    assert "walk is refused" in done.stdout
+    assert list(json.loads(numbers.read_text())["data"]["refused"]) == ["lift", "walk"]
+
+
 @needs_examples
 def test_four_feet_walk_by_gaits():
     walk = ("control", "walk", "--robot", example("go2.urdf"), "--dt", "0.005", "--duration", "0.02")
