@@ -57,13 +57,34 @@ def test_all_scenarios_of_a_quadruped_in_one_table(tmp_path):
     done = run("control", "all", "--robot", example("go2.urdf"), "--dt", "0.005", "--duration", "0.02", "--json", numbers)
     assert done.exit_code == 0, done.output
     assert "longest cycle" in done.stdout
-    assert "walk is refused" in done.stdout
     data = json.loads(numbers.read_text())["data"]
-    assert [r["scenario"] for r in data["runs"]] == ["stand", "squat", "reach", "swing"]
-    assert list(data["refused"]) == ["lift", "walk"]
-    refused = run("control", "walk", "--robot", example("go2.urdf"), "--duration", "0.02")
-    assert refused.exit_code != 0
-    assert "two feet with soles" in refused.output + str(refused.exception)
+    assert [r["scenario"] for r in data["runs"]] == ["stand", "squat", "reach", "lift", "walk", "swing"]
+    assert data["refused"] == {}
+
+
+def test_scenarios_that_a_robot_refuses_are_named(tmp_path):
+    numbers, feet = tmp_path / "numbers.json", "front_left_foot,front_right_foot,rear_left_foot"
+    robot = ("--robot", "quadruped", "--feet", feet, "--sole", "point")
+    done = run("control", "all", *robot, "--dt", "0.005", "--duration", "0.02", "--json", numbers)
+    assert done.exit_code == 0, done.output
+    assert "walk is refused" in done.stdout
+    assert list(json.loads(numbers.read_text())["data"]["refused"]) == ["lift", "walk"]
+
+
+@needs_examples
+def test_four_feet_walk_by_gaits():
+    walk = ("control", "walk", "--robot", example("go2.urdf"), "--dt", "0.005", "--duration", "0.02")
+    done = run(*walk, "--gait", "trot", "--speed", "0.3", "--lateral", "0.05", "--turning", "0.2", "--steps", "3")
+    assert done.exit_code == 0, done.output
+    assert "FramePositionTask('FL_foot')" not in done.stdout  # still on the ground
+    for options, words in (
+        (("--gait", "gallop"), "Known gaits: crawl, trot"), (("--speed", "4"), "cannot go so fast"),
+        (("--step-length", "0.1"), "--step-length is for two feet"),
+    ):  # fmt: skip
+        refused = run(*walk, *options)
+        assert refused.exit_code != 0
+        assert words in " ".join((refused.output + str(refused.exception)).split())
+    assert "belongs to the scenario walk" in run("control", "squat", "--speed", "0.3").output
 
 
 def test_the_robots_own_file_is_the_plant(models_folder):

@@ -85,7 +85,7 @@ def test_the_zmp_stays_on_the_feet(name: str) -> None:
         zmp = plan.zmp(t)
         assert signed_distance(phase.polygon, zmp[:, :2]).min() > 0.01
         close(zmp[:, 2], np.zeros(len(t)))
-        if phase.swing:
+        if phase.swings:
             middle = (FEET[0].points.mean(axis=0) + phase.feet[0].at[:3, 3])[:2]
             close(zmp[:, :2], np.broadcast_to(middle, (len(t), 2)))
     ends = [np.mean([foot.at[:3, 3] for foot in steps.phases[k].feet], axis=0) + FEET[0].points.mean(axis=0) for k in (0, -1)]

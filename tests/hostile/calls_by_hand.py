@@ -117,6 +117,11 @@ def walking_calls() -> Iterator[Call]:
     steps = {"feet": feet, "step_length": 0.2, "steps": 3}
     numbers = {"step_duration": "positive", "rest_duration": "positive", "step_length": "scalar", "begin": "scalar"}
     yield Call(control.walk_forward, steps, {"feet": "thing", "steps": "count", "clearance": "scalar", **numbers})
+    gait = {"period": 1.6, "duty": 0.6, "phases": np.array([0.0, 0.5])}
+    yield Call(control.Gait, gait, {"period": "positive", "duty": "positive", "phases": "numbers"})
+    speeds = {"speed": "scalar", "lateral": "scalar", "turning": "scalar", "cycles": "count", "rest_duration": "positive"}
+    yield Call(control.gait_footsteps, {"feet": feet, "gait": control.Gait(**gait)}, {"feet": "thing", "gait": "thing", **speeds})
+    yield Call(control.Gait.named, {"name": "trot", "height": 0.3}, {"name": "word", "height": "positive", "feet": "count"})
     walk = control.walk_forward(**steps)
     yield Call(control.walking_dcm, {"footsteps": walk, "height": 0.8}, {"footsteps": "thing", "height": "positive"})
     knots = {"times": np.array([0.0, 1.0]), "zmp": np.zeros((2, 3)), "height": 0.8}

@@ -61,10 +61,20 @@ PlantOption = Annotated[
         help="The robot's MJCF file, which MuJoCo simulates with its own shapes. [default: what we write, balls under the feet]",
     ),
 ]
-StepsOption = Annotated[int | None, typer.Option("--steps", min=2, help="walk: how many. [default: 10]", show_default=False)]
+StepsOption = Annotated[int | None, typer.Option(
+    "--steps", min=2, help="walk: how many, with a gait or speeds of each foot. [default: 10, or for 10 s]", show_default=False,
+)]  # fmt: skip
 StepLengthOption = Annotated[
     float | None,
     typer.Option("--step-length", help="walk: m. [default: 0.2, less for smaller robots]", show_default=False),
+]
+GaitOption = Annotated[str | None, typer.Option(
+    "--gait", metavar="NAME", help="walk: crawl or trot of four feet, walk of two. [default: trot of four]", show_default=False,
+)]  # fmt: skip
+SpeedOption = Annotated[float | None, typer.Option("--speed", help="walk: forward, m/s.", show_default=False)]
+LateralOption = Annotated[float | None, typer.Option("--lateral", help="walk: to the left, m/s.", show_default=False)]
+TurningOption = Annotated[
+    float | None, typer.Option("--turning", help="walk: turning rate to the left, rad/s.", show_default=False)
 ]
 HandOption = Annotated[str | None, typer.Option("--hand", metavar="FRAME", help="The hand that reaches.", show_default=False)]
 PushesOption = Annotated[
@@ -81,6 +91,7 @@ def control(
     robot: RobotOption = "humanoid",
     feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, plant: PlantOption = None,
     hand: HandOption = None, steps: StepsOption = None, step_length: StepLengthOption = None,
+    gait: GaitOption = None, speed: SpeedOption = None, lateral: LateralOption = None, turning: TurningOption = None,
     formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
     compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
     solver: Annotated[str, typer.Option("--solver", help="active-set, or a solver of quadratic programs.")] = "active-set",
@@ -95,7 +106,7 @@ def control(
     processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
     folder: FolderOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Control a robot on its feet: standing under pushes, squatting, reaching, lifting a foot, walking, swinging, or all."""
+    """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
     from freeflyer.cli.control_robot import standing_robot
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
@@ -105,7 +116,8 @@ def control(
     from freeflyer.sim.sensing import Sensing
 
     out = output(json)
-    given = {"hand": ("reach", hand), "steps": ("walk", steps), "step_length": ("walk", step_length)}
+    walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}
+    given = {"hand": ("reach", hand), **{option: ("walk", value) for option, value in walking.items()}}
     for option, (owner, value) in given.items():
         if value is not None and scenario.value not in (owner, "all"):
             raise typer.BadParameter(f"--{option.replace('_', '-')} belongs to the scenario {owner}")

@@ -33,6 +33,7 @@ from .frame_tasks import (
     FramePoseTask as FramePoseTask,
     FramePositionTask as FramePositionTask,
 )
+from .gaits import Gait as Gait, gait_footsteps as gait_footsteps
 from .inputs import (
     Inputs as Inputs,
     joint_inputs as joint_inputs,

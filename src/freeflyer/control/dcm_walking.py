@@ -57,13 +57,13 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     Returns
     -------
     DCMPlan
-        Its ZMP rests in the middle of the sole in single support, goes linearly to the next in double support, and begins and ends
-        at rest in the middle of both feet.
+        While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
+        It begins and ends at rest in the middle of all feet.
 
     Raises
     ------
     InputError
-        For bad numbers, and where the ZMP would leave the feet in the first or last double support, which is then too short.
+        For bad numbers, and if the ZMP would leave the feet before the first or after the last step: the rest is then too short.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
            [1.535, 0.   ]])
     """
     if not isinstance(footsteps, FootstepPlan):
-        raise InputError(f"footsteps must be what freeflyer.control.walk_forward makes, got {format_value(footsteps)}")
+        raise InputError(f"footsteps must be a plan of control.walk_forward or gait_footsteps, got {format_value(footsteps)}")
     phases = footsteps.phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
     times, points = [footsteps.begin], [middles[0]]
     for phase, middle in zip(phases, middles):
-        if phase.swing is not None:
+        if phase.swings:
             times += [phase.begin, phase.end]
             points += [middle, middle]
     plan = dcm_plan([*times, footsteps.end], np.array([*points, middles[-1]]), height, gravity=gravity)
@@ -89,8 +89,8 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
         off = -float(signed_distance(phase.polygon, plan.vrp_knots[k, :2]))
         if off > 0.0:
             raise InputError(
-                f"in the double support from {phase.begin:g} to {phase.end:g} s the ZMP would leave the feet by {off:.3g} m to "
-                "start or stop the centre of mass in time: give walk_forward a longer rest_duration", excess=off,
+                f"from {phase.begin:g} to {phase.end:g} s, with all feet on the ground, the ZMP would leave them by {off:.3g} m to "
+                "start or stop the centre of mass in time: give a longer rest_duration", excess=off,
             )  # fmt: skip
     return plan
 

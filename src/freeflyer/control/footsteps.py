@@ -1,9 +1,9 @@
-"""Footsteps: phases of single and double support, and the motion of the foot that swings."""
+"""Footsteps: phases in which the same feet hold, and the motion of the feet that swing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -28,25 +28,22 @@ class SupportPhase(Record):
         s.
     feet : tuple of Contact
         Those on the ground, at their poses.
-    swing : str or None
-        Name of the foot in the air.
-    reference : PoseReference or None
-        Its motion: leaves and meets the ground without velocity and acceleration.
+    swings : mapping of str to PoseReference
+        The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
 
     Examples
     --------
     >>> model = ff.robots.humanoid()
     >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
     >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
-    >>> single.swing, [foot.name for foot in single.feet], single.polygon.shape
-    ('left_sole', ['right_sole'], (4, 2))
+    >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
+    (['left_sole'], ['right_sole'], (4, 2))
     """
 
     begin: float
     end: float
     feet: tuple[Contact, ...]
-    swing: str | None = None
-    reference: PoseReference | None = None
+    swings: Mapping[str, PoseReference] = field(default_factory=dict)
 
     @cached_property
     def polygon(self) -> np.ndarray:
@@ -95,20 +92,20 @@ class FootReference(Reference):
 
 @dataclass(frozen=True, eq=False)
 class FootstepPlan(Record):
-    """Plan of footsteps; made by walk_forward.
+    """Plan of footsteps; made by walk_forward and gait_footsteps.
 
     Attributes
     ----------
     phases : tuple of SupportPhase
-        In order, without gaps; the first and the last are double support.
+        In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
 
     Examples
     --------
     >>> model = ff.robots.humanoid()
     >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
     >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
-    >>> [(round(x.begin, 2), round(x.end, 2), x.swing) for x in plan.phases]
-    [(0.0, 1.5, None), (1.5, 2.3, 'left_sole'), (2.3, 2.5, None), (2.5, 3.3, 'right_sole'), (3.3, 4.8, None)]
+    >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
+    [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
     """
 
     phases: tuple[SupportPhase, ...]
@@ -133,7 +130,7 @@ class FootstepPlan(Record):
         first = {foot.name: foot for foot in self.phases[0].feet}
         if name not in first:
             raise unknown_name("foot", name, first)
-        steps = [(x.begin, x.reference) for x in self.phases if x.swing == name and x.reference is not None]
+        steps = [(x.begin, x.swings[name]) for x in self.phases if name in x.swings]
         return FootReference(np.asarray(first[name].at), tuple(x for _, x in steps), np.array([t for t, _ in steps]))
 
 
@@ -193,19 +190,27 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     period = positive("step_duration", step_duration)
     double = period * number("double_support", double_support, SMALLEST, 0.999)
     count, forwards = whole_number("steps", steps, 2), heading(standing, forward)
-    phases, held, t = [SupportPhase(start, start + rest, standing)], list(standing), start + rest
-    for k in range(1, count + 1):
-        moving, stance = (k - 1) % 2, held[k % 2]
-        foot = held[moving]
-        ahead = (stance.at - foot.at)[:3, 3] @ forwards + (length if k < count else 0.0)  # type: ignore[operator]
-        landed = np.array(foot.at)
-        landed[:3, 3] += ahead * forwards
-        lift, t = t, t + period - double
-        phases.append(SupportPhase(lift, t, (stance,), foot.name, swing(foot.at, landed, lift, t, height)))
-        held[moving] = foot.held_at(landed)
-        down, t = t, t + (double if k < count else rest)
-        phases.append(SupportPhase(down, t, tuple(held)))
-    return FootstepPlan(tuple(phases))
+    places, swings = [np.array(foot.at) for foot in standing], []
+    for k in range(count):
+        foot, lift = k % 2, start + rest + k * period
+        ahead = (places[1 - foot] - places[foot])[:3, 3] @ forwards + (length if k + 1 < count else 0.0)
+        places[foot] = places[foot] + np.outer([*(ahead * forwards), 0.0], [0.0, 0.0, 0.0, 1.0])
+        swings.append((lift, lift + period - double, {standing[foot].name: places[foot]}))
+    return FootstepPlan(support_phases(standing, start, rest, swings, height))
+
+
+def support_phases(feet: Sequence[Contact], begin: float, rest: float,
+                   swings: Sequence[tuple[float, float, Mapping[str, np.ndarray]]],
+                   clearance: float) -> tuple[SupportPhase, ...]:  # fmt: skip
+    """Phases from `begin` (s) to a rest (s) after the last of the swings, which are (lift, land, poses to land at by foot)."""
+    held, t, phases = {foot.name: foot for foot in feet}, begin, []
+    for lift, land, places in swings:
+        phases.append(SupportPhase(t, lift, tuple(held.values())))
+        moves = {name: swing(held[name].at, X, lift, land, clearance) for name, X in places.items()}
+        phases.append(SupportPhase(lift, land, tuple([foot for name, foot in held.items() if name not in moves]), moves))
+        held |= {name: held[name].held_at(X) for name, X in places.items()}
+        t = land
+    return (*phases, SupportPhase(t, t + rest, tuple(held.values())))
 
 
 def swing(lift: ArrayLike | None, land: np.ndarray, begin: float, end: float, clearance: float) -> PoseReference:

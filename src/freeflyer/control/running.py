@@ -201,8 +201,8 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     Parameters
     ----------
     scenario : {"stand", "squat", "reach", "lift", "walk", "swing"} or callable
-        Standing under pushes, squatting, reaching while squatting, lifting one foot and then the other, walking forward, swinging
-        from side to side; or a function of a Stance that makes a Scenario.
+        Standing under pushes, squatting, reaching while squatting, lifting one foot after the other, walking, swinging from side
+        to side; or a function of a Stance that makes a Scenario.
     robot : str or Model
         A name of freeflyer.robots.make, or a model. Loops are closed.
     formulation, solver, strict
@@ -224,7 +224,8 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     progress : callable, optional
         As in simulate_in_mujoco.
     options
-        Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; steps and step_length of "walk".
+        Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; of "walk"
+        steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
 
     Returns
     -------

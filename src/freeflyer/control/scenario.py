@@ -60,9 +60,10 @@ class Stance:
     base: str
     dt: float
 
-    def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None) -> Problem:
-        """Tasks with the contacts of the feet, and the limits of the robot."""
-        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=JOINT_ACCELERATION)]
+    def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None,
+                acceleration: float = JOINT_ACCELERATION) -> Problem:  # fmt: skip
+        """Tasks with the contacts of the feet, and the limits of the robot, `acceleration` (rad/s^2, m/s^2) that of its joints."""
+        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=acceleration)]
         contacts = self.feet if feet is None else feet
         return Problem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
 

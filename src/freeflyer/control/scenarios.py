@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,22 +11,17 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.set_tables import support
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
-from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.capture import impulse_limits
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import DCMPlan
-from freeflyer.control.dcm_walking import GAIN, dcm_command, walking_dcm
-from freeflyer.control.footsteps import FootstepPlan, heading, walk_forward
-from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
+from freeflyer.control.footsteps import heading, walk_forward
+from freeflyer.control.frame_tasks import FramePositionTask
+from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
 from freeflyer.control.problem import Problem
-from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference
-from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
-from freeflyer.control.step_adjustment import StepAdjustment
-from freeflyer.control.support import middle_of, pose_weight, support_polygon
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.control.references import SinusoidReference, WaypointReference
+from freeflyer.control.scenario import Following, Scenario, Stance
+from freeflyer.control.stepping import Stepping
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, number
+from freeflyer.model.inputs import finite_array, number, whole_number
 from freeflyer.model.rigid_groups import rigid_groups
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
@@ -37,7 +32,9 @@ LEAN, LEVER = 0.3, 0.1  # rad: of a trunk that reaches; m: from the centre of ma
 ARM_JOINTS = 3  # of an arm at least
 HANDS = ("left_palm", "left_hand", "L_Wrist2_Link", "gripper_left_base_link", "arm_left_7_link")
 HAND_STIFFNESS = 80.0  # 1/s^2
-FOOT_STIFFNESS = 200.0  # 1/s^2
+WALK_DURATION, STRIDE = 10.0, 0.4  # s; of the height of the centre of mass: way in a period
+REST = 4.0  # sqrt(height / gravity): before and after a walk
+DEFAULT = {2: "walk", 4: "trot"}  # gaits by the number of feet
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +89,7 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     c, scale = stance.center_of_mass(), _scaled(stance, 1.0)
     chosen = _hand(stance) if hand is None else hand
     X = stance.pose(chosen)
-    ahead = heading(stance.feet) if any(foot.kind != "point" for foot in stance.feet) else np.array([1.0, 0.0, 0.0])
+    ahead = _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
     if trunk:  # it turns about the centre of mass
@@ -137,101 +134,58 @@ def swing(stance: Stance, rng: np.random.Generator) -> Following:
     return Following.of(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
-@dataclass(frozen=True, eq=False)
-class Stepping(Scenario):
-    """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan."""
-
-    stance: Stance
-    duration: float
-    footsteps: FootstepPlan
-    plan: DCMPlan
-    problems: Mapping[tuple[str, ...], Problem]
-    planned: SampledReference  # of the plan
-    soles: Mapping[str, SampledReference]  # of the feet that swing
-    adjustment: StepAdjustment | None = None  # of feet without width
-
-    @staticmethod
-    def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
-        """Over footsteps, at the height of the centre of mass now."""
-        plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        problems: dict[tuple[str, ...], Problem] = {}
-        for phase in footsteps.phases:
-            feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name in {f.name for f in phase.feet}])
-            problems.setdefault(tuple([foot.name for foot in feet]), stance.problem(_tasks(stance, phase.swing), feet))
-        adjustment = StepAdjustment(footsteps, plan, stance.dt) if _on_lines(stance) else None
-        swinging = {phase.swing for phase in footsteps.phases if phase.swing is not None}
-        soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
-        planned = SampledReference(plan, stance.dt)
-        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems, planned, soles, adjustment)
-
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
-        """The contacts of the phase; the divergent component of motion is led back to its plan."""
-        phase, model = self.footsteps.phase(t), self.stance.model
-        names = {foot.name for foot in phase.feet}
-        held = self.problems[tuple([foot.name for foot in self.stance.feet if foot.name in names])]
-        c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, feet, polygon, adjustment = self.planned(t), phase.feet, phase.polygon, self.adjustment
-        if adjustment is not None:
-            adjustment.enter(phase)
-            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
-            wish, polygon = wish._replace(target=wish.target + adjustment.plan_shift), support_polygon(feet)
-        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
-        flat, height, *rest = held.tasks
-        flat = flat.with_target(c, speed, command.acceleration)
-        height = height.with_target(wish.target, wish.velocity, wish.acceleration)
-        if phase.swing is not None:
-            sole = self.soles[phase.swing](t)
-            if adjustment is not None:
-                sole = adjustment.swing(t, command.dcm, middle_of(feet[0]), sole)
-            rest[0] = rest[0].with_target(*sole)
-        return held.with_tasks([flat, height, *rest])
-
-
-def _tasks(stance: Stance, swing: str | None) -> list[FramePoseTask | CenterOfMassTask]:
-    c, falls = stance.center_of_mass(), swing is not None and _on_lines(stance)  # to the side, whatever motors do
-    flat = CenterOfMassTask(c, level=2 if falls else 1, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
-    found = [flat, CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)]
-    if swing is not None:
-        foot = _foot(stance, swing)
-        weight = pose_weight(foot, stance.pose(foot.frame)[:3, :3])
-        found.append(FramePoseTask(foot.frame, np.eye(4), weight=weight, stiffness=FOOT_STIFFNESS))  # type: ignore[arg-type]
-    return [*found, stance.upright(1 if falls else 2), stance.relaxed()]  # type: ignore[list-item]
-
-
-def _on_lines(stance: Stance) -> bool:
-    """Whether a foot of the robot has no width."""
-    return any(foot.kind == "line" for foot in stance.feet)
-
-
-def _foot(stance: Stance, name: str) -> Contact:
-    return next(foot for foot in stance.feet if foot.name == name)
-
-
-def walk(stance: Stance, rng: np.random.Generator, steps: int = 10, step_length: float | None = None) -> Stepping:
-    """Steps forward, of 20 cm, shorter ones for smaller robots; quicker ones on feet without width, which let it fall to a side."""
-    length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
-    period = 0.6 if _on_lines(stance) else 0.8
-    plan = walk_forward(_two_feet(stance), length, steps, step_duration=period, double_support=0.25, rest_duration=1.2,
-                        clearance=_scaled(stance, CLEARANCE))  # fmt: skip
-    return Stepping.of(stance, plan)
+def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, step_length: float | None = None,
+         gait: str | Gait | None = None, speed: float | None = None, lateral: float = 0.0,
+         turning: float = 0.0) -> Stepping:  # fmt: skip
+    """Two feet make steps forward, of 20 cm, shorter ones for smaller robots. Four feet, and two with a gait, speeds (m/s) or a
+    turning rate (rad/s), go so fast; `steps` are then those of each foot. By default four feet trot for WALK_DURATION."""
+    feet = _walking_feet(stance)
+    if len(feet) == 2 and gait is None and speed is None and lateral == turning == 0.0:
+        length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
+        period = 0.6 if any(foot.kind == "line" for foot in feet) else 0.8  # feet without width let it fall to a side
+        return Stepping.of(stance, walk_forward(
+            feet, length, 10 if steps is None else steps, step_duration=period, double_support=0.25, rest_duration=1.2,
+            clearance=_scaled(stance, CLEARANCE),
+        ))  # fmt: skip
+    if step_length is not None:
+        raise InputError("step_length is for two feet without gait, speeds and turning rate, which determine it: leave it out")
+    height, gravity = stance.height(), -float(stance.model.gravity[2])
+    name = DEFAULT[len(feet)] if gait is None else gait
+    chosen = name if isinstance(name, Gait) else Gait.named(name, height, len(feet), gravity=gravity)
+    made = Stepping.of(stance, gait_footsteps(
+        feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
+        cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
+        rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
+    ))  # fmt: skip
+    made.check_reach()
+    return made
 
 
 def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
-    """The weight goes to one foot, the other is lifted and put down; then the other way round."""
-    plan = walk_forward(_two_feet(stance), 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5,
-                        clearance=_scaled(stance, 0.08))  # fmt: skip
-    return Stepping.of(stance, plan)
+    """The weight goes off each foot in turn, which is lifted and put down."""
+    feet = _walking_feet(stance)
+    phases = GAITS[len(feet)]["walk" if len(feet) == 2 else "crawl"][2]
+    period = 2.0 * len(feet)
+    return Stepping.of(stance, gait_footsteps(
+        feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
+        forward=_forward(stance),
+    ))  # fmt: skip
 
 
-def _two_feet(stance: Stance) -> tuple[Contact, ...]:
-    """The feet; InputError unless they are two that bear the weight one at a time."""
+def _walking_feet(stance: Stance) -> tuple[Contact, ...]:
+    """The feet; InputError unless they are four, or two that bear the weight one at a time."""
     feet = stance.feet
-    if len(feet) != 2 or any(foot.kind == "point" for foot in feet):
+    if len(feet) not in GAITS or (len(feet) == 2 and any(foot.kind == "point" for foot in feet)):
         raise InputError(
-            f"walking and lifting a foot take two feet, soles or lines, {stance.model.name!r} stands on "
+            f"walking and lifting feet take two feet, soles or lines, or four feet, {stance.model.name!r} stands on "
             f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing"
         )
     return feet
+
+
+def _forward(stance: Stance) -> np.ndarray:
+    """(3,): the mean of the x axes of the soles; above points, whose frames turn with the legs, that of the base."""
+    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else heading(stance.feet)
 
 
 def _scaled(stance: Stance, length: float) -> float:

@@ -44,8 +44,8 @@ class StepAdjustment:
     def enter(self, phase: SupportPhase) -> None:
         """The phase of now: a foot that landed keeps its displacement, and the plan takes it on."""
         if phase is not self.phase:
-            if self.phase.swing is not None:
-                self.foot_shifts[self.phase.swing] = self.plan_shift = self.aim
+            for name in self.phase.swings:
+                self.foot_shifts[name] = self.plan_shift = self.aim
             self.phase, self.aim = phase, self.plan_shift
 
     def swing(self, t: float, dcm: np.ndarray, foot: np.ndarray, planned: TargetMotion) -> TargetMotion:
@@ -58,7 +58,8 @@ class StepAdjustment:
             off = (landing - self.plan.dcm(phase.end) - self.plan_shift) @ self.side
             self.aim = self.aim + self.share * (self.plan_shift + off * self.side - self.aim)
         s = min(s, 1.0)
-        before = self.foot_shifts[str(phase.swing)]
+        (name,) = phase.swings
+        before = self.foot_shifts[name]
         rate, way = 1.0 / (SETTLED * length), self.aim - before
         target, velocity, acceleration = (np.array(x) for x in planned)
         target[:3, 3] += before + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))  # minimum jerk

@@ -141,8 +141,8 @@ def _corners(name: str, soles: Mapping[str, ArrayLike]) -> np.ndarray:
     if name not in soles:
         raise unknown_name("sole", name, soles)
     corners = real_array(f"soles[{name!r}]", soles[name])
-    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
-        raise InputError(f"the sole of {name!r} has shape {corners.shape}, expected (k, 2), k of 3 or more", name=name)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
+        raise InputError(f"the sole of {name!r} has shape {corners.shape}, expected (k, 2), k of 2 or more", name=name)
     return corners
 
 

@@ -1,0 +1,194 @@
+"""Scenario of footsteps: contacts come and go by a plan, the divergent component of motion is led back to its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact
+from freeflyer.control.body_tasks import CenterOfMassTask
+from freeflyer.control.dcm import DCMPlan
+from freeflyer.control.dcm_walking import GAIN, DCMCommand, dcm_command, walking_dcm
+from freeflyer.control.footsteps import FootstepPlan, SupportPhase
+from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
+from freeflyer.control.kinematics import inverse_kinematics
+from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.problem import Problem
+from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk
+from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Scenario, Stance
+from freeflyer.control.step_adjustment import StepAdjustment
+from freeflyer.control.support import middle_of, pose_weight, support_polygon
+from freeflyer.control.tasks import Task
+from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.model.rotations import rotation_of_rpy
+
+FOOT_STIFFNESS = 200.0  # 1/s^2
+ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swing
+KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
+REACH_ERROR = 1e-3  # m, rad: of footholds in reach
+FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
+
+
+@dataclass(frozen=True, eq=False)
+class Stepping(Scenario):
+    """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan.
+
+    Over a line between two point feet the DCM cannot be led across the line: footholds move with its error there. Over a foot
+    that is a line they do so by `StepAdjustment`, whose plan moves with them.
+    """
+
+    stance: Stance
+    duration: float
+    footsteps: FootstepPlan
+    plan: DCMPlan
+    problems: Mapping[tuple[str, ...], Problem]
+    planned: SampledReference  # of the plan
+    soles: Mapping[str, SampledReference]  # of the feet that swing
+    yaw: SampledReference | None  # of the trunk, from its first orientation; None if the feet do not turn
+    adjustment: StepAdjustment | None = None  # of feet that are lines
+    lifted: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)  # by foot and time: how far off its plan it left
+
+    @staticmethod
+    def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
+        """Over footsteps, at the height of the centre of mass now."""
+        plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
+        problems: dict[tuple[str, ...], Problem] = {}
+        most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * plan.omega**2
+        for phase in footsteps.phases:
+            feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
+            problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet, most))
+        swinging = dict.fromkeys([name for phase in footsteps.phases for name in phase.swings])
+        soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
+        yaw = yaw_reference(footsteps)
+        lines = any(foot.kind == "line" for foot in stance.feet)
+        adjustment = StepAdjustment(footsteps, plan, stance.dt) if lines else None
+        duration = stance.dt * np.ceil((footsteps.end + 1.0) / stance.dt - 1e-6)
+        return Stepping(stance, duration, footsteps, plan, problems, SampledReference(plan, stance.dt), soles,
+                        None if yaw is None else SampledReference(yaw, stance.dt), adjustment)  # fmt: skip
+
+    def check_reach(self) -> None:
+        """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
+        stance, swings = self.stance, [phase for phase in self.footsteps.phases if phase.swings]
+        groups = len({tuple(phase.swings) for phase in swings})
+        q, middle = stance.q, max(0, (len(swings) - groups) // 2)
+        for t in [t for phase in swings[middle : middle + groups] for t in (phase.begin, phase.end)]:
+            feet = [_foot_task(stance, foot, 0) for foot in stance.feet]
+            aimed = [_at(task, *self.footsteps.foot(foot.name)(t)) for task, foot in zip(feet, stance.feet)]
+            tasks = [replace(stance.balance(0), target=self.plan(t).target), self._upright(stance.upright(0), t), *aimed]
+            found = inverse_kinematics(stance.model, [*tasks, stance.relaxed()], q)
+            q, off = found.q, [float(np.abs(e).max()) for e in found.errors[:-1]]
+            if max(off) > REACH_ERROR:
+                raise InputError(
+                    f"{stance.model.name!r} cannot go so fast with this gait: at {t:.2f} s its footholds are {max(off):.2g} m out "
+                    "of reach. Give lower speeds, a freeflyer.control.Gait of a shorter period, or a posture q with legs bent more",
+                    error=max(off),
+                )  # fmt: skip
+
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+        """The contacts of the phase; the divergent component of motion is led back to its plan."""
+        phase, model = self.footsteps.phase(t), self.stance.model
+        held = self.problems[tuple(phase.swings)]
+        c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
+        wish, polygon = self.planned(t), phase.polygon
+        if self.adjustment is not None:
+            self.adjustment.enter(phase)
+            wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
+            polygon = support_polygon([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
+        elif len(polygon) < 3:
+            places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
+            polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
+        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
+        shift = np.zeros(3)
+        if self.adjustment is None and phase.swings and len(polygon) < 3:
+            shift[:2] = self._shift(t, phase, c, command, wish, polygon)
+        flat, height, upright, posture, *feet = held.tasks
+        flat = flat.with_target(c, speed, command.acceleration)
+        height = height.with_target(wish.target, wish.velocity, wish.acceleration)
+        if self.adjustment is None:
+            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(feet, phase.swings)]
+        else:
+            ground = middle_of(phase.feet[0].held_at(frame_pose(model, q, phase.feet[0].frame)))
+            swinging = [
+                _at(task, *self.adjustment.swing(t, command.dcm, ground, self.soles[name](t)))
+                for task, name in zip(feet, phase.swings)
+            ]
+        return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
+
+    def _upright(self, task: Task, t: float) -> Task:
+        """The trunk's task, turned with the feet."""
+        if self.yaw is None:
+            return task
+        yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
+        return task.with_target(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
+
+    def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
+        """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
+        wish, step = self.soles[name](t), (name, phase.begin)
+        if step not in self.lifted:
+            self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
+        before, way = self.lifted[step], np.append(shift - self.lifted[step], np.zeros(3))
+        share, rate, change = minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin)
+        X = np.array(wish.target)
+        X[:3, 3] += before + share * way[:3]
+        return _at(task, X, wish.velocity + rate * way, wish.acceleration + change * way)
+
+    def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
+               line: np.ndarray) -> np.ndarray:  # fmt: skip
+        """How far (2,) beside their places the feet land, m: the error of the DCM grows across the line, where the ZMP stays, and
+        shrinks along it; a foothold beyond it by the right share leaves KEPT of it after the next step."""
+        w, after = self.plan.omega, self.footsteps.phase(phase.end)
+        double = min(after.end - after.begin, phase.end - phase.begin)
+        left = phase.end - t + 0.5 * double
+        error = (command.dcm - wish.target - wish.velocity / w)[:2]
+        off = (command.zmp - wish.target + wish.acceleration / w**2)[:2]
+        grown = off + (error - off) * np.exp(w * left)
+        if len(line) == 2:
+            along = (line[1] - line[0]) / np.linalg.norm(line[1] - line[0])
+            grown += along * (along @ (error * np.exp(-GAIN * left) - grown))
+        growth = np.exp(w * (phase.end - phase.begin + double))
+        beside = (c - wish.target)[:2]
+        ahead = (growth - KEPT) / (growth - 1.0) * grown - beside
+        return beside + ahead * min(1.0, FARTHEST * self.plan.height / max(float(np.linalg.norm(ahead)), 1e-9))
+
+
+def _tasks(stance: Stance, phase: SupportPhase) -> list[Task]:
+    """Lines leave torques about them free: there the trunk stays upright first."""
+    c, points = stance.center_of_mass(), _on_lines(stance)
+    flat = CenterOfMassTask(c, level=2 if points else 1, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
+    height = CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)
+    swinging = [_foot_task(stance, foot) for name in phase.swings for foot in stance.feet if foot.name == name]
+    return [flat, height, stance.upright(1 if points else 2), stance.relaxed(), *swinging]
+
+
+def _on_lines(stance: Stance) -> bool:
+    """Whether a foot of the robot has no width: it may stand on lines alone."""
+    return any(foot.kind != "surface" for foot in stance.feet)
+
+
+def _at(task: Task, X: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> Task:
+    """The task of a foot at a pose; a point foot only at its place."""
+    if isinstance(task, FramePositionTask):
+        return task.with_target(X[:3, 3], velocity[:3], acceleration[:3])
+    return task.with_target(X, velocity, acceleration)
+
+
+def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
+    X = stance.pose(foot.frame)
+    if foot.kind == "point":
+        return FramePositionTask(foot.frame, X[:3, 3], level=level, stiffness=FOOT_STIFFNESS)
+    return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
+
+
+def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
+    """The mean yaw (1,) of the feet on the ground beside that of all at first, rad; None if they do not turn."""
+    first = {foot.name: np.asarray(foot.at) for foot in footsteps.phases[0].feet}
+    times, turns = [footsteps.begin], [0.0]
+    for phase in footsteps.phases[1:]:
+        turned = [np.asarray(foot.at)[:3, :3] @ first[foot.name][:3, :3].T for foot in phase.feet]
+        times.append(phase.end if phase is footsteps.phases[-1] else 0.5 * (phase.begin + phase.end))
+        turns.append(float(np.mean([np.unwrap([turns[-1], np.arctan2(R[1, 0], R[0, 0])])[1] for R in turned])))
+    return WaypointReference(times, np.array(turns)[:, None]) if np.abs(turns).max() > 1e-9 else None

@@ -1,0 +1,218 @@
+"""Gaits: feet hold for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from closeness import close
+from scipy.linalg import expm
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control.polygons import signed_distance
+from freeflyer.control.running import stance_of
+from freeflyer.control.scenarios import SCENARIOS
+
+RNG = fresh("gaits")
+FORWARD = [1.0, 0.0, 0.0]
+LEGS = [f"{end}_{side}_foot" for end in ("front", "rear") for side in ("left", "right")]
+PACE = control.Gait(0.6, 0.7, (0.0, 0.5, 0.0, 0.5))
+GAITS = {name: control.Gait.named(name, 0.5) for name in ("crawl", "trot")} | {"pace": PACE}
+SLOW = {"dt": 2e-3}
+
+
+@cache
+def quadruped() -> control.Standing:
+    """With legs bent by 1 rad, which then reach far enough."""
+    model = ff.robots.quadruped()
+    bent = {f"{leg}_{joint}": s * a for leg in ("front_left", "front_right", "rear_left", "rear_right")
+            for joint, a in (("hip_pitch", 0.5), ("knee", -1.0)) for s in (1.0 if "front" in leg else -1.0,)}  # fmt: skip
+    robot = control.stand_on_feet(model, [ff.contacts.point(name) for name in LEGS], ff.configuration(model, bent))
+    return robot._replace(feet=ff.contacts.held_feet(robot.model, robot.q, robot.feet))
+
+
+def planned(gait: str, **options) -> control.FootstepPlan:
+    return control.gait_footsteps(quadruped().feet, GAITS[gait], **{"forward": FORWARD, "cycles": 6, **options})
+
+
+def walked(run: control.ControlRun, gait: control.Gait, cycles: int) -> np.ndarray:
+    """Mean forward and lateral speed and turning rate of the trunk, over whole periods between the first and the last."""
+    rest = run.run.t[-1] - 1.0 - (cycles - 1 + max(gait.phases) + 1.0 - gait.duty) * gait.period
+    a, b = (round((0.5 * rest + k * gait.period) / 2e-3) for k in (1, cycles - 1))
+    X = ff.frame_pose(run.stance.model, run.run.q[a : b + 1], run.stance.base)
+    body = np.einsum("tji,tj->ti", X[:-1, :3, :3], np.diff(X[:, :3, 3], axis=0))[:, :2].sum(axis=0)
+    yaw = np.unwrap(np.arctan2(X[:, 1, 0], X[:, 0, 0]))
+    return np.append(body, yaw[-1] - yaw[0]) / ((b - a) * 2e-3)
+
+
+@pytest.mark.parametrize("name", GAITS)
+def test_feet_are_on_the_ground_for_their_share_of_the_period(name: str) -> None:
+    gait, plan = GAITS[name], planned(name, speed=0.1)
+    t = np.linspace(plan.begin + 1.0, plan.begin + 1.0 + 5.0 * gait.period, 5001)[:-1]
+    held = np.array([[foot in {f.name for f in plan.phase(s).feet} for foot in LEGS] for s in t])
+    close(held.mean(axis=0), np.full(4, gait.duty), 2e-3)
+    assert held.sum(axis=1).min() == {"crawl": 3, "trot": 2, "pace": 2}[name]
+    for a, b in pairwise(plan.phases):
+        assert a.end == b.begin > a.begin
+        assert not (a.swings and b.swings)
+    together = {"crawl": {1}, "trot": {2}, "pace": {2}}[name]
+    assert {len(phase.swings) for phase in plan.phases if phase.swings} == together
+
+
+def test_a_trot_swings_feet_across_and_a_crawl_the_rear_before_the_front() -> None:
+    pairs = {frozenset(phase.swings) for phase in planned("trot").phases if phase.swings}
+    assert pairs == {frozenset(LEGS[0::3]), frozenset(LEGS[1:3])}
+    order = [next(iter(phase.swings)) for phase in planned("crawl", cycles=1).phases if phase.swings]
+    assert order == ["rear_left_foot", "front_left_foot", "rear_right_foot", "front_right_foot"]
+
+
+def test_feet_are_told_apart_by_their_places() -> None:
+    """Another order of the feet gives the same plan; so does a robot that stands elsewhere and is turned, but for its pose."""
+    feet = quadruped().feet
+    options = {"speed": 0.2, "turning": 0.3, "cycles": 3}
+    other = control.gait_footsteps([feet[k] for k in (2, 0, 3, 1)], GAITS["trot"], forward=FORWARD, **options)
+    same = planned("trot", **options)
+    twist = np.array([[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    X = expm(float(RNG.uniform(-3.0, 3.0)) * twist)
+    moved = control.gait_footsteps([foot.held_at(X @ foot.at) for foot in feet], GAITS["trot"], forward=X[:3, 0], **options)
+    for name in LEGS:
+        t = np.linspace(0.0, same.end, 101)
+        expected = same.foot(name)(t).target
+        close(other.foot(name)(t).target, expected)
+        close(moved.foot(name)(t).target, X @ expected, 1e-12)
+
+
+@pytest.mark.parametrize("name", GAITS)
+def test_footholds_go_with_the_speeds_asked_for(name: str) -> None:
+    """From step to step each foot goes on by the exponential of a planar twist, about the middle of the robot."""
+    v, w, gait = RNG.uniform(-0.3, 0.3, 2), float(RNG.uniform(-0.5, 0.5)), GAITS[name]
+    plan = planned(name, speed=v[0], lateral=v[1], turning=w, cycles=8)
+    twist = np.zeros((4, 4))
+    twist[:2, :2], twist[:2, 3] = [[0.0, -w], [w, 0.0]], v
+    first = {foot.name: foot.at for foot in plan.phases[0].feet}
+    middle = np.eye(4)
+    middle[:3, 3] = np.mean([X[:3, 3] for X in first.values()], axis=0)
+    for foot in LEGS:
+        landed = [phase.swings[foot](phase.end).target for phase in plan.phases if foot in phase.swings]
+        body = [np.linalg.inv(middle) @ X @ np.linalg.inv(first[foot]) @ middle for X in landed]
+        for a, b in pairwise(body[2:6]):
+            close(np.linalg.inv(a) @ b, expm(twist * gait.period), 1e-12)
+    ends = [np.asarray(foot.at) @ np.linalg.inv(first[foot.name]) for foot in plan.phases[-1].feet]
+    for X in ends:
+        close(X, ends[0], 1e-12)
+
+
+def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:
+    plan = planned("crawl", speed=0.06, turning=0.1)
+    dcm = control.walking_dcm(plan, 0.5)
+    for phase in plan.phases:
+        t = np.linspace(phase.begin, phase.end, 50)
+        assert signed_distance(phase.polygon, dcm.zmp(t)[:, :2]).min() > (0.05 if phase.swings else 0.0)
+
+
+def test_lifting_two_feet_is_walking_forward_on_the_spot() -> None:
+    model = ff.robots.humanoid(20)
+    stance = stance_of(model, ff.robots.standing_posture(model), 1e-3)
+    lifted = SCENARIOS["lift"](stance, RNG).footsteps.phases
+    same = control.walk_forward(stance.feet, 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5).phases
+    for a, b in zip(lifted, same, strict=True):
+        close([a.begin, a.end], [b.begin, b.end])
+        assert list(a.swings) == list(b.swings)
+        close([foot.at for foot in a.feet], [foot.at for foot in b.feet])
+
+
+NOISE = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=1)
+
+
+@pytest.mark.parametrize(("gait", "cycles", "asked", "tolerance"), [
+    ("trot", 5, (0.3, 0.05, 0.3), 0.02), ("crawl", 3, (0.05, 0.0, 0.1), 0.01),
+])  # fmt: skip
+def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
+    robot = quadruped()
+    speeds = dict(zip(("speed", "lateral", "turning"), asked))
+    run = control.run("walk", robot.model, q=robot.q, feet=robot.feet, gait=gait, steps=cycles, sensing=NOISE, **speeds, **SLOW)
+    assert not run.fell
+    assert run.lost == ()
+    named = control.Gait.named(gait, run.stance.height())
+    assert np.abs(walked(run, named, cycles) - asked).max() < tolerance
+    tilt = np.arccos(ff.frame_pose(run.stance.model, run.run.q, run.stance.base)[:, 2, 2])
+    assert np.degrees(tilt.max()) < 1.0
+    assert run.largest_errors()["CenterOfMassTask"].m < 0.02
+
+
+def test_two_feet_walk_in_a_curve() -> None:
+    run = control.run("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
+    assert not run.fell
+    assert run.lost == ()
+    X = ff.frame_pose(run.stance.model, run.run.q[-1], run.stance.base)
+    gait = control.Gait.named("walk", run.stance.height(), 2)
+    close(np.arctan2(X[1, 0], X[0, 0]), 0.3 * 1.5 * gait.period, 0.02)
+
+
+class PushedTrot(control.Scenario):
+    """A trot that is pushed sideways by 0.4 m/s times its mass, in a tenth of a second."""
+
+    def __init__(self, stance: object) -> None:
+        self.walk = SCENARIOS["walk"](stance, RNG, steps=6, speed=0.2)
+        self.stance, self.duration = self.walk.stance, self.walk.duration
+
+    def problem(self, t, q, v):
+        return self.walk.problem(t, q, v)
+
+    def pushes(self, t, q, v):
+        return {self.stance.base: np.array([0.0, 4.0 * self.stance.model.mass, 0.0, 0.0, 0.0, 0.0])} if 2.0 <= t < 2.1 else None
+
+
+def test_footholds_catch_a_push() -> None:
+    """Over two point feet nothing else can."""
+    robot = quadruped()
+    run = control.run(PushedTrot, robot.model, q=robot.q, feet=robot.feet, **SLOW)
+    error = np.linalg.norm(run.errors["CenterOfMassTask"], axis=1)
+    assert not run.fell
+    assert error.max() > 0.05
+    assert error[-1] < 0.01
+
+
+def test_named_gaits_fit_the_robots_size() -> None:
+    small, large = (control.Gait.named("trot", height) for height in (0.25, 1.0))
+    close(large.period, 2.0 * small.period)
+    assert small.phases == large.phases
+    close(control.Gait.named("crawl", 0.5, gravity=4.0 * 9.81).period, 0.5 * control.Gait.named("crawl", 0.5).period)
+
+
+@pytest.mark.parametrize(("values", "words"), [
+    ((0.0, 0.6, (0.0, 0.5)), "period"), ((1.0, 0.5, (0.0, 0.5)), "duty must be above 0.5"),
+    ((1.0, 0.7, (0.25, 0.75, 0.0, 0.5)), "duty must be above 0.75"), ((1.0, 1.0, (0.0, 0.5)), "duty"),
+    ((1.0, 0.6, (0.0, 0.0)), "duty"), ((1.0, 0.6, (0.0, 1.0)), "phases"), ((1.0, 0.6, 0.5), "phases"),
+])  # fmt: skip
+def test_bad_gaits(values, words) -> None:
+    with pytest.raises(ff.InputError, match=words):
+        control.Gait(*values)
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"gait": "gallop"}, "Known gaits: crawl, trot"), ({"gait": ["trot"]}, "Known gaits"), ({"gait": "walk"}, "of 4 feet"),
+    ({"gait": control.Gait(1.0, 0.6, (0.0, 0.5))}, "4 phases"), ({"speed": 3.0}, "cannot go so fast"),
+    ({"gait": "crawl", "turning": 2.0}, "cannot go so fast"), ({"lateral": "x"}, "lateral"), ({"steps": 0}, "steps"),
+    ({"step_length": 0.1}, "step_length is for two feet"), ({"turning": np.nan}, "turning"),
+])  # fmt: skip
+def test_impossible_walks_are_refused(options, words) -> None:
+    robot = quadruped()
+    with pytest.raises(ff.FreeflyerError, match=words):
+        control.run("walk", robot.model, q=robot.q, feet=robot.feet, duration=0.02, **options)
+
+
+def test_walks_of_two_feet_that_are_refused() -> None:
+    for options, words in (({"gait": "trot"}, "Known gaits: walk"), ({"gait": "walk", "step_length": 0.1}, "step_length")):
+        with pytest.raises(ff.FreeflyerError, match=words):
+            control.run("walk", "humanoid", duration=0.02, **options)
+    feet = [ff.contacts.point(name) for name in LEGS[:3]]
+    robot = quadruped()
+    with pytest.raises(ff.InputError, match="two feet with soles, or four feet"):
+        control.run("walk", robot.model, q=robot.q, feet=feet, duration=0.02)
+    with pytest.raises(ff.InputError, match="two and of four feet"):
+        control.Gait.named("trot", 0.5, 3)
