@@ -56,14 +56,16 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-ROUNDS, FIRST_ROUNDS = 2, 60  # for each unknown, and besides: the largest number of rounds
+MOST_PENALTY = 1e14  # of the first level, where the least metric has 1
+APART = 1e7
+NEWTON_STEPS, HALVINGS, SMALL_SLOPE, SMALL_STEP = 60, 30, 1e-9, 1e-6
+OUTER = 3
+ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
 @kernel
-def put_inverse_factor(H, n, width, W):
-    """W (n, width) = R^-1 of H = R^T R, both upper triangular."""
-    R = workspace(H, n * width + 8)
-    parts = workspace(H, n + 8)
+def put_inverse_factor(H, n, width, W, R, parts):
+    """W (n, width) = R^-1 of H = R^T R, both upper triangular; R (n, width), parts (n,): room."""
     clear(R, 0, n * width)
     clear(W, 0, n * width)
     for i in range(n):
@@ -94,11 +96,10 @@ def bound_of(held, lower, upper, i):
 
 
 @kernel
-def put_row(metric, W, A, weights, i, n, width, T):
+def put_row(metric, W, A, weights, i, n, width, T, parts):
     """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a."""
     scale = sqrt(load(weights, i))
     if metric:
-        parts = workspace(A, n + 8)
         for j in range(n):
             store(parts, j, -scale * load(A, width * i + j))
         clear(T, width * i, width * i + width)
@@ -109,11 +110,11 @@ def put_row(metric, W, A, weights, i, n, width, T):
 
 
 @kernel
-def hold(held, i, at, metric, W, A, weights, n, width, T, made):
+def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
     """Holds row i at one of its limits, or releases it."""
     store(held, i, at)
     if at != FREE and load(made, i) == 0.0:
-        put_row(metric, W, A, weights, i, n, width, T)
+        put_row(metric, W, A, weights, i, n, width, T, parts)
         store(made, i, 1.0)
 
 
@@ -131,7 +132,7 @@ def first_hold(lower, upper, guess, i):
 
 
 @kernel
-def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made):
+def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made, parts):
     """Holds all rows that are outside of their limits; the first of them, m if there is none."""
     first = m
     for i in range(m):
@@ -144,19 +145,18 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
                 at = LOWER
             if at != FREE:
                 first = min(first, i)
-                hold(held, i, at, metric, W, A, weights, n, width, T, made)
+                hold(held, i, at, metric, W, A, weights, n, width, T, made, parts)
     return first
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong):
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, d):
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
 
     multipliers (m,): of the last level, which is least norm. barred (m,): 1 for limits that stay held. wrong: the share of the
     gradient that counts.
     """
     m = load_int(ends, levels - 1)
-    d = workspace(z, width + 8)
     for i in range(m):
         store(decided, i, load(barred, i))
     worst, begin, before = -1, 0, 0
@@ -232,7 +232,7 @@ def set_row(A, to, B, at, width):
 
 
 @kernel
-def put_center(H, linear, n, width, metric, W, center):
+def put_center(H, linear, n, width, metric, W, center, R, parts):
     """W of the metric, and its center c = -H^-1 g."""
     g, lengths = workspace(linear, width + 8), workspace(linear, width + 8)
     clear(g, 0, width)
@@ -240,7 +240,7 @@ def put_center(H, linear, n, width, metric, W, center):
     for j in range(n):
         store(g, j, -1.0 * load(linear, j))
     if metric:
-        put_inverse_factor(H, n, width, W)
+        put_inverse_factor(H, n, width, W, R, parts)
         put_combination(g, n, W, width, lengths)
         put_direction(metric, W, lengths, n, width, center)
     else:
@@ -268,6 +268,100 @@ def put_coordinates(metric, W, x, center, n, width, y):
                 total -= load(W, width * i + j) * load(y, j)
             total = total / load(W, width * i + i)
         store(y, i, total)
+
+
+@kernel
+def put_penalties(levels, ends, lower, upper, lengths, m, penalties):
+    """penalties (m,) of the squared violations: of the levels down to the last one that has inequalities, decades apart, else 0."""
+    last, begin = levels, 0
+    for k in range(levels):
+        for i in range(begin, load_int(ends, k)):
+            if load(lower, i) != load(upper, i):
+                last = k + 1
+        begin = load_int(ends, k)
+    begin = 0
+    for k in range(levels):
+        penalty, longest = 1.0, 0.0
+        for _ in range(last - k):
+            penalty *= APART
+        penalty = min(penalty, MOST_PENALTY)
+        for i in range(begin, load_int(ends, k)):
+            longest = max(longest, load(lengths, i))
+        for i in range(begin, load_int(ends, k)):
+            store(penalties, i, penalty / (longest * longest) if k < last and longest > 0.0 else 0.0)
+        begin = load_int(ends, k)
+
+
+@inlined
+def beyond(value, lower, upper):
+    """By how much a value is outside of its limits, negative below the lower one."""
+    return value - min(max(value, lower), upper)
+
+
+@kernel
+def slope_of(y, d, values, rates, low, high, penalties, m, width, t):
+    """Derivative of the penalised sum at y + t d along d."""
+    total = dot(y, 0, d, 0, width) + t * dot(d, 0, d, 0, width)
+    for i in range(m):
+        total += load(penalties, i) * load(rates, i) * beyond(load(values, i) + t * load(rates, i), load(low, i), load(high, i))
+    return total
+
+
+@kernel
+def put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, parts):
+    """y (width,) of the least 1/2 |y|^2 + 1/2 sum_i penalty_i (distance of T_i y from its limits)^2, by Newton's method.
+
+    The sum is convex and its second derivative constant between limits, so that exact steps end after a few. low, high (m,):
+    limits of T y.
+    """
+    M, packed, W = workspace(T, n * width + 8), workspace(T, n * n + 8), workspace(T, n * width + 8)
+    d, g, h = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
+    values, rates = workspace(T, m + 8), workspace(T, m + 8)
+    clear(y, 0, width)
+    clear(shift, 0, m)
+    clear(d, 0, width)
+    outer = 0
+    for _ in range(NEWTON_STEPS):
+        clear(M, 0, n * width)
+        clear(g, 0, width)
+        add_scaled_row(g, 0, -1.0, y, 0, 0, width)
+        for i in range(m):
+            value, penalty = dot(T, width * i, y, 0, width), load(penalties, i)
+            store(values, i, value)
+            outside = beyond(value, load(low, i), load(high, i))
+            if penalty > 0.0 and (outside != 0.0 or load(low, i) == load(high, i)):
+                add_scaled_row(g, 0, -penalty * outside, T, width * i, 0, width)
+                for j in range(n):
+                    if load(T, width * i + j) != 0.0:
+                        add_scaled_row(M, width * j, penalty * load(T, width * i + j), T, width * i, 0, width)
+        for i in range(n):
+            for j in range(n):
+                store(packed, n * i + j, load(M, width * i + j))
+            store(packed, n * i + i, 1.0 + load(M, width * i + i))
+        put_inverse_factor(packed, n, width, W, R, parts)
+        put_combination(g, n, W, width, h)
+        put_direction(True, W, h, n, width, d)
+        for i in range(m):
+            store(rates, i, dot(T, width * i, d, 0, width))
+        least, most, t = 0.0, 1.0, 1.0
+        if slope_of(y, d, values, rates, low, high, penalties, m, width, 1.0) > SMALL_SLOPE * dot(d, 0, g, 0, width):
+            for _ in range(HALVINGS):
+                t = 0.5 * (least + most)
+                if slope_of(y, d, values, rates, low, high, penalties, m, width, t) > 0.0:
+                    most = t
+                else:
+                    least = t
+        add_scaled_row(y, 0, t, d, 0, 0, width)
+        if t == 1.0 and dot(d, 0, d, 0, width) <= SMALL_STEP * SMALL_STEP * dot(y, 0, y, 0, width):
+            outer += 1
+            for i in range(m):
+                value = dot(T, width * i, y, 0, width)
+                outside = beyond(value, load(low, i), load(high, i))
+                store(low, i, load(low, i) + load(shift, i) - outside)
+                store(high, i, load(high, i) + load(shift, i) - outside)
+                store(shift, i, outside)
+            if outer == OUTER:
+                break
 
 
 @kernel
@@ -308,6 +402,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
     low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
+    parts = workspace(linear, max(n, m) + 8)
     clear(barred, 0, m)
     clear(T, 0, m * width)
     clear(y, 0, width)
@@ -315,13 +411,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     clear(made, 0, m)
     clear(own, 0, m)
     clear(rows, 0, m * width)
-    put_center(H, linear, n, width, metric, W, center)
+    put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
-        hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made)
+        hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released = 0.0, 0.0, -1
     known = abs(load(start, 0)) < LARGEST
@@ -332,15 +428,15 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             for j in range(n):
                 total += load(rows, width * i + j) * load(start, j)
             store(values, i, total)
-        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made)
+        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
-        factor_rows(T, held, change, m, n, width, Q, L, own)
-        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet)
+        factor_rows(T, held, change, m, n, width, Q, L, own, parts)
+        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share = -1, FREE, 1.0
@@ -370,14 +466,37 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         for i in range(m):
             store(values, i, dot(rows, width * i, point, 0, width))
         if stop >= 0:
-            hold(held, stop, at, metric, W, rows, weights, n, width, T, made)
+            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             change, released = stop, -1
         else:
+            first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            change = min(change, first)
+            if first < m and not started:
+                for i in range(m):
+                    if load(made, i) == 0.0:
+                        put_row(metric, W, rows, weights, i, n, width, T, parts)
+                        store(made, i, 1.0)
+                    scale = sqrt(load(weights, i))
+                    store(e, i, scale * (load(low, i) - load(offsets, i)))
+                    store(residuals, i, scale * (load(high, i) - load(offsets, i)))
+                    store(barred, i, sqrt(dot(T, width * i, T, width * i, width)))
+                    store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
+                put_penalties(levels, ends, lower, upper, barred, m, multipliers)
+                put_penalised_minimum(T, e, residuals, multipliers, m, n, width, y, made, R, parts)
+                clear(barred, 0, m)
+                put_direction(metric, W, y, n, width, point)
+                add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+                for i in range(m):
+                    store(values, i, dot(rows, width * i, point, 0, width))
+                    if load(held, i) == FREE and load(made, i) != 0.0 and load(multipliers, i) > 0.0:
+                        store(held, i, UPPER if load(made, i) > 0.0 else LOWER)
+                    store(made, i, 1.0)
+                change = 0
+                hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             started = True
-            change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
             if change == m:
                 worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, direction
                 )  # fmt: skip
                 if worst >= 0:
                     store(held, worst, FREE)
