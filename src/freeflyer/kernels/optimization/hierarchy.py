@@ -496,7 +496,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             started = True
             if change == m:
                 worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, direction
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
+                    direction,
                 )  # fmt: skip
                 if worst >= 0:
                     store(held, worst, FREE)
