@@ -5,7 +5,8 @@ online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov a
 conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
 their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
 rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
-step. Then all limits are loosened by amounts that differ, and restored at the solution.
+step. Then all limits are loosened by amounts that differ, and restored at the solution. If the equations alone violate limits, the
+method begins where penalties of the violations are least.
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -36,13 +37,9 @@ from freeflyer.kernels.optimization.layout import (
     N_HELD_ROWS,
     N_LEVELS,
 )
-from freeflyer.kernels.optimization.orthogonal_rows import (
-    clear,
-    dot,
-    factor_rows,
-    put_combination,
-    solve_levels,
-)
+from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
+from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
+from freeflyer.kernels.optimization.penalties import put_penalised_minimum, put_penalties
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
@@ -56,38 +53,7 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-MOST_PENALTY = 1e14  # of the first level, where the least metric has 1
-APART = 1e7
-NEWTON_STEPS, HALVINGS, SMALL_SLOPE, SMALL_STEP = 60, 30, 1e-9, 1e-6
-OUTER = 3
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
-
-
-@kernel
-def put_inverse_factor(H, n, width, W, R, parts):
-    """W (n, width) = R^-1 of H = R^T R, both upper triangular; R (n, width), parts (n,): room."""
-    clear(R, 0, n * width)
-    clear(W, 0, n * width)
-    for i in range(n):
-        for j in range(i, n):
-            store(R, width * i + j, load(H, n * i + j))
-        for c in range(i):
-            store(parts, c, load(R, width * c + i))
-        subtract_products(R, width * i, i, width, parts, 0, i, R, width)
-        scale_row(R, width * i, 1.0 / sqrt(load(R, width * i + i)), width)
-    for back in range(n):
-        i = n - 1 - back
-        for c in range(i + 1, n):
-            store(parts, c, load(R, width * i + c))
-        store(W, width * i + i, 1.0)
-        subtract_products(W, width * i, i, width, parts, i + 1, n, W, width)
-        scale_row(W, width * i, 1.0 / load(R, width * i + i), width)
-
-
-@inlined
-def scale_row(A, at, scale, width):
-    for k in range(0, width, row_step(A)):
-        store_row(A, at + k, scale * load_row(A, at + k))
 
 
 @inlined
@@ -224,146 +190,6 @@ def loosen(lower, upper, lengths, m, size, low, high):
         store(high, i, load(upper, i) + more)
 
 
-@inlined
-def set_row(A, to, B, at, width):
-    """Whole rows of A from `to` on become those of B from `at` on."""
-    for k in range(0, width, row_step(A)):
-        store_row(A, to + k, load_row(B, at + k))
-
-
-@kernel
-def put_center(H, linear, n, width, metric, W, center, R, parts):
-    """W of the metric, and its center c = -H^-1 g."""
-    g, lengths = workspace(linear, width + 8), workspace(linear, width + 8)
-    clear(g, 0, width)
-    clear(center, 0, width)
-    for j in range(n):
-        store(g, j, -1.0 * load(linear, j))
-    if metric:
-        put_inverse_factor(H, n, width, W, R, parts)
-        put_combination(g, n, W, width, lengths)
-        put_direction(metric, W, lengths, n, width, center)
-    else:
-        set_row(center, 0, g, 0, width)
-
-
-@inlined
-def put_direction(metric, W, y, n, width, x):
-    """x (width,) = W y, without a metric y."""
-    if metric:
-        for j in range(n):
-            store(x, j, dot(W, width * j, y, 0, width))
-    else:
-        set_row(x, 0, y, 0, width)
-
-
-@inlined
-def put_coordinates(metric, W, x, center, n, width, y):
-    """y (width,) of x = center + W y, without a metric x = center + y."""
-    for back in range(n):
-        i = n - 1 - back
-        total = load(x, i) - load(center, i)
-        if metric:
-            for j in range(i + 1, n):
-                total -= load(W, width * i + j) * load(y, j)
-            total = total / load(W, width * i + i)
-        store(y, i, total)
-
-
-@kernel
-def put_penalties(levels, ends, lower, upper, lengths, m, penalties):
-    """penalties (m,) of the squared violations: of the levels down to the last one that has inequalities, decades apart, else 0."""
-    last, begin = levels, 0
-    for k in range(levels):
-        for i in range(begin, load_int(ends, k)):
-            if load(lower, i) != load(upper, i):
-                last = k + 1
-        begin = load_int(ends, k)
-    begin = 0
-    for k in range(levels):
-        penalty, longest = 1.0, 0.0
-        for _ in range(last - k):
-            penalty *= APART
-        penalty = min(penalty, MOST_PENALTY)
-        for i in range(begin, load_int(ends, k)):
-            longest = max(longest, load(lengths, i))
-        for i in range(begin, load_int(ends, k)):
-            store(penalties, i, penalty / (longest * longest) if k < last and longest > 0.0 else 0.0)
-        begin = load_int(ends, k)
-
-
-@inlined
-def beyond(value, lower, upper):
-    """By how much a value is outside of its limits, negative below the lower one."""
-    return value - min(max(value, lower), upper)
-
-
-@kernel
-def slope_of(y, d, values, rates, low, high, penalties, m, width, t):
-    """Derivative of the penalised sum at y + t d along d."""
-    total = dot(y, 0, d, 0, width) + t * dot(d, 0, d, 0, width)
-    for i in range(m):
-        total += load(penalties, i) * load(rates, i) * beyond(load(values, i) + t * load(rates, i), load(low, i), load(high, i))
-    return total
-
-
-@kernel
-def put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, parts):
-    """y (width,) of the least 1/2 |y|^2 + 1/2 sum_i penalty_i (distance of T_i y from its limits)^2, by Newton's method.
-
-    The sum is convex and its second derivative constant between limits, so that exact steps end after a few. low, high (m,):
-    limits of T y.
-    """
-    M, packed, W = workspace(T, n * width + 8), workspace(T, n * n + 8), workspace(T, n * width + 8)
-    d, g, h = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
-    values, rates = workspace(T, m + 8), workspace(T, m + 8)
-    clear(y, 0, width)
-    clear(shift, 0, m)
-    clear(d, 0, width)
-    outer = 0
-    for _ in range(NEWTON_STEPS):
-        clear(M, 0, n * width)
-        clear(g, 0, width)
-        add_scaled_row(g, 0, -1.0, y, 0, 0, width)
-        for i in range(m):
-            value, penalty = dot(T, width * i, y, 0, width), load(penalties, i)
-            store(values, i, value)
-            outside = beyond(value, load(low, i), load(high, i))
-            if penalty > 0.0 and (outside != 0.0 or load(low, i) == load(high, i)):
-                add_scaled_row(g, 0, -penalty * outside, T, width * i, 0, width)
-                for j in range(n):
-                    if load(T, width * i + j) != 0.0:
-                        add_scaled_row(M, width * j, penalty * load(T, width * i + j), T, width * i, 0, width)
-        for i in range(n):
-            for j in range(n):
-                store(packed, n * i + j, load(M, width * i + j))
-            store(packed, n * i + i, 1.0 + load(M, width * i + i))
-        put_inverse_factor(packed, n, width, W, R, parts)
-        put_combination(g, n, W, width, h)
-        put_direction(True, W, h, n, width, d)
-        for i in range(m):
-            store(rates, i, dot(T, width * i, d, 0, width))
-        least, most, t = 0.0, 1.0, 1.0
-        if slope_of(y, d, values, rates, low, high, penalties, m, width, 1.0) > SMALL_SLOPE * dot(d, 0, g, 0, width):
-            for _ in range(HALVINGS):
-                t = 0.5 * (least + most)
-                if slope_of(y, d, values, rates, low, high, penalties, m, width, t) > 0.0:
-                    most = t
-                else:
-                    least = t
-        add_scaled_row(y, 0, t, d, 0, 0, width)
-        if t == 1.0 and dot(d, 0, d, 0, width) <= SMALL_STEP * SMALL_STEP * dot(y, 0, y, 0, width):
-            outer += 1
-            for i in range(m):
-                value = dot(T, width * i, y, 0, width)
-                outside = beyond(value, load(low, i), load(high, i))
-                store(low, i, load(low, i) + load(shift, i) - outside)
-                store(high, i, load(high, i) + load(shift, i) - outside)
-                store(shift, i, outside)
-            if outer == OUTER:
-                break
-
-
 @kernel
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
     """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
@@ -380,6 +206,29 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
                     stop, share, steepest = i, part, slope
                     at = UPPER if rate > 0.0 else LOWER
     return stop, at, share
+
+
+@kernel
+def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
+              shift, R, parts):  # fmt: skip
+    """y (width,) of least penalties; holds equations and the limits that hold y. The last six: room."""
+    for i in range(m):
+        if load(made, i) == 0.0:
+            put_row(metric, W, A, weights, i, n, width, T, parts)
+            store(made, i, 1.0)
+        scale = sqrt(load(weights, i))
+        store(low, i, scale * (load(lower, i) - load(offsets, i)))
+        store(high, i, scale * (load(upper, i) - load(offsets, i)))
+        store(shift, i, sqrt(dot(T, width * i, T, width * i, width)))
+    put_penalties(levels, ends, lower, upper, shift, m, penalties)
+    put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, parts)
+    for i in range(m):
+        at = FREE
+        if load(lower, i) == load(upper, i):
+            at = EQUAL
+        elif load(penalties, i) > 0.0 and load(shift, i) != 0.0:
+            at = UPPER if load(shift, i) > 0.0 else LOWER
+        store(held, i, at)
 
 
 @kernel
@@ -472,26 +321,15 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = min(change, first)
             if first < m and not started:
-                for i in range(m):
-                    if load(made, i) == 0.0:
-                        put_row(metric, W, rows, weights, i, n, width, T, parts)
-                        store(made, i, 1.0)
-                    scale = sqrt(load(weights, i))
-                    store(e, i, scale * (load(low, i) - load(offsets, i)))
-                    store(residuals, i, scale * (load(high, i) - load(offsets, i)))
-                    store(barred, i, sqrt(dot(T, width * i, T, width * i, width)))
-                    store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-                put_penalties(levels, ends, lower, upper, barred, m, multipliers)
-                put_penalised_minimum(T, e, residuals, multipliers, m, n, width, y, made, R, parts)
-                clear(barred, 0, m)
+                change = 0
+                put_start(
+                    levels, ends, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                    residuals, multipliers, decided, R, parts,
+                )  # fmt: skip
                 put_direction(metric, W, y, n, width, point)
                 add_scaled_row(point, 0, 1.0, center, 0, 0, width)
                 for i in range(m):
                     store(values, i, dot(rows, width * i, point, 0, width))
-                    if load(held, i) == FREE and load(made, i) != 0.0 and load(multipliers, i) > 0.0:
-                        store(held, i, UPPER if load(made, i) > 0.0 else LOWER)
-                    store(made, i, 1.0)
-                change = 0
                 hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             started = True
             if change == m:
