@@ -53,6 +53,7 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
+NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
@@ -210,8 +211,8 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 
 @kernel
 def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
-              shift, R, parts):  # fmt: skip
-    """y (width,) of least penalties; holds equations and the limits that hold y. The last six: room."""
+              sizes, R, parts):  # fmt: skip
+    """y (width,) of least penalties; holds equations. The last six: room."""
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -219,16 +220,10 @@ def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, 
         scale = sqrt(load(weights, i))
         store(low, i, scale * (load(lower, i) - load(offsets, i)))
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
-        store(shift, i, sqrt(dot(T, width * i, T, width * i, width)))
-    put_penalties(levels, ends, lower, upper, shift, m, penalties)
-    put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, parts)
-    for i in range(m):
-        at = FREE
-        if load(lower, i) == load(upper, i):
-            at = EQUAL
-        elif load(penalties, i) > 0.0 and load(shift, i) != 0.0:
-            at = UPPER if load(shift, i) > 0.0 else LOWER
-        store(held, i, at)
+        store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
+        store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
+    put_penalties(levels, ends, lower, upper, sizes, m, penalties)
+    put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts)
 
 
 @kernel
@@ -279,7 +274,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             store(values, i, total)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
-    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
+    while going != 0.0 and rounds < (NEAR_ROUNDS if known else ROUNDS * n + FIRST_ROUNDS):
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:

@@ -1,8 +1,6 @@
 """A point near the solution of a hierarchy: squared violations of the levels that have inequalities are penalised.
 
-The sum is convex, and its second derivative is constant between limits: Newton's method with exact steps ends after a few. The
-method of multipliers then moves each limit by what is missed there (Nocedal and Wright, "Numerical Optimization", 17.3), so that
-penalties need not be larger than rounding allows.
+The sum is convex, and its second derivative is constant between limits: Newton's method with exact steps ends after a few.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combi
 PENALTY = 1e7  # of the last level with inequalities, where the least metric has 1; levels above have its square
 STEPS, HALVINGS = 60, 30  # Newton steps at most; halvings of a step
 SMALL_SLOPE, SMALL_STEP = 1e-9, 1e-6  # of the first slope, of y: those that end a step, and the method
-TIMES = 3  # minima, between which limits are moved
+LARGEST = 1e300
 
 
 @kernel
@@ -54,18 +52,16 @@ def slope_of(y, d, values, rates, low, high, penalties, m, width, t):
 
 
 @kernel
-def put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, parts):
+def put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts):
     """y (width,) of the least 1/2 |y|^2 + 1/2 sum_i penalty_i (distance of T_i y from its limits)^2, by Newton's method.
 
-    low, high (m,): limits of T y; the method of multipliers moves them, by shift (m,) in all. R, parts: room.
+    low, high (m,): limits of T y. R, parts: room.
     """
     M, packed, W = workspace(T, n * width + 8), workspace(T, n * n + 8), workspace(T, n * width + 8)
     d, g, h = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     values, rates = workspace(T, m + 8), workspace(T, m + 8)
     clear(y, 0, width)
-    clear(shift, 0, m)
     clear(d, 0, width)
-    times = 0
     for _ in range(STEPS):
         clear(M, 0, n * width)
         clear(g, 0, width)
@@ -86,6 +82,8 @@ def put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, par
         put_inverse_factor(packed, n, width, W, R, parts)
         put_combination(g, n, W, width, h)
         put_direction(True, W, h, n, width, d)
+        if not dot(d, 0, d, 0, width) < LARGEST:  # rounding of large penalties
+            break
         for i in range(m):
             store(rates, i, dot(T, width * i, d, 0, width))
         least, most, t = 0.0, 1.0, 1.0
@@ -98,12 +96,4 @@ def put_penalised_minimum(T, low, high, penalties, m, n, width, y, shift, R, par
                     least = t
         add_scaled_row(y, 0, t, d, 0, 0, width)
         if t == 1.0 and dot(d, 0, d, 0, width) <= SMALL_STEP * SMALL_STEP * dot(y, 0, y, 0, width):
-            times += 1
-            for i in range(m):
-                value = dot(T, width * i, y, 0, width)
-                outside = beyond(value, load(low, i), load(high, i))
-                store(low, i, load(low, i) + load(shift, i) - outside)
-                store(high, i, load(high, i) + load(shift, i) - outside)
-                store(shift, i, outside)
-            if times == TIMES:
-                break
+            break
