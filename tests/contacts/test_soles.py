@@ -11,6 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.contacts import feet_in_file
+from freeflyer.contacts.shapes import sole_corners
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -87,6 +88,20 @@ def test_soles_are_ordered_hulls(tmp_path, name):
     assert len(p) == (8 if name == "cylinder" else 4)
     following = np.roll(p, -1, axis=0)
     close(0.5 * float((p[:, 0] * following[:, 1] - p[:, 1] * following[:, 0]).sum()), ConvexHull(p).volume, 1e-9)
+
+
+@pytest.mark.parametrize(("chamfer", "corners"), [(0.004, 4), (0.04, 8)])
+def test_slight_corners_are_left_out(chamfer, corners):
+    """Of a rectangle with chamfers; the hull is never larger, and at most 5 % smaller."""
+    x, y = np.array([0.1, 0.06]), np.array([chamfer, 0.8 * chamfer])
+    given = [s * (x - k * y) for s in np.array(((1, 1), (-1, 1), (-1, -1), (1, -1))) for k in np.eye(2)]
+    angle = fresh(corners).uniform(-3.0, 3.0)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    points = np.column_stack([given @ turn.T, np.zeros(8)])
+    found = sole_corners(points)
+    assert len(found) == corners
+    assert all((np.abs(points - p).max(axis=1) < 1e-12).any() for p in found)
+    assert ConvexHull(found[:, :2]).volume >= 0.95 * ConvexHull(points[:, :2]).volume
 
 
 def test_a_ball_is_found_where_it_touches_in_a_posture(tmp_path):

@@ -212,7 +212,7 @@ def test_walks_of_two_feet_that_are_refused() -> None:
             control.run("walk", "humanoid", duration=0.02, **options)
     feet = [ff.contacts.point(name) for name in LEGS[:3]]
     robot = quadruped()
-    with pytest.raises(ff.InputError, match="two feet with soles, or four feet"):
+    with pytest.raises(ff.InputError, match="two feet, soles or lines, or four feet"):
         control.run("walk", robot.model, q=robot.q, feet=feet, duration=0.02)
     with pytest.raises(ff.InputError, match="two and of four feet"):
         control.Gait.named("trot", 0.5, 3)

@@ -3,6 +3,8 @@ other, or differ in scale by decades."""
 
 from __future__ import annotations
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from closeness import close
@@ -10,6 +12,7 @@ from qpsolvers import solve_qp as solve
 from seeds import fresh
 
 from freeflyer.kernels import plain
+from freeflyer.kernels.calls import running
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
 from freeflyer.optimization.active_set import _sizes, solve_levels
 
@@ -142,3 +145,21 @@ def test_any_guess_leads_to_the_same_solution():
         other = solve_levels(*given, guess=guess, start=start if rng.random() < 0.5 else None)
         if found.optimal and other.optimal:
             assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)
+
+
+def test_memory_does_not_grow_with_rounds():
+    """The first solution of a thread takes what later ones need, however many rounds they take."""
+    rng, sizes, rounds = fresh(), [], []
+    A, b = rng.standard_normal((300, 30)), rng.uniform(0.1, 1.0, 300)
+    wish = Level(np.eye(30), *2 * [100.0 * rng.standard_normal(30)])
+
+    def solve_both():
+        for room in (1e6, 1.0):
+            rounds.append(solve_levels(*stacked([Level(A, np.full(300, -np.inf), room * b), wish])).rounds)
+            sizes.append(running.entry_scratch(0).size)
+
+    thread = Thread(target=solve_both)
+    thread.start()
+    thread.join()
+    assert rounds[1] > rounds[0] + 5
+    assert sizes[0] == sizes[1]

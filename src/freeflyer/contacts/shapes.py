@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_TILT
 
-MOST_CORNERS = 8
+MOST_CORNERS, LOST_AREA = 8, 0.05  # the share of a sole's area that left-out corners may cut off
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 RIM = np.linspace(0.0, 2.0 * np.pi, MOST_CORNERS, endpoint=False)
 FLAT, UNEVEN = 1e-3, 1e-4  # m: of meshes without volume, of soles that are planes
@@ -79,7 +79,8 @@ def _lower_face(points: np.ndarray) -> np.ndarray:
 
 def sole_corners(points: np.ndarray) -> np.ndarray:
     """Corners (c, 3) of the sole on which a body with these lower points (k, 3) stands, counter-clockwise from above; one point for
-    a sole smaller than POINT_FOOT. Of more than MOST_CORNERS the outermost in eight directions count."""
+    a sole smaller than POINT_FOOT. Corners are left out while that costs at most LOST_AREA in all, the slightest first, and of
+    more than MOST_CORNERS in any case: facets of the friction cone grow with their square."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     _, spread, axes = np.linalg.svd(flat, full_matrices=False)
     sides = np.ptp(flat @ axes.T, axis=0)
@@ -88,9 +89,14 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
     if len(points) < 3 or spread[1] <= COLLINEAR_RATIO * spread[0]:
         return points
     corners = points[ConvexHull(flat).vertices]
-    if len(corners) > MOST_CORNERS:
-        ways = np.column_stack([np.cos(RIM + 0.5 * RIM[1]), np.sin(RIM + 0.5 * RIM[1])])
-        corners = corners[list(dict.fromkeys(int((corners[:, :2] @ way).argmax()) for way in ways))]
+    room = LOST_AREA * ConvexHull(flat).volume
+    while len(corners) > 3:
+        x, y = (np.roll(corners, k, axis=0)[:, :2] - corners[:, :2] for k in (1, -1))
+        cut = 0.5 * np.abs(x[:, 0] * y[:, 1] - x[:, 1] * y[:, 0])
+        room -= cut.min()
+        if room < 0.0 and len(corners) <= MOST_CORNERS:
+            break
+        corners = np.delete(corners, cut.argmin(), axis=0)
     plane = np.column_stack([corners[:, :2], np.ones(len(corners))])
     if np.ptp(corners[:, 2] - plane @ np.linalg.lstsq(plane, corners[:, 2], rcond=None)[0]) > UNEVEN:  # a mesh with round edges
         corners[:, 2] = points[:, 2].min()

@@ -56,8 +56,9 @@ def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None
     -----
     Of a body, all links that fixed joints join, the shapes count whose lowest points lie within 5 mm of its lowest; of the bodies
     those within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one
-    point; of a sole with more than eight corners the outermost in eight directions count. The lowest point of a ball changes as
-    its link turns: give the posture q, or leave it to `control.stand_on_feet(model, path=...)`.
+    point; corners of a sole are left out, the slightest first, while that costs at most 5 % of its area or more than eight are
+    left. The lowest point of a ball changes as its link turns: give the posture q, or leave it to
+    `control.stand_on_feet(model, path=...)`.
 
     Examples
     --------

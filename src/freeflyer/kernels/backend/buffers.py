@@ -38,17 +38,6 @@ def workspace(like: Any, n: int) -> Any:
 
 
 @primitive
-def workspaces_taken(like: Any) -> int:
-    """How much of the memory for workspaces is taken."""
-    return 0
-
-
-@primitive
-def release_workspaces(like: Any, taken: int) -> None:
-    """Gives back what was taken since: for loops, whose rounds need no more memory together than one."""
-
-
-@primitive
 def from_entry(buffer: Any, i: int) -> Any:
     """The buffer that begins at entry i."""
     return buffer[i:]

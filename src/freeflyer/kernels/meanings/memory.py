@@ -77,19 +77,6 @@ def workspace(e: Functions, like: K.Buffer, n: Any) -> K.Buffer:
     return K.Buffer(like.lanes, e.address(f"getelementptr inbounds double, ptr {memory}, i64 {at}"), like.record)
 
 
-def workspaces_taken(e: Functions, like: K.Buffer) -> K.Register:
-    return K.Register(K.INT, e.address(f"load i64, ptr {field(e, like.record, TAKEN)}, align 8"))
-
-
-def release_workspaces(e: Functions, like: K.Buffer, taken: Any) -> None:
-    """TAKEN as it was, unless the memory has not been enough, which the entry must see."""
-    at = field(e, like.record, TAKEN)
-    now = e.address(f"load i64, ptr {at}, align 8")
-    capacity = e.address(f"load i64, ptr {field(e, like.record, CAPACITY)}, align 8")
-    enough = e.address(f"icmp sle i64 {now}, {capacity}")
-    e.line(f"store i64 {e.address(f'select i1 {enough}, i64 {e.name(taken, K.INT)}, i64 {now}')}, ptr {at}, align 8")
-
-
 def rows_for(e: Functions, out: K.Buffer, n: Any, fits: Any) -> K.Buffer:
     if not packs(e, out):
         n = padded(e, n)
@@ -155,7 +142,6 @@ means({
     buffers.row_step: lambda e, b: 1 if packs(e, b) else LANES,
     buffers.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
     buffers.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
-    buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.workspaces_taken: workspaces_taken,
-    buffers.release_workspaces: release_workspaces, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
+    buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
     buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total,
 })  # fmt: skip

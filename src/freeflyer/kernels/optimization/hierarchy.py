@@ -5,7 +5,8 @@ online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov a
 conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
 their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
 rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
-step. Then all limits are loosened by amounts that differ, and restored at the solution.
+step. Then all limits are loosened by amounts that differ, and restored at the solution. If the equations alone violate limits, the
+method begins where penalties of the violations are least.
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -17,13 +18,11 @@ from freeflyer.kernels.backend.buffers import (
     load,
     load_int,
     load_row,
-    release_workspaces,
     row_step,
     row_width,
     store,
     store_row,
     workspace,
-    workspaces_taken,
 )
 from freeflyer.kernels.backend.pack import rint, sqrt
 from freeflyer.kernels.constrained.rows import table_int
@@ -38,13 +37,9 @@ from freeflyer.kernels.optimization.layout import (
     N_HELD_ROWS,
     N_LEVELS,
 )
-from freeflyer.kernels.optimization.orthogonal_rows import (
-    clear,
-    dot,
-    factor_rows,
-    put_combination,
-    solve_levels,
-)
+from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
+from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
+from freeflyer.kernels.optimization.penalties import put_penalised_minimum, put_penalties
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
@@ -58,36 +53,8 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-ROUNDS, FIRST_ROUNDS = 2, 60  # for each unknown, and besides: the largest number of rounds
-
-
-@kernel
-def put_inverse_factor(H, n, width, W):
-    """W (n, width) = R^-1 of H = R^T R, both upper triangular."""
-    R = workspace(H, n * width + 8)
-    parts = workspace(H, n + 8)
-    clear(R, 0, n * width)
-    clear(W, 0, n * width)
-    for i in range(n):
-        for j in range(i, n):
-            store(R, width * i + j, load(H, n * i + j))
-        for c in range(i):
-            store(parts, c, load(R, width * c + i))
-        subtract_products(R, width * i, i, width, parts, 0, i, R, width)
-        scale_row(R, width * i, 1.0 / sqrt(load(R, width * i + i)), width)
-    for back in range(n):
-        i = n - 1 - back
-        for c in range(i + 1, n):
-            store(parts, c, load(R, width * i + c))
-        store(W, width * i + i, 1.0)
-        subtract_products(W, width * i, i, width, parts, i + 1, n, W, width)
-        scale_row(W, width * i, 1.0 / load(R, width * i + i), width)
-
-
-@inlined
-def scale_row(A, at, scale, width):
-    for k in range(0, width, row_step(A)):
-        store_row(A, at + k, scale * load_row(A, at + k))
+NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
+ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
 @inlined
@@ -96,11 +63,10 @@ def bound_of(held, lower, upper, i):
 
 
 @kernel
-def put_row(metric, W, A, weights, i, n, width, T):
+def put_row(metric, W, A, weights, i, n, width, T, parts):
     """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a."""
     scale = sqrt(load(weights, i))
     if metric:
-        parts = workspace(A, n + 8)
         for j in range(n):
             store(parts, j, -scale * load(A, width * i + j))
         clear(T, width * i, width * i + width)
@@ -111,11 +77,11 @@ def put_row(metric, W, A, weights, i, n, width, T):
 
 
 @kernel
-def hold(held, i, at, metric, W, A, weights, n, width, T, made):
+def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
     """Holds row i at one of its limits, or releases it."""
     store(held, i, at)
     if at != FREE and load(made, i) == 0.0:
-        put_row(metric, W, A, weights, i, n, width, T)
+        put_row(metric, W, A, weights, i, n, width, T, parts)
         store(made, i, 1.0)
 
 
@@ -133,7 +99,7 @@ def first_hold(lower, upper, guess, i):
 
 
 @kernel
-def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made):
+def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made, parts):
     """Holds all rows that are outside of their limits; the first of them, m if there is none."""
     first = m
     for i in range(m):
@@ -146,19 +112,18 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
                 at = LOWER
             if at != FREE:
                 first = min(first, i)
-                hold(held, i, at, metric, W, A, weights, n, width, T, made)
+                hold(held, i, at, metric, W, A, weights, n, width, T, made, parts)
     return first
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong):
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, d):
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
 
     multipliers (m,): of the last level, which is least norm. barred (m,): 1 for limits that stay held. wrong: the share of the
     gradient that counts.
     """
     m = load_int(ends, levels - 1)
-    d = workspace(z, width + 8)
     for i in range(m):
         store(decided, i, load(barred, i))
     worst, begin, before = -1, 0, 0
@@ -226,52 +191,6 @@ def loosen(lower, upper, lengths, m, size, low, high):
         store(high, i, load(upper, i) + more)
 
 
-@inlined
-def set_row(A, to, B, at, width):
-    """Whole rows of A from `to` on become those of B from `at` on."""
-    for k in range(0, width, row_step(A)):
-        store_row(A, to + k, load_row(B, at + k))
-
-
-@kernel
-def put_center(H, linear, n, width, metric, W, center):
-    """W of the metric, and its center c = -H^-1 g."""
-    g, lengths = workspace(linear, width + 8), workspace(linear, width + 8)
-    clear(g, 0, width)
-    clear(center, 0, width)
-    for j in range(n):
-        store(g, j, -1.0 * load(linear, j))
-    if metric:
-        put_inverse_factor(H, n, width, W)
-        put_combination(g, n, W, width, lengths)
-        put_direction(metric, W, lengths, n, width, center)
-    else:
-        set_row(center, 0, g, 0, width)
-
-
-@inlined
-def put_direction(metric, W, y, n, width, x):
-    """x (width,) = W y, without a metric y."""
-    if metric:
-        for j in range(n):
-            store(x, j, dot(W, width * j, y, 0, width))
-    else:
-        set_row(x, 0, y, 0, width)
-
-
-@inlined
-def put_coordinates(metric, W, x, center, n, width, y):
-    """y (width,) of x = center + W y, without a metric x = center + y."""
-    for back in range(n):
-        i = n - 1 - back
-        total = load(x, i) - load(center, i)
-        if metric:
-            for j in range(i + 1, n):
-                total -= load(W, width * i + j) * load(y, j)
-            total = total / load(W, width * i + i)
-        store(y, i, total)
-
-
 @kernel
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
     """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
@@ -288,6 +207,23 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
                     stop, share, steepest = i, part, slope
                     at = UPPER if rate > 0.0 else LOWER
     return stop, at, share
+
+
+@kernel
+def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
+              sizes, R, parts):  # fmt: skip
+    """y (width,) of least penalties; holds equations. The last six: room."""
+    for i in range(m):
+        if load(made, i) == 0.0:
+            put_row(metric, W, A, weights, i, n, width, T, parts)
+            store(made, i, 1.0)
+        scale = sqrt(load(weights, i))
+        store(low, i, scale * (load(lower, i) - load(offsets, i)))
+        store(high, i, scale * (load(upper, i) - load(offsets, i)))
+        store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
+        store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
+    put_penalties(levels, ends, lower, upper, sizes, m, penalties)
+    put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts)
 
 
 @kernel
@@ -310,6 +246,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
     low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
+    parts = workspace(linear, max(n, m) + 8)
     clear(barred, 0, m)
     clear(T, 0, m * width)
     clear(y, 0, width)
@@ -317,13 +255,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     clear(made, 0, m)
     clear(own, 0, m)
     clear(rows, 0, m * width)
-    put_center(H, linear, n, width, metric, W, center)
+    put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
-        hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made)
+        hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released = 0.0, 0.0, -1
     known = abs(load(start, 0)) < LARGEST
@@ -334,16 +272,15 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             for j in range(n):
                 total += load(rows, width * i + j) * load(start, j)
             store(values, i, total)
-        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made)
+        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
-    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
+    while going != 0.0 and rounds < (NEAR_ROUNDS if known else ROUNDS * n + FIRST_ROUNDS):
         rounds += 1
-        taken = workspaces_taken(linear)
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
-        factor_rows(T, held, change, m, n, width, Q, L, own)
-        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet)
+        factor_rows(T, held, change, m, n, width, Q, L, own, parts)
+        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share = -1, FREE, 1.0
@@ -373,14 +310,27 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         for i in range(m):
             store(values, i, dot(rows, width * i, point, 0, width))
         if stop >= 0:
-            hold(held, stop, at, metric, W, rows, weights, n, width, T, made)
+            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             change, released = stop, -1
         else:
+            first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            change = min(change, first)
+            if first < m and not started:
+                change = 0
+                put_start(
+                    levels, ends, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                    residuals, multipliers, decided, R, parts,
+                )  # fmt: skip
+                put_direction(metric, W, y, n, width, point)
+                add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+                for i in range(m):
+                    store(values, i, dot(rows, width * i, point, 0, width))
+                hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             started = True
-            change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
             if change == m:
                 worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
+                    direction,
                 )  # fmt: skip
                 if worst >= 0:
                     store(held, worst, FREE)
@@ -394,7 +344,6 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
             loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
-        release_workspaces(linear, taken)
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)

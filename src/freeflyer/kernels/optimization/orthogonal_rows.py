@@ -18,7 +18,6 @@ from freeflyer.kernels.backend.buffers import (
     row_width,
     store,
     store_row,
-    workspace,
 )
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.constrained.solve import add_scaled_row
@@ -47,13 +46,13 @@ def clear(A, start, end):
 
 
 @kernel
-def add_orthogonal(Q, rank, width, L, to, most):
+def add_orthogonal(Q, rank, width, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
-    numbers of L from `to` on.
+    numbers of L from `to` on. parts: room for `rank` numbers; memory taken in loops is not given back.
 
     Whether anything is left of it.
     """
-    at, parts = width * rank, workspace(Q, rank + 8)
+    at = width * rank
     whole = dot(Q, at, Q, at, width)
     clear(L, to, to + most)
     before, left = whole, 0.0
@@ -77,7 +76,7 @@ def add_orthogonal(Q, rank, width, L, to, most):
 
 
 @kernel
-def factor_rows(T, held, first, m, n, width, Q, L, own):
+def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
     """Q and L of the rows of T that are held, from row `first` on; own (m,): 1 for rows independent of those before them."""
     rank = 0
     for i in range(first):
@@ -88,16 +87,15 @@ def factor_rows(T, held, first, m, n, width, Q, L, own):
         if load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, L, width * i, width) and rank < n:
+            if add_orthogonal(Q, rank, width, L, width * i, width, parts) and rank < n:
                 store(own, i, 1.0)
                 rank += 1
 
 
 @kernel
-def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals):
+def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals, U, R, parts):
     """z from `before` to `rank` of least squares of the residuals L z - e of the rows from `begin` to `end` that are held."""
     columns, high = rank - before, row_width(L, end - begin)
-    U, R = workspace(L, (columns + 1) * high + 8), workspace(L, (columns + 1) * row_width(L, columns + 1) + 8)
     wide = row_width(L, columns + 1)
     for j in range(columns + 1):
         clear(U, high * j, high * j + high)
@@ -106,7 +104,7 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             for j in range(columns):
                 store(U, high * j + i - begin, load(L, width * i + before + j))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, R, wide * j, wide):
+        if not add_orthogonal(U, j, high, R, wide * j, wide, parts):
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):
@@ -146,7 +144,7 @@ def size_of(L, width, i, rank, z, e):
 
 
 @kernel
-def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet):
+def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts):
     """z (rank,) of the held rows L z = e (m,); level k ends before row ends[k]. residuals (m,): L z - e in levels that cannot be
     met, else zero; unmet (levels,): 1 for these levels. Returns the rank."""
     rank, begin = 0, 0
@@ -164,7 +162,7 @@ def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet):
         store(unmet, k, 0.0)
         if not met:
             store(unmet, k, 1.0)
-            solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals)
+            solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals, U, R, parts)
         begin = end
     return rank
 

@@ -1,0 +1,126 @@
+"""Whole-body control at random states, gentle to absurd: joints beyond their limits, fast, tasks that contradict each other or
+reach too far, weak motors, feet without friction. More states: python tests/control/test_random_states.py 10000"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+import pytest
+from robots_on_disk import example, needs_examples
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control import lexicographic
+
+ROBOTS = {"humanoid": None, "talos": "talos_reduced.urdf", "go2": "go2.urdf"}
+
+
+@cache
+def standing(name):
+    if ROBOTS[name] is None:
+        return control.stand_on_feet(ff.robots.make(name))
+    path = example(ROBOTS[name])
+    return control.stand_on_feet(ff.load(path), path=path)
+
+
+def random_case(rng, robot):
+    """(problem, q, v, strict); `size` is how far all is from standing still."""
+    model, size = robot.model, 10.0 ** rng.uniform(-3.0, 0.5)
+    q = ff.integrate(model, robot.q, size * rng.standard_normal(model.nv)) if rng.random() < 0.7 else robot.q
+    tasks = [
+        control.CenterOfMassTask(ff.center_of_mass(model, robot.q) + size * rng.standard_normal(3), level=int(rng.integers(1, 3))),
+        control.PostureTask(robot.q, level=int(rng.integers(2, 4)), weight=10.0 ** rng.uniform(-1.0, 1.0, model.nv - 6)),
+    ]
+    for frame in rng.choice(model.link_names, rng.integers(0, 4)):
+        X = ff.frame_pose(model, robot.q, frame).copy()
+        X[:3, 3] += size * rng.standard_normal(3)
+        tasks.append(control.FramePoseTask(frame, X, level=int(rng.integers(1, 4)), stiffness=10.0 ** rng.uniform(1.0, 3.0)))
+    limits = [
+        control.TorqueLimits(scale=10.0 ** rng.uniform(-1.5, 0.0)),
+        control.JointLimits(dt=10.0 ** rng.uniform(-3.0, -1.5), acceleration=10.0 ** rng.uniform(1.0, 3.0)),
+    ]  # fmt: skip
+    problem = control.Problem(
+        model, tasks, [foot for foot in robot.feet if rng.random() < 0.85], [x for x in limits if rng.random() < 0.8],
+        friction=float(rng.choice([0.0, 0.1, 0.6, 1.0])), contact_damping=float(rng.choice([0.0, 20.0])),
+    )  # fmt: skip
+    return problem, q, 10.0 * size * rng.standard_normal(model.nv), bool(rng.random() < 0.7)
+
+
+def least_slope(A, lower, upper, weights, ends, H, x):
+    """The largest share of a level's slope that multipliers of the levels above and of right sign do not balance: 0 at an optimum.
+
+    Slopes in coordinates in which H is the identity."""
+    T = solve_triangular(np.linalg.cholesky(H), A.T, lower=True).T
+    lengths = np.linalg.norm(T, axis=1) + 1e-300
+    T /= lengths[:, None]
+    value, begin, worst = A @ x, 0, 0.0
+    room = 1e-9 * (np.linalg.norm(A, axis=1) * np.linalg.norm(x) + 1e-6)
+    missed = value - np.clip(value, lower, upper)
+    for end in ends:
+        own = slice(begin, end)
+        push = weights[own] * missed[own] * lengths[own]
+        size = np.abs(push).sum()
+        if (np.abs(missed[own]) > 10.0 * room[own]).any():
+            fixed = (lower[:begin] == upper[:begin]) | (np.abs(missed[:begin]) > room[:begin])
+            up = ~fixed & (value[:begin] > upper[:begin] - room[:begin])
+            low = ~fixed & (value[:begin] < lower[:begin] + room[:begin])
+            _, values, V = np.linalg.svd(np.concatenate([T[:begin][fixed], np.zeros((1, len(x)))]))
+            N = V[int((values > 1e-9).sum()) :].T
+            columns, slope = N.T @ np.concatenate([T[:begin][up], -T[:begin][low]]).T, N.T @ (T[own].T @ push)
+            left = nnls(columns, -slope, maxiter=5000)[1] if columns.size else np.linalg.norm(slope)
+            worst = max(worst, float(left / size))
+        begin = end
+    return worst
+
+
+def measure(count, rng, names=tuple(ROBOTS)):
+    """Of each case: robot, status, whether torques are finite, time of the cycle, whether the active set ended, least_slope."""
+    found, kept, solve = [], [], lexicographic.solve_levels
+
+    def recorded(*given):
+        kept.append((given, solve(*given)))
+        return kept[-1][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexicographic, "solve_levels", recorded)
+        for k in range(count):
+            name = names[k % len(names)]
+            problem, q, v, strict = random_case(rng, standing(name))
+            kept.clear()
+            begin = perf_counter()
+            solution = problem.solve(q, v, strict=strict)
+            time, slope, ended = perf_counter() - begin, 0.0, True
+            if kept:
+                given, answer = kept[0]
+                ended = answer is not None and answer.optimal
+                slope = least_slope(*given[:6], answer.x) if ended else 0.0
+            found.append((name, solution.status, bool(np.isfinite(solution.tau).all()), time, ended, slope))
+    return found
+
+
+@pytest.mark.parametrize("name", ["humanoid", *(pytest.param(name, marks=needs_examples) for name in ("talos", "go2"))])
+def test_torques_are_finite_and_levels_optimal(name):
+    found = measure(100, fresh(list(ROBOTS).index(name)), (name,))
+    assert all(case[2] for case in found)
+    assert sum(not case[4] for case in found) <= 5
+    assert sum(case[5] > 1e-4 for case in found) <= 2
+
+
+if __name__ == "__main__":
+    cases = measure(int(sys.argv[1]), np.random.default_rng())
+    print(Counter(case[:2] for case in cases))
+    print("torques not finite", sum(not case[2] for case in cases), "rounds ran out", sum(not case[4] for case in cases))
+    print("not optimal by more than 1e-6, 1e-4:", [sum(case[5] > x for case in cases) for x in (1e-6, 1e-4)])
+    for robot in ROBOTS:
+        times = 1e3 * np.array([case[3] for case in cases if case[0] == robot])
+        print(robot, "ms: median, p99, p99.9, worst", np.quantile(times, [0.5, 0.99, 0.999, 1.0]).round(2))
