@@ -55,8 +55,8 @@ class LinearizedTasks:
         others = sorted([task for task in tasks if not task.compiled], key=lambda task: task.level)
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
         program, _ = asked_of(problem, q, model._zero, "full", True)
-        for task, rows in zip(sorted([t for t in tasks if t.compiled], key=lambda t: t.level), program.counts):
-            task.numbers(rows)  # refuses velocities and accelerations of other shapes
+        for task, count in zip(sorted([t for t in tasks if t.compiled], key=lambda t: t.level), program.counts):
+            task.numbers(count)  # refuses velocities and accelerations of other shapes
         weights = [*(piece.weights for piece in program.pieces if piece.weights is not None), *(w[w > 0.0] for w in kept)]
         level = [task.level for task, w in zip((*problem.tasks_in_order, *others), weights) for _ in w]
         order, weight = np.argsort(level, kind="stable"), np.concatenate([*weights, np.zeros(0)])

@@ -191,7 +191,7 @@ class Problem:
         tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         found: Problem = object.__new__(Problem)
         found.__dict__.update(self.__dict__, tasks=tasks)
-        for name in ("task_keys", "tasks_in_order", "tasks_of_users"):
+        for name in ("task_keys", "tasks_in_order", "tasks_of_users", "known_programs"):
             found.__dict__.pop(name, None)
         known = self.frames.names
         for task in tasks:
@@ -223,9 +223,19 @@ class Problem:
         return tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows])
 
     @cached_property
+    def known_programs(self) -> dict[tuple[str, bool], Program]:
+        """By formulation, and whether levels are strict; of problems whose rows need no Python."""
+        return {}
+
+    @cached_property
     def no_loads(self) -> np.ndarray:
         """(nv,)."""
         return frozen_array(np.zeros(self.model.nv))
+
+    @cached_property
+    def no_numbers(self) -> np.ndarray:
+        """(0,)."""
+        return frozen_array(np.zeros(0))
 
     @cached_property
     def chains(self) -> Chains:

@@ -35,8 +35,12 @@ STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits h
 
 def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, strict: bool) -> tuple[Program, np.ndarray]:
     """The program of a problem, and the numbers that it is given at a state."""
-    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, []
-    given: list[Given] = []
+    limits, tasks = problem.limits_of_users, problem.tasks_of_users
+    known = problem.known_programs.get((formulation, strict))
+    if known is not None:
+        rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, known.counts)]
+        return known, np.concatenate(rows) if rows else problem.no_numbers
+    rows, given = [], list[Given]()
     if limits or tasks:
         at = StateTerms.of(problem.model, q, v, problem.frames)
         found = [limit.rows(at) for limit in limits]
@@ -51,12 +55,13 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         if len(problem.programs) >= MAX_PROGRAMS:
             problem.programs.clear()
         program = problem.programs[key] = make_program(problem, formulation, strict, given)
+    if not (limits or tasks):
+        problem.known_programs[formulation, strict] = program
     for task, count in zip(problem.tasks_in_order, program.counts):
         rows.append(task.numbers(count) if task.compiled else next(own))
-    return program, np.concatenate(rows) if rows else np.zeros(0)
+    return program, np.concatenate(rows) if rows else problem.no_numbers
 
 
-@np.errstate(over="ignore")  # answers that large are refused
 def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     """The solution of a problem at a state; see Problem.solve."""
@@ -84,15 +89,16 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
         finite_row(problem.model, "v", v, "u")
         return _fall_back(problem, q, v, formulation, reason or "the terms of the state are not finite", warm, begin)
     tau, a, _, x, held, facts, wrenches = found
-    status = "solved"
+    facts, status = facts.tolist(), "solved"
     if facts[RAN_OUT]:
         status, reason = "stopped", STOPPED
     if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
         formulation = "full"
+    active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
     solution = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
     solution.__dict__.update(
         tau=tau, a=a, forces=dict(zip(problem.constraints.item_names, wrenches)), status=status, reason=reason, seconds=0.0,
-        iterations=int(facts[ROUNDS]), formulation=formulation, held=held if (np.abs(held) == 1.0).any() else None,
+        iterations=int(facts[ROUNDS]), formulation=formulation, held=held if active else None,
         constraints=problem.constraints, q=q.copy(), asked=(program, (q.copy(), v.copy(), loads, numbers), x),
     )  # fmt: skip
     if facts[CONTRADICTED]:
