@@ -54,7 +54,7 @@ def test_three_steps_and_projection_agree(path, monkeypatch):
     assert sum(free) >= 2
     close(realised[free], asked[free], 1e-9)
     assert np.abs(realised - asked).max() < 0.2 * np.abs(asked).max()  # held back by friction
-    assert found.sizes["projected"][0] == 18 < found.sizes["three-step"][0]
+    assert found.sizes["full"][0] == 18 < found.sizes["three-step"][0]
     assert set(found.times) == set(part.FORMULATIONS)
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.chains import CENTROIDAL_ROWS
+from freeflyer.control.pieces import HARD
 from freeflyer.control.problem import Problem
 from freeflyer.control.solving import TOLERANCES, asked_of
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.kernels.control.layout import MOTOR_LIMITS
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.compiled import call
@@ -39,6 +41,7 @@ class Rows(NamedTuple):
     upper: np.ndarray
     weights: np.ndarray
     equations: bool
+    torques: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
     rows, at = [], 0
     for piece in program.pieces:
         part = slice(at, at + piece.rows)
-        rows.append(Rows(piece.level, piece.name, A[part], lower[part], upper[part], program.weights[part], piece.equations))
+        torques = piece.kind == MOTOR_LIMITS
+        numbers = A[part], lower[part], upper[part], program.weights[part]
+        rows.append(Rows(piece.level, piece.name, *numbers, piece.equations, torques))
         at += piece.rows
     return Lqp(tuple(rows), H, g)
 
@@ -116,6 +121,8 @@ def split_program(problem: Problem, q: np.ndarray, whole: Lqp) -> Split:
     for rows in whole.rows:
         K = rows.A[:, u] @ W
         stay = np.linalg.norm(rows.A[:, u] - K @ A, axis=1) > ROW_RATIO * np.linalg.norm(rows.A, axis=1)
+        if not rows.equations:  # limits of branches that are not compressed belong to them, too
+            stay = np.isin(problem.driven, u) if rows.torques else rows.A[:, u].any(axis=1)
         first.append(_chosen(rows, ~stay)._replace(A=np.hstack([rows.A[:, p], K, rows.A[:, n:]])[~stay]))
         left.append(_chosen(rows, stay))
     g = np.concatenate([whole.g[p], W.T @ whole.g[u], whole.g[n:]])
@@ -128,10 +135,12 @@ def second_program(problem: Problem, whole: Lqp, split: Split, x: np.ndarray) ->
     s = x[len(p) : len(p) + len(split.A)]
     known = np.zeros(len(whole.g))
     known[p], known[n:] = x[: len(p)], x[len(p) + len(split.A) :]
-    rows = [Rows(CENTROIDAL, CENTROIDAL, split.A, s, s, np.ones(len(s)), equations=True)]
+    rows = []
     for part in split.left:
         shift = part.A @ known
         rows.append(part._replace(A=part.A[:, u], lower=part.lower - shift, upper=part.upper - shift))
+    hard = sum(part.level in HARD for part in rows)
+    rows.insert(hard, Rows(CENTROIDAL, CENTROIDAL, split.A, s, s, np.ones(len(s)), equations=True))
     return Lqp(tuple(rows), split.own, whole.g[u] + whole.H[u] @ known)
 
 
@@ -140,7 +149,7 @@ def with_centroidal(problem: Problem, split: Split, s: np.ndarray) -> Split:
     at = len(problem.chains.kept)
     J = np.eye(len(split.first.g))[at : at + len(s)]
     rows = Rows(CENTROIDAL, CENTROIDAL, J, s, s, np.ones(len(s)), equations=True)
-    hard = sum(x.level in ("dynamics", "contacts") for x in split.first.rows)
+    hard = sum(x.level in HARD for x in split.first.rows)
     return split._replace(first=replace(split.first, rows=(*split.first.rows[:hard], rows, *split.first.rows[hard:])))
 
 
