@@ -100,8 +100,8 @@ def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
     for piece in program.pieces:
         part = slice(at, at + piece.rows)
         torques = piece.kind == MOTOR_LIMITS
-        numbers = A[part], lower[part], upper[part], program.weights[part]
-        rows.append(Rows(piece.level, piece.name, *numbers, piece.equations, torques))
+        of_rows = A[part], lower[part], upper[part], program.weights[part]
+        rows.append(Rows(piece.level, piece.name, *of_rows, piece.equations, torques))
         at += piece.rows
     return Lqp(tuple(rows), H, g)
 
