@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from freeflyer.bench.closed.tables import closed_table
 from freeflyer.bench.control_cycles import ControlTimings
+from freeflyer.bench.hierarchies import HierarchyTiming, hierarchies_table
 from freeflyer.bench.results import BatchPoint, Machine, RobotTimings, ScalingPoint, SolverTiming, Start, StepTiming
 from freeflyer.bench.tables import batches_table, robot_table, scaling_table, solvers_table, start_table, steps_table
 from freeflyer.tables import Table, html_tables
@@ -24,6 +25,7 @@ class Bench:
     start: Start | None
     steps: tuple[StepTiming, ...] = ()
     solvers: tuple[SolverTiming, ...] = ()
+    hierarchies: tuple[HierarchyTiming, ...] = ()
     control: ControlTimings | None = None
 
     __repr__ = short_repr
@@ -54,5 +56,6 @@ class Bench:
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
         tables += [solvers_table(self.solvers)] if self.solvers else []
+        tables += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
         tables += self.control.tables() if self.control else []
         return tables + ([start_table(self.start)] if self.start else [])

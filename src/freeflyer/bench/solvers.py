@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.bench.results import SolverTiming
-from freeflyer.optimization import solve_hierarchy, solve_qp, solvers
+from freeflyer.optimization import solve_qp, solvers
 from freeflyer.progress import Progress
 
 SIZES = ((33, 48, 6), (40, 60, 12), (80, 120, 30))  # variables, two-sided rows, of which equalities
@@ -16,20 +16,14 @@ ACCURACY = 1e-9
 
 
 def solver_times(blocks: int, block_seconds: float, progress: Progress) -> tuple[SolverTiming, ...]:
-    """Every installed solver on a random program of each size, then a hierarchy of four levels by daqp."""
+    """Every installed solver on a random program of each size."""
     found = []
     for n, m, equal in SIZES:
         program = random_program(n, m, equal)
         for solver in solvers():
             progress(0.0, f"{solver}: {n} variables, {m} rows")
             found.append(_time(solver, program, blocks, block_seconds))
-    progress(0.0, "hierarchy")
-    levels = random_levels(33)
-    first = solve_hierarchy(levels)
-    calls: list[Call] = [lambda: solve_hierarchy(levels), lambda: solve_hierarchy(levels, warm=first)]
-    call, warm = time_interleaved(calls, max(3, blocks // 3), block_seconds)
-    rows = sum(len(level[1]) for level in levels)
-    return (*found, SolverTiming(f"hierarchy of {len(levels)} levels, daqp", 33, rows, None, call, None, warm, first.iterations))
+    return tuple(found)
 
 
 def random_program(n: int, m: int, equal: int) -> tuple[np.ndarray, ...]:
@@ -42,14 +36,6 @@ def random_program(n: int, m: int, equal: int) -> tuple[np.ndarray, ...]:
     lower[:equal] = upper[:equal] = value[:equal]
     lower[2 * m // 3 :] = -np.inf
     return J.T @ J + 1e-3 * np.eye(n), 10.0 * rng.standard_normal(n), A, lower, upper
-
-
-def random_levels(n: int) -> list[tuple[np.ndarray, ...]]:
-    """Equations, a box, more equations, and a wish for all of x that cannot be met."""
-    rng = np.random.default_rng(n)
-    a, b, c = rng.standard_normal(12), rng.standard_normal(6), rng.standard_normal(n)
-    box = 3.0 * np.ones(n)
-    return [(rng.standard_normal((12, n)), a, a), (np.eye(n), -box, box), (rng.standard_normal((6, n)), b, b), (np.eye(n), c, c)]
 
 
 def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_seconds: float) -> SolverTiming:

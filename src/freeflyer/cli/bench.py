@@ -98,6 +98,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.bench.batches import batches
     from freeflyer.bench.clock import floor
     from freeflyer.bench.control_cycles import control_times
+    from freeflyer.bench.hierarchies import hierarchy_times
     from freeflyer.bench.machine import machine
     from freeflyer.bench.measured import Bench
     from freeflyer.bench.robots import default_robots
@@ -121,5 +122,6 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
         step_times(named or islice(default_robots(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
     )
     programs = solver_times(effort.blocks, effort.block_seconds, progress) if Part.solvers in wanted else ()
+    levels = hierarchy_times(progress) if Part.solvers in wanted else ()
     cycles = control_times(peers, progress) if Part.control in wanted else None
-    return Bench(machine(), least, timings, short, grown, start, moved, programs, cycles)
+    return Bench(machine(), least, timings, short, grown, start, moved, programs, levels, cycles)
