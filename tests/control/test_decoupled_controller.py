@@ -51,7 +51,7 @@ def test_each_motion_leaves_the_other(name: str) -> None:
     assert np.abs(internal.q[-1, 7:] - q[7:] - swing).max() < 1e-4
     assert np.abs(outside(both)[0, 3:]).max() > 1e-3 > np.abs(outside(both)[-1, 3:]).max()  # the turn is damped
     base = both.q[:, :3] - external.q[:, :3]
-    assert np.abs(base).max() > 1e-3  # the base does move with the joints: it is not what is regulated
+    assert np.abs(base).max() > 1e-4  # the base does move with the joints: it is not what is regulated
 
 
 def test_errors_decay_as_promised() -> None:

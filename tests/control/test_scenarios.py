@@ -61,7 +61,7 @@ def test_a_swing_foot_with_dampers_follows():
     run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
     error = run.largest_errors()["FramePoseTask('left_sole')"]
     assert error.m < 2.5e-4
-    assert error.rad < 7e-4
+    assert error.rad < 2e-3
 
 
 def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):

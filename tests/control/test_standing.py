@@ -134,8 +134,6 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
         assert not run.fell
         assert run.lost == ()
         assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
-    with pytest.raises(ff.InputError, match="take two feet, soles or lines, 'dog' stands on fl_foot"):
-        control.run("walk", robot.model, q=robot.q, feet=robot.feet)
 
 
 @needs_examples

@@ -59,7 +59,7 @@ class Gait(Record):
         if not max(0.0, least) < duty < 1.0 or len(starts) < 2:
             raise InputError(
                 f"duty must be above {least:.3g} and below 1 so that the feet that swing land before the next ones leave the "
-                f"ground, got {duty:g}"
+                f"ground, got {duty:g} with the phases {format_value(self.phases)}"
             )  # fmt: skip
         for name, value in (("period", period), ("duty", duty), ("phases", tuple(phases.tolist()))):
             object.__setattr__(self, name, value)

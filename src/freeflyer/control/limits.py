@@ -170,7 +170,7 @@ class AccelerationLimits(Limit):
         high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
         names = _names(problem.model, places)
         return Piece(
-            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places], constants=[*-high, *high], labels=names
+            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high], labels=names
         )  # fmt: skip
 
 

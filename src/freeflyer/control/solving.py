@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, known.counts)]
         return known, np.concatenate(rows) if rows else problem.no_numbers
     rows, given = [], list[Given]()
+    own: Iterator[np.ndarray] = iter(())
     if limits or tasks:
         at = StateTerms.of(problem.model, q, v, problem.frames)
         found = [limit.rows(at) for limit in limits]
@@ -128,15 +130,13 @@ def _by_solver(problem: Problem, program: Program, given: tuple[np.ndarray, ...]
     L = np.linalg.cholesky(H)
     b = -solve_triangular(L, g, lower=True)
     levels.append(Level(L.T, b, b))
-    for k, tolerance in enumerate(TOLERANCES[solver != FALLBACK :]):
-        try:
+    *first, last = TOLERANCES[solver != FALLBACK :]
+    found = None
+    for tolerance in first:
+        with suppress(SolverError):
             found = solve_hierarchy(levels, solver=solver, tolerance=tolerance)
             break
-        except MissingSolverError:
-            raise
-        except SolverError:
-            if k == len(TOLERANCES[solver != FALLBACK :]) - 1:
-                raise
+    found = found or solve_hierarchy(levels, solver=solver, tolerance=last)
     x, facts = found.x, np.zeros(4)
     facts[[WAY, ROUNDS]] = 2.0, found.iterations
     room = 1e-6 * (1.0 + np.abs(A) @ np.abs(x))

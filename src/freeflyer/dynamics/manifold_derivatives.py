@@ -107,7 +107,11 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
     there = integrate(model, q, dv)  # refuses what cannot be used
     lead = there.shape[:-1]
     step = np.broadcast_to(row(model, "dv", dv, "u"), (*lead, model.nv))
-    return IntegrateDerivatives(*move_derivatives(model, np.broadcast_to(row(model, "q", q, "q"), there.shape), step, there))
+    found = IntegrateDerivatives(*move_derivatives(model, np.broadcast_to(row(model, "q", q, "q"), there.shape), step, there))
+    if not (np.isfinite(found.dq).all() and np.isfinite(found.ddv).all()):
+        most = np.abs(step).max()
+        raise InputError(f"dv holds steps of up to {most:.3g}, at which derivatives are no numbers: give smaller ones", most=float(most))
+    return found
 
 
 @public

@@ -120,9 +120,10 @@ def split_program(problem: Problem, q: np.ndarray, whole: Lqp) -> Split:
     first, left = [], []
     for rows in whole.rows:
         K = rows.A[:, u] @ W
-        stay = np.linalg.norm(rows.A[:, u] - K @ A, axis=1) > ROW_RATIO * np.linalg.norm(rows.A, axis=1)
+        left_over, whole_size = np.linalg.norm(rows.A[:, u] - K @ A, axis=1), np.linalg.norm(rows.A, axis=1)
+        stay = np.asarray(left_over > ROW_RATIO * whole_size)
         if not rows.equations:  # limits of branches that are not compressed belong to them, too
-            stay = np.isin(problem.driven, u) if rows.torques else rows.A[:, u].any(axis=1)
+            stay = np.asarray(np.isin(problem.driven, u) if rows.torques else rows.A[:, u].any(axis=1))
         first.append(_chosen(rows, ~stay)._replace(A=np.hstack([rows.A[:, p], K, rows.A[:, n:]])[~stay]))
         left.append(_chosen(rows, stay))
     g = np.concatenate([whole.g[p], W.T @ whole.g[u], whole.g[n:]])
