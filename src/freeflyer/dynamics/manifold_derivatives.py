@@ -109,8 +109,8 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
     step = np.broadcast_to(row(model, "dv", dv, "u"), (*lead, model.nv))
     found = IntegrateDerivatives(*move_derivatives(model, np.broadcast_to(row(model, "q", q, "q"), there.shape), step, there))
     if not (np.isfinite(found.dq).all() and np.isfinite(found.ddv).all()):
-        most = np.abs(step).max()
-        raise InputError(f"dv holds steps of up to {most:.3g}, at which derivatives are no numbers: give smaller ones", most=float(most))
+        most = float(np.abs(step).max())
+        raise InputError(f"dv holds steps of up to {most:.3g}, at which derivatives are no numbers: give smaller ones", most=most)
     return found
 
 
