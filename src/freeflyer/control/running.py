@@ -170,7 +170,8 @@ class _Loop:
         model, q = scenario.stance.model, scenario.stance.q
         self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
-        self.cycles: list[tuple[Sequence[Task], ControlSolution]] = []
+        # tasks, torques, seconds, status: solutions refer to so much that the garbage collector took 50 ms once in a run
+        self.cycles: list[tuple[Sequence[Task], np.ndarray, float, str]] = []
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         stance = self.scenario.stance
@@ -185,8 +186,8 @@ class _Loop:
         self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
         tau = np.zeros(problem.model.nv)
         lost = joint_losses(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
-        tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
-        self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], asked=None)))
+        given = tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
+        self.cycles.append((problem.tasks, given, solution.seconds, solution.status))
         return tau
 
 
@@ -273,12 +274,12 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
         plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
         sensing=sensing, progress=part_of(progress, what, share=0.95),
     )  # fmt: skip
-    errors = _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles], part_of(progress, what, 0.95, 0.05))
-    named = {task.name: task for tasks, _ in loop.cycles for task in tasks}
+    tasks, torques, seconds, statuses = zip(*loop.cycles)
+    errors = _errors(model, simulated.q, tasks, part_of(progress, what, 0.95, 0.05))
+    named = {task.name: task for some in tasks for task in some}
     return ControlRun(
         name, model.name, formulation, simulated, errors,
-        np.array([solution.tau for _, solution in loop.cycles]), np.array([s.seconds for _, s in loop.cycles]),
-        dict(Counter(solution.status for _, solution in loop.cycles)), stance,
+        np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
         {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()},
         type(made).pushes is not Scenario.pushes,
     )  # fmt: skip
