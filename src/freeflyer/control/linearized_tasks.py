@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,6 +22,22 @@ from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
 
 TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error is of order 1e-9
+
+
+MAX_KEPT = 32  # problems of a model
+
+_problems: WeakKeyDictionary[Model, dict[tuple[Any, ...], Problem]] = WeakKeyDictionary()
+
+
+def _problem(model: Model, tasks: Sequence[Task]) -> Problem:
+    """The problem of tasks that ask for -e at rest; with other targets from the one that is kept for tasks of these rows."""
+    known, key = _problems.setdefault(model, {}), tuple([task.key for task in tasks])
+    still = [task.still for task in tasks]
+    if key not in known:
+        if len(known) >= MAX_KEPT:
+            known.clear()
+        known[key] = Problem(model, still)
+    return known[key].with_tasks(still)
 
 
 class Posture(NamedTuple):
@@ -50,8 +67,7 @@ class LinearizedTasks:
         for task in tasks:
             if isinstance(task, CentroidalMomentumTask):
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
-        still = {"stiffness": 1.0, "damping": 0.0, "velocity": None, "acceleration": None}
-        problem = Problem(model, [replace(task, **still) for task in tasks if task.compiled])  # type: ignore[arg-type]
+        problem = _problem(model, [task for task in tasks if task.compiled])
         others = sorted([task for task in tasks if not task.compiled], key=lambda task: task.level)
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
         program, _ = asked_of(problem, q, model._zero, "full", True)

@@ -130,7 +130,8 @@ class Task(ABC):
         found = object.__new__(type(self))
         values = vars(found)
         values.update(vars(self))
-        values.pop("_numbers", None)
+        for name in ("_numbers", "still"):
+            values.pop(name, None)
         for word, x in (("target", target), ("velocity", velocity), ("acceleration", acceleration)):
             if x is None and word != "target":
                 values[word] = None
@@ -196,6 +197,14 @@ class Task(ABC):
         weights = self.row_weights(self.kind[2])[self.kept]
         places = [frame, *(first + self.kept), *self.kept]
         return Piece("", self.name, kind, len(weights), places, TASK_NUMBERS, [1.0 / model.mass], weights, equations=True)
+
+    @cached_property
+    def still(self) -> Self:
+        """The same task with gains for which it asks for minus its error at rest, as inverse kinematics does."""
+        found = object.__new__(type(self))
+        vars(found).update(vars(self), stiffness=1.0, damping=0.0, velocity=None, acceleration=None)
+        vars(found).pop("_numbers", None)
+        return found
 
     def numbers(self, count: int) -> np.ndarray:
         """Gains, target and its motion, as compiled code reads them for so many rows (kernels/control/layout.py)."""
