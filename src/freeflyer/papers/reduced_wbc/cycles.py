@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import Formulation, Problem
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.papers.reduced_wbc.two_programs import (
     Lqp,
@@ -26,17 +26,17 @@ from freeflyer.tolerances import CONTROL_TOLERANCE
 
 @dataclass(frozen=True)
 class Way:
-    """A way of solving a program: by a solver of quadratic programs level by level, or by this library's active set."""
+    """A way of solving a cycle: its programs by a solver of quadratic programs level by level, or all of it by Problem.solve."""
 
     name: str
     solver: str
 
     def solve(self, program: Lqp) -> tuple[np.ndarray, int]:
-        """x, and how many quadratic programs were solved, at least. Errors: SolverError."""
-        return program.solve(self.solver), 1 if self.solver == ACTIVE_SET else 1 + len(program.levels())
+        """x, and how many quadratic programs were solved. Errors: SolverError."""
+        return program.solve(self.solver), 1 + len(program.levels())
 
 
-WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("active set, this library's default", ACTIVE_SET))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("Problem.solve, compiled", ACTIVE_SET))
 
 
 class Cycle(NamedTuple):
@@ -57,6 +57,8 @@ class Cycle(NamedTuple):
 
 def conventional(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
     """All accelerations at once."""
+    if way.solver == ACTIVE_SET:
+        return _compiled(problem, q, v, "full", clock)
     t, n = [clock()], problem.model.nv
     whole = conventional_program(problem, q, v)
     t.append(clock())
@@ -67,6 +69,8 @@ def conventional(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock
 
 def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
     """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
+    if way.solver == ACTIVE_SET:
+        return _compiled(problem, q, v, "reduced", clock)
     t = [clock()]
     whole = conventional_program(problem, q, v)
     t.append(clock())
@@ -87,6 +91,16 @@ def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Cal
     a = np.empty(problem.model.nv)
     a[p], a[u] = x[: len(p)], y
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
+
+
+def _compiled(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: Formulation, clock: Callable[[], float]) -> Cycle:
+    """A cycle of Problem.solve, whose time has no parts."""
+    begin = clock()
+    found = problem.solve(q, v, formulation=formulation)
+    seconds = clock() - begin
+    assert found.asked is not None
+    F, programs = found.asked[2][len(found.a) :], 2 if found.formulation == "reduced" else 1
+    return Cycle(found.a, F, (0.0, 0.0, seconds, 0.0), programs, again=False)
 
 
 def _parts(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -21,10 +21,9 @@ from freeflyer.control.solving import TOLERANCES, asked_of
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.kernels.control.layout import MOTOR_LIMITS
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.errors import NumericalError, SolverError
-from freeflyer.optimization.hierarchy import ACTIVE_SET, Level, solve_hierarchy
+from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 
 ROW_RATIO = 1e-9  # of a row: what of it is none of a branch's momentum, and counts as rounding
 DEPENDENT = 1e-9  # of the largest direction of momentum: smaller ones are none
@@ -63,12 +62,6 @@ class Lqp:
     def solve(self, solver: str) -> np.ndarray:
         """Its lexicographic optimum. Errors: SolverError."""
         levels = self.levels()
-        if solver == ACTIVE_SET:
-            A, lower, upper, weights = (np.concatenate(part) for part in zip(*levels))
-            ends = tuple(np.cumsum([len(level.lower) for level in levels]).tolist())
-            found = solve_levels(A, lower, upper, weights, ends, self.H, self.g)
-            if found is not None:
-                return found.x
         L = np.linalg.cholesky(self.H)
         b = -solve_triangular(L, self.g, lower=True)
         for tolerance in TOLERANCES[1:]:
