@@ -198,7 +198,9 @@ def _draw_soles(figure: Any, t: np.ndarray, feet: Mapping[str, np.ndarray], corn
         axes.plot(1e3 * p[:, 1], 1e3 * p[:, 0], color=ORANGE, lw=0.4, alpha=0.5)
         axes.scatter(1e3 * p[:, 1], 1e3 * p[:, 0], c=t, cmap="cividis_r", s=3.0, lw=0, zorder=3)
         axes.set_aspect("equal")
-        axes.set_xlim(*(np.array([outline[:, 1].max(), outline[:, 1].min()]) + (15.0, -15.0)))
+        left, right = outline[:, 1].max(), outline[:, 1].min()
+        half = max(0.5 * (left - right) + 15.0, 40.0)  # mm: room for the labels of a sole without width
+        axes.set_xlim(0.5 * (left + right) + half, 0.5 * (left + right) - half)
         axes.set_title(label(name, 24), fontsize=8)
         axes.set_ylabel("forward (mm)")
     grid[-1].set_xlabel("to the left (mm)")
