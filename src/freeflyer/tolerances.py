@@ -71,15 +71,9 @@ IK_STATIONARY = 1e-8  # of the norms of J and e: a projected gradient at which a
 IK_STATIONARY_RESULT = 1e-6  # likewise: what levels below may leave of it
 IK_ROUNDING = 1e-13  # of a sum of squares: smaller differences are rounding
 
-BRANCH_DIRECTION_RATIO = 1e-3  # of the norm of a Jacobian: directions in which branches move less count as none of their motion
 BRANCH_MOMENTUM_RATIO = 1e-4  # of a branch's largest direction of average velocity: below, the inertia of the least is lost
-CLEAR_DIRECTION_RATIO = 1e-3  # of the square of a row: branches that move more in it can move so clearly
-CENTROIDAL_ROW_RATIO = 1e-9  # of a task's row: what of it is none of a branch's momentum, and counts as rounding
 CONTROL_MET_TOLERANCE = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
 CONTROL_DAMPING_TIME = 0.1  # s in which joints are slowed where no solution is at hand
-CONTROL_CHECK_TOLERANCE = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
-CLEAR_MINIMUM = 1e-7  # of the largest pivot of a least squares: where no pivot is smaller, the minimum is clearly the only one
-SEVERAL_MINIMA = 1e-9  # of the largest curvature of a least squares: less than it is none, and the minimum is not the only one
 CONTROL_TOLERANCE = 1e-9  # of the size of a row's terms: violations of a controller's rows that count as none
 
 # dynamics

@@ -17,13 +17,13 @@ from freeflyer.control.state import StateTerms
 from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import CONTRADICTED, IN_TWO_PARTS, RAN_OUT, ROUNDS, WAY
+from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
 from freeflyer.model.inputs import finite_row
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.errors import MissingSolverError, SolverError
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
-from freeflyer.tolerances import CONTROL_DAMPING_TIME
+from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
 
 if TYPE_CHECKING:
     from freeflyer.control.problem import Problem
@@ -137,9 +137,9 @@ def _by_solver(problem: Problem, program: Program, given: tuple[np.ndarray, ...]
             found = solve_hierarchy(levels, solver=solver, tolerance=tolerance)
             break
     found = found or solve_hierarchy(levels, solver=solver, tolerance=last)
-    x, facts = found.x, np.zeros(4)
-    facts[[WAY, ROUNDS]] = 2.0, found.iterations
-    room = 1e-6 * (1.0 + np.abs(A) @ np.abs(x))
+    x, facts = found.x, np.zeros(N_FACTS)
+    facts[[WAY, ROUNDS]] = BY_ROUNDS, found.iterations
+    room = CONTROL_MET_TOLERANCE * (1.0 + np.abs(A) @ np.abs(x))
     kept = (A @ x >= lower - room) & (A @ x <= upper + room)
     facts[CONTRADICTED] = not kept[: program.hard].all()
     F, alpha = x[program.alpha :], x[: program.alpha]
