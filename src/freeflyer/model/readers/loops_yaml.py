@@ -91,6 +91,7 @@ def parse_yaml(data: bytes, where: str) -> Any:
     import yaml
 
     nodes = depth = 0
+    large = FileError(f"{where} is refused: deeper than {MAX_DEPTH} levels or more than {MAX_NODES} entries")
     try:
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         for event in yaml.parse(data, Loader=loader):
@@ -99,11 +100,13 @@ def parse_yaml(data: bytes, where: str) -> Any:
             if isinstance(event, yaml.AliasEvent):
                 raise FileError(f"{where} uses a YAML alias (*{event.anchor}): refused; write the value out")
             if depth > MAX_DEPTH or nodes > MAX_NODES:
-                raise FileError(f"{where} is refused: deeper than {MAX_DEPTH} levels or more than {MAX_NODES} entries")
+                raise large
         return yaml.load(data, Loader=_unique_keys(loader))
     except (yaml.YAMLError, ValueError, TypeError) as error:
         if isinstance(error, FileError):
             raise
+        if "nesting depth" in str(error):  # PyYAML 6.0.4 has a limit of its own, which it looks ahead to
+            raise large from None
         raise FileError(f"{where} is not YAML that can be read: {' '.join(str(error).split())[:300]}") from None
 
 
