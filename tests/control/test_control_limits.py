@@ -115,3 +115,25 @@ def test_the_default_torque_limits_are_those_of_the_model():
     rows = next(rows for piece, rows in p.rows if piece.name == "TorqueLimits")
     close(p.upper[rows] + p.h, model.effort_limit[6:])
     close(p.lower[rows] + p.h, -model.effort_limit[6:])
+
+
+@pytest.mark.parametrize("formulation", ["full", "three-step"])
+def test_limits_of_dependent_joints_are_rows_of_the_independent_ones(formulation):
+    """On a closed robot in motion: G udot + gamma of each joint with limits is bounded as that joint alone would be."""
+    rng = fresh(formulation)
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    q, tree = model.neutral, model.tree
+    v, u_dot = 0.3 * rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    limit = control.JointLimits(dt=2e-3, acceleration=50.0)
+    p = program_of(control.Problem(model, limits=[limit]), q, v, formulation)
+    piece, rows = next((piece, rows) for piece, rows in p.rows if piece.name == "JointLimits")
+    joints = [tree.joint(name) for name in piece.labels]
+    iq, iv = [j.iq for j in joints], [j.iv for j in joints]
+    whole, gamma = ff.velocity_map(model, q) @ v, ff.velocity_map_bias(model, q, v)
+    fastest = tree.velocity_limit[iv]
+    least, most = viable_accelerations(q[iq], whole[iv], tree.position_lower[iv], tree.position_upper[iv], fastest, 50.0, 2e-3)
+    accelerations = ff.velocity_map(model, q) @ u_dot + gamma
+    alpha = u_dot if p.alpha == model.nv else accelerations
+    assert np.abs(gamma[iv]).max() > 1e-3
+    close(p.A[rows] @ alpha - p.upper[rows], accelerations[iv] - most, 1e-9, least=50.0)
+    close(p.A[rows] @ alpha - p.lower[rows], accelerations[iv] - least, 1e-9, least=50.0)
