@@ -137,3 +137,39 @@ def test_limits_of_dependent_joints_are_rows_of_the_independent_ones(formulation
     assert np.abs(gamma[iv]).max() > 1e-3
     close(p.A[rows] @ alpha - p.upper[rows], accelerations[iv] - most, 1e-9, least=50.0)
     close(p.A[rows] @ alpha - p.lower[rows], accelerations[iv] - least, 1e-9, least=50.0)
+
+
+@pytest.mark.parametrize("formulation", ["full", "three-step"])
+def test_rows_of_ones_own_over_torques_and_forces(formulation):
+    """On a moving closed robot: rows are those sums of torques and forces, and hold the solution back."""
+    rng = fresh(formulation)
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    q, feet = model.neutral, ff.contacts.feet_of(model)
+    v = ff.project_velocity(model, q, 0.05 * rng.standard_normal(model.nv), constraints=ff.ConstraintSet(model, contacts=feet))
+    tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
+    free = control.Problem(model, tasks, feet).solve(q, v)
+    n, name = len(free.tau), feet[0].name
+    A = rng.uniform(0.5, 1.0, (1, n)) * np.sign(free.tau)
+    most, press = 0.98 * A @ free.tau, np.array([0.95 * free.forces[name][2]])
+
+    class Sum(control.Limit):
+        def rows(self, at):
+            return control.LimitRows("torque", ("sum",), A, np.full(1, -np.inf), most)
+
+    class Pressing(control.Limit):
+        def rows(self, at):
+            return control.LimitRows("force", ("pressing",), np.eye(6)[2:3], np.zeros(1), press, name)
+
+    problem = control.Problem(model, tasks, feet, [Pressing(), Sum()])
+    p = program_of(problem, q, v, formulation)
+    x = rng.standard_normal(len(p.g))
+    rows = {piece.name: rows for piece, rows in p.rows}
+    close(p.A[rows["Sum"]] @ x - p.upper[rows["Sum"]], A @ (p.motors @ x + p.h) - most, 1e-9, least=np.abs(most).max())
+    close(p.A[rows["Pressing"]] @ x, x[p.alpha + 2 : p.alpha + 3], 1e-12)
+    solution = problem.solve(q, v, formulation=formulation)
+    assert solution.status == "solved"
+    assert (A @ solution.tau <= most + 1e-6 * np.abs(most)).all()
+    assert solution.forces[name][2] <= press[0] * (1.0 + 1e-6)
+    active = {*solution.levels[0].active, *solution.levels[1].active}
+    assert active & {"Sum: sum", "Pressing: pressing"}
+    assert not active & {"Sum", "Pressing"}

@@ -83,6 +83,8 @@ def test_torques_are_those_of_python(make, tmp_path):
         close(c.tau, last.tau, 1e-9, least=np.abs(last.tau).max())
         wrenches = np.concatenate(list(last.forces.values()))
         close(c.forces[:-1], wrenches, 1e-9, least=9.81 * model.mass)
+        rows = len(last.asked[0].weights)
+        np.testing.assert_array_equal(c.memory[:rows], 0.0 if last.held is None else last.held)
     assert active > 5
 
 

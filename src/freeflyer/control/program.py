@@ -24,7 +24,7 @@ from freeflyer.optimization.compiled import Sizes
 if TYPE_CHECKING:
     from freeflyer.control.problem import Problem
 
-Given = tuple[str | bytes, int]
+Given = tuple[str | bytes, int, tuple[str, ...]]
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
 
 
@@ -77,8 +77,8 @@ class Program:
 
 
 def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
-    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of
-    and how many they are."""
+    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of,
+    how many they are, and the names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
     whole = closed and formulation == "three-step"
     held = problem.constraints_of_tree if whole else problem.constraints
@@ -145,8 +145,8 @@ def _hard_pieces(problem: Problem, columns: np.ndarray, loops: int, given: Seque
     for limit in problem.limits:
         piece = limit.piece(problem, columns)
         if piece is None:
-            space, count = next(kinds)
-            piece = _given_limit(problem, limit.name, str(space), count, columns)
+            space, count, labels = next(kinds)
+            piece = _given_limit(problem, limit.name, str(space), count, columns)._replace(labels=labels)
         (pieces if piece.level == first else found).append(piece)
     return pieces + found
 
@@ -163,8 +163,8 @@ def _given_limit(problem: Problem, name: str, space: str, count: int, columns: n
 
 
 def given_limit(rows: LimitRows) -> Given:
-    """What the rows of a limit are of, and how many they are."""
-    return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(rows.lower)
+    """What the rows of a limit are of, how many they are, and their names."""
+    return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(rows.lower), tuple(rows.names)
 
 
 def _task_pieces(problem: Problem, columns: np.ndarray, given: Sequence[Given]) -> list[Piece]:
@@ -173,7 +173,7 @@ def _task_pieces(problem: Problem, columns: np.ndarray, given: Sequence[Given]) 
     for task in problem.tasks_in_order:
         level = f"tasks of level {task.level}"
         if not task.compiled:
-            weights, count = next(counts)
+            weights, count, _ = next(counts)
             w = np.frombuffer(weights)  # type: ignore[arg-type]
             piece = Piece(level, task.name, K.GIVEN, count, columns.tolist(), count * (len(columns) + 2), weights=w, equations=True)
         else:
