@@ -173,3 +173,21 @@ def test_rows_of_ones_own_over_torques_and_forces(formulation):
     active = {*solution.levels[0].active, *solution.levels[1].active}
     assert active & {"Sum: sum", "Pressing: pressing"}
     assert not active & {"Sum", "Pressing"}
+
+
+@pytest.mark.parametrize(("rows", "words"), [
+    (("torque", ("a",), np.eye(2)[:1], np.zeros(1), np.ones(1)), r"rows of Own over torques have A \(1, 2\)"),
+    (("acceleration", ("a",), np.eye(3)[:1], np.zeros(2), np.ones(1)), r"lower \(2,\)"),
+    (("acceleration", ("a",), np.full((1, 3), np.nan), np.zeros(1), np.ones(1)), "hold NaN"),
+    (("acceleration", ("a",), np.eye(3)[:1], np.full(1, np.nan), np.ones(1)), "hold NaN"),
+    (("force", ("a",), np.eye(6)[:1], np.zeros(1), np.ones(1), "foot"), "contact 'foot', which the problem does not have"),
+    (("speed", ("a",), np.eye(3)[:1], np.zeros(1), np.ones(1)), "space of rows of Own"),
+])  # fmt: skip
+def test_rows_of_ones_own_that_do_not_fit_are_refused(rows, words):
+    class Own(control.Limit):
+        def rows(self, at):
+            return control.LimitRows(*rows)
+
+    model = ff.robots.chain(3)
+    with pytest.raises(ff.InputError, match=words):
+        control.Problem(model, [control.PostureTask(np.zeros(3))], limits=[Own()]).solve(model.neutral, np.zeros(3))

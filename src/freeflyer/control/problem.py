@@ -255,6 +255,11 @@ class Problem:
             raise InputError(f"a limit is of the contact {contact!r}, which the problem does not have; its contacts: {known}")
         return self.contact_places[contact]
 
+    def rows_of(self, contact: str) -> int:
+        """How many rows a contact has. Errors: as `place_of`."""
+        self.place_of(contact)
+        return self.constraints.item_rows[self.constraints.item_names.index(contact)]
+
     @cached_property
     def constraints_of_tree(self) -> ConstraintSet:
         """The same contacts on the tree of a closed model, with its loops as rows."""

@@ -13,12 +13,14 @@ from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.contacts.description import Contact
 from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.coordinates import velocity_places
-from freeflyer.control.limits import LimitRows
+from freeflyer.control.limits import Limit, LimitRows
 from freeflyer.control.pieces import HARD, Piece
+from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import choice, real_array
 from freeflyer.optimization.compiled import Sizes
 
 if TYPE_CHECKING:
@@ -155,16 +157,29 @@ def _given_limit(problem: Problem, name: str, space: str, count: int, columns: n
     """Of a limit whose rows come from its own method; of a contact's forces `space` is its name behind 'force'."""
     word, _, contact = space.partition(" ")
     if word == "force":
-        width = problem.constraints.item_rows[problem.constraints.item_names.index(contact)]
+        width = problem.rows_of(contact)
         places: Sequence[int] = (problem.place_of(contact), width)
     else:
         width, places = (len(columns), columns.tolist()) if word == "acceleration" else (len(problem.driven), ())
     return Piece(HARD[word != "torque"], name, GIVEN_KINDS[word], count, places, count * (width + 2))
 
 
-def given_limit(rows: LimitRows) -> Given:
-    """What the rows of a limit are of, how many they are, and their names."""
-    return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(rows.lower), tuple(rows.names)
+def given_limit(problem: Problem, limit: Limit, rows: LimitRows) -> Given:
+    """What the rows of a limit are of, how many they are, and their names. InputError for rows that do not fit the problem."""
+    wrong = f"rows of {limit.name}"
+    choice(f"space of {wrong}", rows.space, tuple(GIVEN_KINDS))
+    width = len(problem.driven) if rows.space == "torque" else problem.model.nv
+    if rows.space == "force":
+        width = problem.rows_of(rows.contact)
+    A, low, high = (real_array(f"{word} of {wrong}", getattr(rows, word)) for word in ("A", "lower", "upper"))
+    if A.ndim != 2 or A.shape[1] != width or not low.shape == high.shape == A.shape[:1]:
+        raise InputError(
+            f"{wrong} over {rows.space}s have A {A.shape}, lower {low.shape} and upper {high.shape}, "
+            f"expected (m, {width}), (m,), (m,)"
+        )
+    if not np.isfinite(A).all() or np.isnan(low).any() or np.isnan(high).any():
+        raise InputError(f"{wrong} hold NaN, or infinite entries of A: limits alone may be infinite")
+    return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(low), tuple(rows.names)
 
 
 def _task_pieces(problem: Problem, columns: np.ndarray, given: Sequence[Given]) -> list[Piece]:

@@ -47,7 +47,8 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         at = StateTerms.of(problem.model, q, v, problem.frames)
         found = [limit.rows(at) for limit in limits]
         equations = [task.equations(at) for task in tasks]
-        given = [*map(given_limit, found), *((np.asarray(w, float).tobytes(), len(b), ()) for _, b, w in equations)]
+        given = [given_limit(problem, limit, r) for limit, r in zip(limits, found)]
+        given += [(np.asarray(w, float).tobytes(), len(b), ()) for _, b, w in equations]
         rows = [np.concatenate([J.ravel(), b, b]) for J, b, _ in equations]
         own = iter(rows)
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
