@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.mechanisms import Keep, extract_limb, follow
+from freeflyer.linkages import Keep, extract_limb, follow
 from freeflyer.plots.figures import new_figure
 from freeflyer.plots.files import save_png
 from freeflyer.plots.film import film_strip

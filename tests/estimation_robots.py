@@ -11,8 +11,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.estimation import sensors
+from freeflyer.linkages.rows import constraint_jacobian
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
 PAPER_ENCODERS = ("1_joint", "2_joint", "3_joint", "knee_joint", "4_joint", "5_joint")

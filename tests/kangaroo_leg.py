@@ -6,7 +6,7 @@ import functools
 import math
 
 import freeflyer as ff
-from freeflyer.mechanisms.limbs import extract_limb
+from freeflyer.linkages.limbs import extract_limb
 from freeflyer.model.model import Model
 
 SOLE = "left_sole"

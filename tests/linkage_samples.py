@@ -10,7 +10,7 @@ from closeness import EXACT
 from scipy.linalg import qr
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 from freeflyer.spatial import quaternion
 
 MASKS = {

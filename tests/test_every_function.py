@@ -20,7 +20,7 @@ from public_names import public_functions
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control, estimation, mechanisms
+from freeflyer import control, estimation, linkages as mechanisms
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 STATES = 3
@@ -58,7 +58,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
         "falls_when_pushed", "push_boundary", "random_pushes")},
     "contacts.feet_of": {"batch": SET},
-    "hamel.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
+    "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
     "contacts.held_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
         "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
@@ -113,7 +113,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
-    v, a = ff.mechanisms.whole_motion(model.tree, q, u, u_dot)
+    v, a = ff.linkages.whole_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,

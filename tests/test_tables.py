@@ -13,7 +13,7 @@ from freeflyer.bench.measured import Bench
 from freeflyer.bench.results import BatchPoint, FirstCall, Machine, Start, Timing
 from freeflyer.checks import Check, Finding, Identity
 from freeflyer.checks.tables import findings_table
-from freeflyer.mechanisms import Mechanism, Mechanisms
+from freeflyer.linkages import Mechanism, Mechanisms
 from freeflyer.papers import Table
 from freeflyer.studies.tables import joints_table, loops_table
 from freeflyer.tables import esc, html_tables

@@ -3,17 +3,16 @@
 from . import (
     bench as bench,
     checks as checks,
-    constraints as constraints,
     contacts as contacts,
     control as control,
+    decoupling as decoupling,
     dynamics as dynamics,
     errors as errors,
     estimation as estimation,
     export as export,
     formulations as formulations,
-    hamel as hamel,
     kernels as kernels,
-    mechanisms as mechanisms,
+    linkages as linkages,
     model as model,
     optimization as optimization,
     papers as papers,
@@ -25,30 +24,25 @@ from . import (
     studies as studies,
     symbolic as symbolic,
 )
-from .constraints.closed import (
-    close_loops as close_loops,
-    velocity_map as velocity_map,
-    velocity_map_bias as velocity_map_bias,
-)
-from .constraints.constrained_derivatives import (
+from .contacts.constrained_derivatives import (
     ConstrainedDynamicsDerivatives as ConstrainedDynamicsDerivatives,
     constrained_dynamics_derivatives as constrained_dynamics_derivatives,
 )
-from .constraints.constrained_dynamics import (
+from .contacts.constrained_dynamics import (
     ConstrainedDynamics as ConstrainedDynamics,
     constrained_dynamics as constrained_dynamics,
 )
-from .constraints.constrained_inverse import (
+from .contacts.constrained_inverse import (
     ConstrainedInverseDynamics as ConstrainedInverseDynamics,
     constrained_inverse_dynamics as constrained_inverse_dynamics,
 )
-from .constraints.constrained_linearization import linearize as linearize
-from .constraints.impacts import Impact as Impact, impact as impact
-from .constraints.set_projection import (
+from .contacts.constrained_linearization import linearize as linearize
+from .contacts.impacts import Impact as Impact, impact as impact
+from .contacts.projection import (
     project_configuration as project_configuration,
     project_velocity as project_velocity,
 )
-from .constraints.sets import ConstraintSet as ConstraintSet
+from .contacts.sets.constraint_set import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (
     center_of_mass as center_of_mass,
@@ -131,6 +125,11 @@ from .errors import (
     FreeflyerError as FreeflyerError,
     InputError as InputError,
     UnknownNameError as UnknownNameError,
+)
+from .linkages.closed.closing import (
+    close_loops as close_loops,
+    velocity_map as velocity_map,
+    velocity_map_bias as velocity_map_bias,
 )
 from .model.build import build as build
 from .model.configuration import (

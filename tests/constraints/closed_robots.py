@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)

@@ -14,8 +14,8 @@ from closeness import close, close_to_rate, close_to_slopes
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control, mechanisms
-from freeflyer.constraints.errors import LinkageError
+from freeflyer import control, linkages as mechanisms
+from freeflyer.linkages.errors import LinkageError
 
 MODELS = ("point", "nested", "weld", "coupled", "turn", "held")
 

@@ -12,7 +12,7 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
 from freeflyer.kernels.calls import running

@@ -17,7 +17,7 @@ from closeness import slopes
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")

@@ -15,7 +15,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.constraints.set_tables import surface_points
+from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.errors import InputError, UnknownNameError
 
 HUMANOID = ff.robots.humanoid()

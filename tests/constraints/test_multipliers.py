@@ -9,8 +9,8 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.multipliers import (
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.multipliers import (
     constrained_forward_dynamics,
     constraint_multipliers,
     independent_forces,
@@ -18,8 +18,8 @@ from freeflyer.constraints.multipliers import (
     passive_accelerations,
     passive_velocities,
 )
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import close_loops
-from freeflyer.constraints.running import project_forces
-from freeflyer.mechanisms import partition
+from freeflyer.linkages import partition
+from freeflyer.linkages.closed.calls import project_forces
 
 PARTIAL = ("weld", "slider", "held")
 
@@ -104,8 +104,8 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
 def test_derivative_of_projected_forces(name: str) -> None:
     """G^T tau at fixed tau: what torques in passive joints are worth at the motors."""
-    from freeflyer.constraints import compiled as D
-    from freeflyer.constraints.running import run
+    from freeflyer.linkages.closed import entries as D
+    from freeflyer.linkages.closed.calls import run
 
     model = robot(name)
     rng = fresh(12)

@@ -9,7 +9,7 @@ from closeness import close, close_to_rate
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_jacobian
+from freeflyer.linkages.rows import constraint_jacobian
 
 SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 

@@ -11,8 +11,8 @@ from closeness import STEP, close, close_to_rate
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.rows import constraint_residual
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_residual
 from freeflyer.tolerances import WARNING_GAP
 
 PARTIAL = ("weld", "slider", "held")  # a ball joint is independent in some of its coordinates, which make no position

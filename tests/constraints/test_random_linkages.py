@@ -12,7 +12,7 @@ from linkage_samples import driven_linkage
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 
 BASES = ("free", "fixed", "planar", "free")
 COUNT = 12

@@ -7,7 +7,7 @@ import pytest
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.mechanisms import AssemblyError
+from freeflyer.linkages import AssemblyError
 
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
 

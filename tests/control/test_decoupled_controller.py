@@ -8,7 +8,7 @@ import pytest
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import hamel
+from freeflyer import decoupling
 from freeflyer.control import DecoupledController, MinimumJerkReference
 
 SAME = 1e-8  # m, rad, rad/s: what the integrator leaves
@@ -40,7 +40,7 @@ def test_each_motion_leaves_the_other(name: str) -> None:
     internal = run(model, q, np.zeros(model.nv), np.zeros(3), swing, q)
 
     def outside(found: ff.sim.Run) -> np.ndarray:
-        spin = hamel.external_velocity(model, found.q, found.v)[:, 3:]
+        spin = decoupling.external_velocity(model, found.q, found.v)[:, 3:]
         return np.hstack([ff.center_of_mass(model, found.q), spin])
 
     assert np.abs(outside(both) - outside(external)).max() < SAME
@@ -60,10 +60,10 @@ def test_errors_decay_as_promised() -> None:
     q = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), np.full(7, 0.3)]))
     away = q.copy()
     away[:3] += [0.1, -0.2, 0.05]
-    A = hamel.frame_map(model, away, np.zeros(13)).matrix
+    A = decoupling.frame_map(model, away, np.zeros(13)).matrix
     turn = np.linalg.solve(A, [0.0, 0.0, 0.0, 0.1, -0.05, 0.08])  # as one body, about the centre of mass
     found = run(model, away, np.concatenate([turn, np.zeros(7)]), np.zeros(3), np.zeros(7), q)
-    spin = hamel.external_velocity(model, found.q, found.v)[:, 3:]
+    spin = decoupling.external_velocity(model, found.q, found.v)[:, 3:]
     np.testing.assert_allclose(spin, spin[0] * np.exp(-12.0 * found.t)[:, None], atol=1e-7)
     error = ff.center_of_mass(model, found.q) - ff.center_of_mass(model, q)
     decay = (1.0 + 6.0 * found.t) * np.exp(-6.0 * found.t)

@@ -107,7 +107,7 @@ def test_closed_robots_stay_closed_and_within_their_strokes():
     tasks += [control.CenterOfMassTask(ff.center_of_mass(model, there))]
     found = control.inverse_kinematics(model, tasks, start, limits=False)
     assert found.converged, found
-    assert np.abs(ff.mechanisms.constraint_residual(model.tree, found.q)).max() < 1e-6
+    assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
     X = ff.frame_pose(model, start, "left_sole")
     X[2, 3] += 2.0  # far out of reach
     found = control.inverse_kinematics(model, [control.FramePoseTask("left_sole", X)], start)

@@ -70,7 +70,7 @@ def test_closed_robots_close(models_folder: Path) -> None:
     q = ff.configuration(closed, {motor: wanted})
     assert np.allclose(q[:, closed.joint(motor).iq], wanted, atol=1e-15)
     ff.mass_matrix(closed, q)  # refuses postures that are open
-    gap = np.abs(ff.mechanisms.constraint_residual(closed.tree, q)).max()
+    gap = np.abs(ff.linkages.constraint_residual(closed.tree, q)).max()
     assert gap < 1e-6
     assert np.abs(q - closed.neutral).max() > 0.05
     passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)

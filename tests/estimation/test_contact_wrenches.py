@@ -22,7 +22,7 @@ from freeflyer.estimation import (
     zero_moment_point,
 )
 from freeflyer.estimation.postures import random_postures
-from freeflyer.mechanisms import project_velocity, whole_motion
+from freeflyer.linkages import project_velocity, whole_motion
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 

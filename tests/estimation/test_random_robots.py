@@ -12,7 +12,7 @@ from linkage_samples import driven_linkage
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import estimation, mechanisms
+from freeflyer import estimation, linkages as mechanisms
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
 FIRST_FLOATING = 6

@@ -91,8 +91,8 @@ def test_loops(name):
     tolerance = doubt(ff.mass_matrix(tree, q), J) * max(1.0, np.linalg.cond(G))
     close(found.a, G @ u_dot + ff.velocity_map_bias(closed, q, u), tolerance)
     close(u_dot, ff.forward_dynamics(closed, q, u, push), tolerance)
-    J = ff.mechanisms.constraint_jacobian(tree, q)  # all rows, of which some depend on others
-    every = constrained.accelerations(tree, q, v, tau, constraints=(J, -ff.mechanisms.constraint_bias(tree, q, v)))
+    J = ff.linkages.constraint_jacobian(tree, q)  # all rows, of which some depend on others
+    every = constrained.accelerations(tree, q, v, tau, constraints=(J, -ff.linkages.constraint_bias(tree, q, v)))
     close(every.a, found.a, 100.0 * tolerance)
     assert every.rank == found.rank
     assert len(every.redundant) == len(J) - found.rank

@@ -12,8 +12,8 @@ from random_robots import random_inertia, random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import hamel
-from freeflyer.hamel.orientation import _steps
+from freeflyer import decoupling
+from freeflyer.decoupling.orientation import _steps
 from freeflyer.spatial import se3
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
@@ -43,10 +43,10 @@ def flat(rng: np.random.Generator) -> ff.Inertia:
 def slopes(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """T (6, n) and its slopes (6, n, n), the last axis the direction."""
     n = model.nv - 6
-    d = hamel.decouple(model, q, np.zeros(model.nv))
+    d = decoupling.decouple(model, q, np.zeros(model.nv))
     slope = np.zeros((6, n, n))
     for k, e in enumerate(np.eye(n)):
-        slope[..., k] = hamel.decouple(model, q, np.concatenate([np.zeros(6), e])).base_map_rate[:, 6:]
+        slope[..., k] = decoupling.decouple(model, q, np.concatenate([np.zeros(6), e])).base_map_rate[:, 6:]
     return d.base_map[:, 6:], slope
 
 
@@ -58,13 +58,13 @@ def test_the_tensor_by_slopes(c: Case) -> None:
     T, slope = slopes(model, c.q)
 
     def at(e: np.ndarray) -> np.ndarray:
-        return hamel.decouple(model, ff.integrate(model, c.q, np.concatenate([np.zeros(6), e])), model._zero).base_map[:, 6:]
+        return decoupling.decouple(model, ff.integrate(model, c.q, np.concatenate([np.zeros(6), e])), model._zero).base_map[:, 6:]
 
     size = float(np.abs(T).max(initial=0.0)) + float(np.abs(slope).max(initial=0.0)) + 1.0
     condition = float(np.linalg.cond(ff.mass_matrix(model, c.q)[:6, :6]))
     if n:
         close_to_slopes(slope, at, tolerance=max(slope_error(), rounding(4500, condition)), least=size)
-    found = hamel.integrability(model, c.q)
+    found = decoupling.integrability(model, c.q)
     bracket = np.einsum("iab,bj->aij", se3.ad(T.T), T)
     commutators = np.zeros((n, n, n))
     for joint in model.joints[1:]:
@@ -81,7 +81,7 @@ def test_the_tensor_by_slopes(c: Case) -> None:
 def test_the_origin_of_the_frame_always_is_a_function(c: Case) -> None:
     """The linear part is c x the angular one: the centre of mass is integrable whatever the orientation is. This fails for wrong
     brackets of balls, too."""
-    found = hamel.integrability(c.model, c.q)
+    found = decoupling.integrability(c.model, c.q)
     X = ff.frame_pose(c.model, c.q, c.model.joints[0].child)
     center = X[:3, :3].T @ (ff.center_of_mass(c.model, c.q) - X[:3, 3])
     T, slope = slopes(c.model, c.q)
@@ -96,8 +96,8 @@ def test_one_joint_always_is_integrable(kind: str) -> None:
     """What papers/004 says below (3.73); two joints in space are not, but by symmetry."""
     rng = fresh(kind)
     one, two = (random_robot(rng, n, (kind,), mimics=0.0) for n in (1, 2))
-    assert hamel.integrability(one, ff.random_configuration(one, rng, 10)).integrable.all()
-    found = hamel.integrability(two, ff.random_configuration(two, rng, 10))
+    assert decoupling.integrability(one, ff.random_configuration(one, rng, 10)).integrable.all()
+    found = decoupling.integrability(two, ff.random_configuration(two, rng, 10))
     assert kind == "prismatic" or not found.integrable.any()
     if not found.integrable.all():
         assert set(found.failing[0][:2]) == {"joint_1", "joint_2"}
@@ -112,7 +112,7 @@ def test_condition_in_the_plane() -> None:
         model = planar_robot(rng, joints)
         q = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), rng.uniform(0.3, 1.2, joints)]))
         T, slope = slopes(model, q)
-        tensor = hamel.integrability(model, q).tensor
+        tensor = decoupling.integrability(model, q).tensor
         turn, move = T[5], T[:2]
         first = slope[5] - slope[5].T
         second = slope[:2] - np.swapaxes(slope[:2], 1, 2) + np.einsum("i,ab,bj->aij", turn, S, move)
@@ -120,7 +120,7 @@ def test_condition_in_the_plane() -> None:
         close(tensor[5], first, rounding(4500, 1e3))
         close(tensor[:2], second, rounding(4500, 1e3))
         close(tensor[2:5], np.zeros_like(tensor[2:5]), rounding(4500, 1e3))
-        assert bool(hamel.integrability(model, q).integrable) == (joints == 1)
+        assert bool(decoupling.integrability(model, q).integrable) == (joints == 1)
 
 
 def test_the_angle_of_one_joint_by_hand() -> None:
@@ -131,7 +131,7 @@ def test_the_angle_of_one_joint_by_hand() -> None:
     links = ff.Link("base", disc(3.0)), ff.Link("wheel", disc(1.0))
     hinge = ff.Joint("hinge", "revolute", "base", "wheel", np.eye(4), np.array([0.0, 0.0, 1.0]))
     model = ff.build(ff.Description("wheel", links, (ff.Joint("root", "free", "world", "base"), hinge)))
-    found = hamel.center_of_mass_angle(model, [model.neutral, ff.integrate(model, model.neutral, [0, 0, 0, 0, 0, 0, 2.0])])
+    found = decoupling.center_of_mass_angle(model, [model.neutral, ff.integrate(model, model.neutral, [0, 0, 0, 0, 0, 0, 2.0])])
     close(found.angle, np.array([0.0, 0.5]), 1e-12)
     close(found.axis, np.array([0.0, 0.0, 1.0]), 1e-12)
     assert found.integrable
@@ -145,20 +145,20 @@ def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
         return ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), angles]))
 
     ways = [[at(0, 0), at(*by), at(1, 1.5)] for by in ((1, 0), (0, 1.5))]
-    found = [hamel.center_of_mass_angle(model, way) for way in ways]
+    found = [decoupling.center_of_mass_angle(model, way) for way in ways]
     assert not any(f.integrable for f in found)
     apart = found[0].angle[-1] - found[1].angle[-1]
     nodes, weights = np.polynomial.legendre.leggauss(16)
     x, y = 0.5 * (nodes + 1.0), 0.75 * (nodes + 1.0)
     area = sum(
-        0.5 * u * 0.75 * w * hamel.integrability(model, at(a, b)).tensor[5, 1, 0]
+        0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0]
         for a, u in zip(x, weights) for b, w in zip(y, weights)
     )  # fmt: skip
     # Stokes: the integral of the torsion over what lies between the ways
     close(np.array(apart), np.array(area), 1e-10)
     one = ff.lock_joints(model, ["joint_1"])
     path = [ff.integrate(one, one.neutral, [0, 0, 0, 0, 0, 0, a]) for a in (0.0, 1.5, -0.7, 1.0)]
-    ends = [hamel.center_of_mass_angle(one, p).angle[-1] for p in (path, path[::3])]
+    ends = [decoupling.center_of_mass_angle(one, p).angle[-1] for p in (path, path[::3])]
     close(np.array(ends[0]), np.array(ends[1]), 1e-11)
 
 
@@ -173,11 +173,11 @@ def test_the_frame_turns_with_the_locked_velocity() -> None:
         model, start, np.zeros(13), lambda t, q, v: torques * np.cos(3.0 * t), dt=0.02, duration=1.0, integrator="dop853",
         rtol=1e-11, atol=1e-12,
     )  # fmt: skip
-    found = hamel.center_of_mass_angle(model, run.q)
+    found = decoupling.center_of_mass_angle(model, run.q)
     R = ff.frame_pose(model, run.q, "satellite")[:, :3, :3]
     turned = R @ found.rotations
     # straight pieces between samples miss the path by the square of the time step; a quarter with half of it
-    coarse = hamel.center_of_mass_angle(model, run.q[::2])
+    coarse = decoupling.center_of_mass_angle(model, run.q[::2])
     error = np.abs(turned - turned[0]).max()
     wide = np.abs(R[::2] @ coarse.rotations - turned[0]).max()
     moved = np.abs(R - R[0]).max()
@@ -212,7 +212,7 @@ def test_straight_pieces_are_whole_motions() -> None:
     q = ff.random_configuration(model, rng)
     d = np.concatenate([np.zeros(6), rng.uniform(-1.0, 1.0, model.nv - 6)])
     end = ff.integrate(model, q, d)
-    coarse = hamel.center_of_mass_angle(model, [q, end])
-    fine = hamel.center_of_mass_angle(model, ff.integrate(model, q, np.linspace(0.0, 1.0, 8)[:, None] * d))
+    coarse = decoupling.center_of_mass_angle(model, [q, end])
+    fine = decoupling.center_of_mass_angle(model, ff.integrate(model, q, np.linspace(0.0, 1.0, 8)[:, None] * d))
     close(fine.rotations[-1], coarse.rotations[-1], 1e-10)
     close(fine.angle[-1], coarse.angle[-1], 1e-9)

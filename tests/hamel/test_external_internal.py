@@ -11,7 +11,7 @@ from random_robots import random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import hamel
+from freeflyer import decoupling
 
 floating = cases(bases=("free",))
 
@@ -25,12 +25,12 @@ def condition(model: ff.Model, q: np.ndarray) -> float:
 def test_velocities_add_up(c: Case) -> None:
     tol = rounding(4500, condition(c.model, c.q))
     for frame in ("site_0", c.links[-1]):
-        external = hamel.external_velocity(c.model, c.q, c.v, frame)
-        internal = hamel.internal_velocity(c.model, c.q, c.v, frame)
+        external = decoupling.external_velocity(c.model, c.q, c.v, frame)
+        internal = decoupling.internal_velocity(c.model, c.q, c.v, frame)
         size = float(np.abs(external).max() + np.abs(internal).max() + 1.0)
         close(external + internal, ff.frame_velocity(c.model, c.q, c.v, frame), tol, least=size)
-        close(hamel.external_jacobian(c.model, c.q, frame) @ c.v, external, tol, least=size)
-        close(hamel.internal_jacobian(c.model, c.q, frame) @ c.v[6:], internal, tol, least=size)
+        close(decoupling.external_jacobian(c.model, c.q, frame) @ c.v, external, tol, least=size)
+        close(decoupling.internal_jacobian(c.model, c.q, frame) @ c.v[6:], internal, tol, least=size)
 
 
 @few
@@ -39,7 +39,7 @@ def test_forces_move_what_they_should(c: Case) -> None:
     """Torques of the joints do not accelerate the locked velocity in the world; a force through the base alone, along the rows of
     T, does not accelerate the joints: conditions 2 and 3."""
     model, zero = ff.with_gravity(c.model, (0.0, 0.0, 0.0)), np.zeros(c.model.nv)
-    d = hamel.decouple(model, c.q, zero)
+    d = decoupling.decouple(model, c.q, zero)
     F = d.T.T @ np.concatenate([c.tau[:6], np.zeros(model.nv - 6)])
     M = ff.mass_matrix(model, c.q)
     size = np.sqrt(np.diag(M))
@@ -56,9 +56,9 @@ def test_consistent_inverse(rows: tuple[int, ...]) -> None:
     model = ff.robots.space_manipulator()
     rng = fresh(str(rows))
     q = ff.integrate(model, model.neutral, rng.uniform(0.3, 1.2, model.nv))
-    found = hamel.external_internal(model, q, "end_effector", rows=rows)
+    found = decoupling.external_internal(model, q, "end_effector", rows=rows)
     m = 6 + len(rows)
-    J = hamel.internal_jacobian(model, q, "end_effector")[list(rows)]
+    J = decoupling.internal_jacobian(model, q, "end_effector")[list(rows)]
     tol = rounding(4500, condition(model, q) * float(np.linalg.cond(J)) ** 2)
     close(found.transform @ found.inverse, np.eye(m), tol)
     M = ff.mass_matrix(model, q)
@@ -68,15 +68,15 @@ def test_consistent_inverse(rows: tuple[int, ...]) -> None:
     close(np.linalg.inv(found.transform @ np.linalg.solve(M, found.transform.T)), expected, tol)
     v = rng.standard_normal(model.nv)
     both = found.transform @ v
-    close(both[:6], hamel.external_velocity(model, q, v), tol)
-    close(both[6:], hamel.internal_velocity(model, q, v, "end_effector")[list(rows)], tol)
+    close(both[:6], decoupling.external_velocity(model, q, v), tol)
+    close(both[6:], decoupling.internal_velocity(model, q, v, "end_effector")[list(rows)], tol)
     close(found.M_e[:3, :3], model.mass * np.eye(3), tol, least=model.mass)
 
 
 @few
 @given(floating)
 def test_energies_add_up(c: Case) -> None:
-    external = np.concatenate([hamel.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
+    external = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
     parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
     whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
     close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
@@ -86,7 +86,7 @@ def test_batches_of_postures() -> None:
     rng = fresh()
     model = random_robot(rng, 8, ("revolute", "prismatic"))
     q = ff.random_configuration(model, rng, 4)
-    many = hamel.external_internal(model, q, model.link_names[-1], rows=(0,))
-    one = hamel.external_internal(model, q[2], model.link_names[-1], rows=(0,))
+    many = decoupling.external_internal(model, q, model.link_names[-1], rows=(0,))
+    one = decoupling.external_internal(model, q[2], model.link_names[-1], rows=(0,))
     for x, y in zip(many, one):
         close(x[2], y, rounding(4500, condition(model, q[2]) * 100.0), least=float(np.abs(y).max()))

@@ -1,4 +1,4 @@
-"""What the functions of freeflyer.hamel refuse, in words."""
+"""What the functions of freeflyer.decoupling refuse, in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random_robots import random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import hamel
+from freeflyer import decoupling
 
 ONE_STATE = (
     "locked_velocity", "total_momentum", "constants_of_motion", "decouple", "invariance", "frame_map", "momentum_map",
@@ -33,23 +33,24 @@ def test_robots_that_do_not_float(name: str) -> None:
     for robot in robots_that_do_not_float():
         q = np.array(robot.neutral)
         with pytest.raises(ff.InputError, match="does not float") as caught:
-            getattr(hamel, name)(robot, q, np.zeros(robot.nv))
+            getattr(decoupling, name)(robot, q, np.zeros(robot.nv))
         assert 'base="free"' in str(caught.value)
 
 
 def test_the_others_do_not_take_them_either() -> None:
     arm = ff.robots.chain(3)
     for call in (
-        lambda: hamel.integrability(arm, arm.neutral), lambda: hamel.link_jacobian(arm, arm.neutral, "tip"),
-        lambda: hamel.center_of_mass_angle(arm, [arm.neutral, arm.neutral]), lambda: hamel.blocks(arm, np.eye(3)),
-        lambda: hamel.internal_jacobian(arm, arm.neutral, "tip"), lambda: hamel.external_jacobian(arm, arm.neutral, "tip"),
-        lambda: hamel.external_internal(arm, arm.neutral, "tip"),
-        lambda: hamel.internal_velocity(arm, arm.neutral, np.zeros(3), "tip"),
+        lambda: decoupling.integrability(arm, arm.neutral), lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
+        lambda: decoupling.center_of_mass_angle(arm, [arm.neutral, arm.neutral]), lambda: decoupling.blocks(arm, np.eye(3)),
+        lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
+        lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
+        lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
+        lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip"),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match="does not float"):
             call()
     for form in ("passive", "hamel", "newton-euler"):  # which need no base
-        assert hamel.coriolis_matrix(arm, arm.neutral, np.ones(3), form).shape == (3, 3)
+        assert decoupling.coriolis_matrix(arm, arm.neutral, np.ones(3), form).shape == (3, 3)
 
 
 @pytest.mark.parametrize("name", ["T_x", "T_y"])
@@ -62,47 +63,47 @@ def test_maps(model: ff.Model, name: str) -> None:
         (np.full((n, n), np.nan), name), ("unit", name), (np.eye(n) * 1j, name), (np.stack([np.eye(n)] * 4), "broadcast"),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match=words):
-            hamel.decouple(model, np.tile(q, (3, 1)), v, **{name: given})
+            decoupling.decouple(model, np.tile(q, (3, 1)), v, **{name: given})
 
 
 def test_units_do_not_make_a_map_singular(model: ff.Model) -> None:
     """Rows in other units, from micrometres to kilometres, are as regular as before."""
     T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
-    d = hamel.decouple(model, model.neutral, np.ones(13), T_x=T)
+    d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
     np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
 
 
 def test_shapes_and_numbers(model: ff.Model) -> None:
     q, v = model.neutral, np.zeros(13)
     for name in ONE_STATE:
-        function = getattr(hamel, name)
+        function = getattr(decoupling, name)
         for bad_q, bad_v in ((q[1:], v), (q, v[1:]), (q, v * np.nan), (2.0 * q, v), ("q", v), (q, None)):
             with pytest.raises(ff.InputError):
                 function(model, bad_q, bad_v)
     with pytest.raises(ff.InputError, match=r"\(\.\.\., 13, 13\)"):
-        hamel.blocks(model, np.eye(6))
+        decoupling.blocks(model, np.eye(6))
 
 
 def test_forms_frames_rows_and_paths(model: ff.Model) -> None:
     q, v = model.neutral, np.ones(13)
     for form in ("Hamel", None, ["hamel"], 3):
         with pytest.raises(ff.InputError, match="form"):
-            hamel.decouple(model, q, v, form=form)
+            decoupling.decouple(model, q, v, form=form)
         with pytest.raises(ff.InputError, match="form"):
-            hamel.coriolis_matrix(model, q, v, form)
-    for function in (hamel.locked_velocity, hamel.total_momentum, hamel.frame_map, hamel.momentum_map):
+            decoupling.coriolis_matrix(model, q, v, form)
+    for function in (decoupling.locked_velocity, decoupling.total_momentum, decoupling.frame_map, decoupling.momentum_map):
         with pytest.raises(ff.UnknownNameError, match="satelite"):
             function(model, q, v, frame="satelite")
     with pytest.raises(ff.InputError, match="frames must be a list"):
-        hamel.constants_of_motion(model, q, v, frames="world")
+        decoupling.constants_of_motion(model, q, v, frames="world")
     for rows in ((), (0, 0), (6,), (-1,)):
         with pytest.raises(ff.InputError, match="rows"):
-            hamel.external_internal(model, q, "end_effector", rows=rows)
+            decoupling.external_internal(model, q, "end_effector", rows=rows)
     arm = ff.robots.aerial_manipulator()
     with pytest.raises(ff.InputError, match=r"4 joints of .* cannot move the rows"):
-        hamel.external_internal(arm, arm.neutral, "end_effector")
+        decoupling.external_internal(arm, arm.neutral, "end_effector")
     with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
-        hamel.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
+        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
     for path in (q, [q], np.zeros((2, 3))):
         with pytest.raises(ff.InputError, match="path"):
-            hamel.center_of_mass_angle(model, path)
+            decoupling.center_of_mass_angle(model, path)

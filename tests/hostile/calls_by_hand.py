@@ -12,7 +12,7 @@ from bad_values import KINDS
 from linkage_samples import four_bar
 
 import freeflyer as ff
-from freeflyer import control, estimation, mechanisms
+from freeflyer import control, estimation, linkages as mechanisms
 from freeflyer.papers.kangaroo import tracking_accuracy
 
 

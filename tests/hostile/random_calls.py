@@ -29,7 +29,7 @@ from seeds import SEED, fresh
 from things import Thing
 
 import freeflyer as ff
-from freeflyer import control, estimation, hamel, mechanisms, optimization, sim
+from freeflyer import control, decoupling, estimation, linkages as mechanisms, optimization, sim
 
 ANY = ("named", "beyond floating-point numbers")  # words of sentences on names, and on runs and results whose numbers overflow
 LONGEST, SECONDS = 1500, 10.0  # characters of a sentence; of a call
@@ -120,7 +120,7 @@ def _hopping() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
 def _closed() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     arm, linkage = ff.robots.space_manipulator(), four_bar()
     q, v = arm.neutral, np.ones(arm.nv)
-    yield hamel.constants_of_motion, {"model": arm, "q": q, "v": v, "frames": ["world", "satellite"]}
+    yield decoupling.constants_of_motion, {"model": arm, "q": q, "v": v, "frames": ["world", "satellite"]}
     contacts = [ff.contacts.surface("satellite")]
     yield ff.ConstraintSet, {"model": arm, "contacts": contacts, "locks": ["arm_joint_1"], "rolling": (), "loops": True,
                              "posture": q}  # fmt: skip

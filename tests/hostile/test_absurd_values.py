@@ -10,7 +10,7 @@ import pytest
 from linkage_samples import four_bar
 
 import freeflyer as ff
-from freeflyer import control, estimation, hamel, mechanisms, optimization, sim
+from freeflyer import control, decoupling, estimation, linkages as mechanisms, optimization, sim
 
 
 def bad_calls():
@@ -59,7 +59,7 @@ def bad_calls():
         "warm must be a HierarchySolution or None, got int 5": lambda: hierarchy(warm=5),
         "solver must be the name": lambda: hierarchy(solver=5),
         "weights of level 0 must hold real numbers": lambda: hierarchy([(*level, "x")]),
-        "frames is empty": lambda: hamel.constants_of_motion(satellite, satellite.neutral, np.zeros(13), frames=[]),
+        "frames is empty": lambda: decoupling.constants_of_motion(satellite, satellite.neutral, np.zeros(13), frames=[]),
         "motors is empty": lambda: estimation.calibrate(linkage, {"r": 0.1}, np.zeros(0), motors=[]),
         r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: sim.hop_start(
             hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0

@@ -27,7 +27,7 @@ OTHER_WORDS = {  # that name the argument as well
     "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",)
 }  # fmt: skip
 MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
-    ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("hamel.external_velocity", "frame"),
+    ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
     ("formulations.constrained.accelerations", "constraints"),
     ("formulations.constrained.unilateral_accelerations", "inequalities"),
 }  # fmt: skip
@@ -66,7 +66,7 @@ def test_bad_arguments_are_refused(name: str) -> None:
 def test_good_arguments_by_hand_work(name: str) -> None:
     call = CALLS[name]
     if call.function is ff.estimation.contact_wrenches:
-        with pytest.raises(ff.mechanisms.LinkageError, match="do not determine the wrenches"):
+        with pytest.raises(ff.linkages.LinkageError, match="do not determine the wrenches"):
             call.function(**call.good)
         return
     call.function(**call.good)

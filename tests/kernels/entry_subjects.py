@@ -14,10 +14,9 @@ from random_robots import BASES, random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
-from freeflyer.constraints.closure import plan_for
-from freeflyer.constraints.set_systems import system_handle
+from freeflyer import linkages as mechanisms
 from freeflyer.contacts import sole
+from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
@@ -28,6 +27,7 @@ from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
 from freeflyer.kernels.sim.layout import HOPPERS
+from freeflyer.linkages.closure import plan_for
 from freeflyer.sim.hopping.records import make_record, table_of
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")

@@ -10,8 +10,7 @@ from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
-from freeflyer.mechanisms import (
+from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
     assemble,
@@ -21,6 +20,7 @@ from freeflyer.mechanisms import (
     project_velocity,
     sweep,
 )
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
 from freeflyer.spatial import quaternion
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45

@@ -12,7 +12,8 @@ from linkage_samples import MASKS, planar, random_linkage
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import (
+from freeflyer.kernels import plain
+from freeflyer.linkages.rows import (
     constraint_bias,
     constraint_jacobian,
     constraint_loops,
@@ -20,7 +21,6 @@ from freeflyer.constraints.rows import (
     constraint_residual,
     constraints,
 )  # fmt: skip
-from freeflyer.kernels import plain
 
 STEP = 1e-5
 EVERY_MASK = [mask for mask in itertools.product((0, 1), repeat=6) if any(mask)]

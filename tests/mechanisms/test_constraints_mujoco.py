@@ -8,8 +8,8 @@ import pytest
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_bias, constraint_residual, constraints
-from freeflyer.mechanisms import assemble
+from freeflyer.linkages import assemble
+from freeflyer.linkages.rows import constraint_bias, constraint_residual, constraints
 
 CLOSED_CHAIN = """
 <mujoco><option gravity="0 0 -9.81"/>
@@ -98,7 +98,7 @@ def compare(model: ff.Model, m: mujoco.MjModel, q: np.ndarray, tolerance: float)
 def test_connect_weld_and_joint_equalities_are_mujoco_s():
     model = ff.load(CLOSED_CHAIN)
     m = mujoco.MjModel.from_xml_string(CLOSED_CHAIN)
-    from freeflyer.constraints.closure import file_posture
+    from freeflyer.linkages.closure import file_posture
 
     q = file_posture(model)
     assert np.abs(constraint_residual(model, q)[:12]).max() < 1e-14, "MuJoCo closes loops at its reference posture"

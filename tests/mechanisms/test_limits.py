@@ -12,11 +12,11 @@ from scipy.optimize import brentq
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.mechanisms.limbs import extract_limb
-from freeflyer.mechanisms.limits import polygon_area, reachable_set
-from freeflyer.mechanisms.maps import inside_limits, manipulability
-from freeflyer.mechanisms.singularities import first_singularity
-from freeflyer.mechanisms.sweeping import sweep
+from freeflyer.linkages.limbs import extract_limb
+from freeflyer.linkages.limits import polygon_area, reachable_set
+from freeflyer.linkages.maps import inside_limits, manipulability
+from freeflyer.linkages.singularities import first_singularity
+from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))

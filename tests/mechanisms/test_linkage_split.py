@@ -10,9 +10,9 @@ from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewar
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.graph import structure
-from freeflyer.constraints.rows import constraint_jacobian, constraint_residual, constraints
-from freeflyer.mechanisms import LinkageError, assemble, partition
+from freeflyer.linkages import LinkageError, assemble, partition
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 
@@ -260,8 +260,8 @@ def test_condition_detects_a_single_row_that_folds():
 
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
 def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
-    from freeflyer.constraints.conditioning import slides
-    from freeflyer.constraints.rows import constraint_jacobian
+    from freeflyer.linkages.conditioning import slides
+    from freeflyer.linkages.rows import constraint_jacobian
 
     model = ff.load(models_folder / robot)
     found, lengths = partition(model), slides(model)

@@ -6,8 +6,8 @@ import pytest
 from linkage_samples import MASKS, planar
 
 import freeflyer as ff
-from freeflyer.mechanisms import partition
-from freeflyer.mechanisms.submechanisms import mechanisms
+from freeflyer.linkages import partition
+from freeflyer.linkages.submechanisms import mechanisms
 
 
 def counts(table) -> list[tuple[int, int, int]]:

@@ -8,7 +8,7 @@ from kangaroo_leg import leg
 from seeds import fresh
 
 from freeflyer.errors import InputError
-from freeflyer.mechanisms import (
+from freeflyer.linkages import (
     LinkageError,
     constrained_forward_dynamics,
     constraint_jacobian,

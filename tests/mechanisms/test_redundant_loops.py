@@ -12,7 +12,7 @@ from linkage_samples import four_bar
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 
 
 def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:

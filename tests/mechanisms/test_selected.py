@@ -11,9 +11,8 @@ from linkage_samples import MASKS, planar
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.mechanisms import (
+from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
     motor_accelerations,
@@ -26,6 +25,7 @@ from freeflyer.mechanisms import (
     sweep,
     whole_motion,
 )
+from freeflyer.linkages.rows import constraint_jacobian
 
 JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 LEFT, BOTH = [f"left_{n}" for n in JOINTS], [f"{s}_{n}" for n in JOINTS for s in ("right", "left")]
@@ -174,7 +174,7 @@ def test_postures_by_selected_joints():
     targets = q[iq] * np.array([1.0, 0.5, 0.1])[:, None]
     found = selected_posture(model, names, targets)
     np.testing.assert_allclose(found[:, iq], targets, atol=1e-9)
-    assert np.abs(ff.mechanisms.constraint_residual(model, found)).max() < 1e-8
+    assert np.abs(ff.linkages.constraint_residual(model, found)).max() < 1e-8
     np.testing.assert_allclose(found[0], q, atol=1e-7)  # the same assembly mode, by its joints instead of its motors
     again = sweep(model, {n: [found[1, model.joint(n).iq]] for n in model.actuated}).q.reshape(-1)
     np.testing.assert_allclose(found[1], again, atol=1e-7)

@@ -11,9 +11,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.mechanisms import LinkageError, assemble, constraint_residual
-from freeflyer.mechanisms.limbs import embed_configuration, extract_configuration, extract_limb
-from freeflyer.mechanisms.sweeping import sweep
+from freeflyer.linkages import LinkageError, assemble, constraint_residual
+from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
+from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip_yaw
 
 
@@ -111,11 +111,11 @@ def test_bad_axes(axes, error, words):
 def test_a_limb_is_not_cut_out_of_an_open_posture():
     q = whole().neutral
     for side in ("left", "right"):  # the limb's own loops, and those of joints that would be locked
-        opened = ff.mechanisms.partition(whole()).q.copy()
+        opened = ff.linkages.partition(whole()).q.copy()
         opened[whole().joint(f"{side}_knee").iq] += 1e-3
         with pytest.raises(LinkageError, match=r"a limb keeps the posture .* assemble it first"):
             extract_limb(whole(), SOLE, opened)
-    assert extract_limb(whole(), SOLE, ff.mechanisms.partition(whole()).q).nq == leg().nq
+    assert extract_limb(whole(), SOLE, ff.linkages.partition(whole()).q).nq == leg().nq
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
         with pytest.raises(InputError, match=words):
             extract_limb(whole(), SOLE, wrong)

@@ -12,7 +12,7 @@ import pytest
 from readers_samples import zoo
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 from freeflyer.model.model import Model
 
 COPIES = {"itself": lambda x: x, "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}

@@ -13,7 +13,7 @@ from readers_samples import differences
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 TIES = (MASKS["point"], MASKS["weld"])  # that MuJoCo's equalities are

@@ -8,7 +8,7 @@ from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.mechanisms import partition
+from freeflyer.linkages import partition
 from freeflyer.papers import kangaroo
 from freeflyer.papers.kangaroo import (
     calibration,
@@ -189,7 +189,7 @@ def test_home_is_the_files_own(models_folder):
     for name in robot.model.actuated:
         there = read.key("home").qpos[read.joint(name).qposadr[0]]
         assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
-    assert np.abs(ff.mechanisms.constraint_residual(robot.model, q)).max() < 1e-6
+    assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
 
 
 def test_soles_of_the_public_model_are_level(models_folder):

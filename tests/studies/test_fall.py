@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer import mechanisms, robots
+from freeflyer import linkages as mechanisms, robots
 from freeflyer.studies import free_fall
 
 

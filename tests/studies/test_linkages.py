@@ -7,7 +7,7 @@ import pytest
 from closeness import close
 
 import freeflyer as ff
-from freeflyer.mechanisms import follow
+from freeflyer.linkages import follow
 from freeflyer.plots import linkage
 from freeflyer.plots.robot import VIEWS, robot
 from freeflyer.plots.skeleton import bodies

@@ -129,7 +129,7 @@ def test_every_function_goes_by_its_public_name(name):
     ours = ff.symbolic.evaluate(name, model, *rows, **frame)
     public = getattr(ff, name.removesuffix("_hamel"), None)
     if name.startswith("decoupled_"):
-        public, form = ff.hamel.decouple, {"form": name.removeprefix("decoupled_")}
+        public, form = ff.decoupling.decouple, {"form": name.removeprefix("decoupled_")}
     if public is None:  # poses and motions of all bodies have no public function
         assert name in ("body_motions", "body_poses")
         return

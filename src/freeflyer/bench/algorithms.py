@@ -13,9 +13,9 @@ import numpy as np
 from freeflyer import contacts as contact_kinds
 from freeflyer.bench.clock import Call
 from freeflyer.checks.states import States
-from freeflyer.constraints.constrained_derivatives import constrained_dynamics_derivatives
-from freeflyer.constraints.constrained_dynamics import constrained_dynamics
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import frame_jacobian

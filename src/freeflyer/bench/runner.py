@@ -110,7 +110,7 @@ def _time_closed(
     if not model.constraint_rows[0]:
         return None, None
     from freeflyer.bench.closed.runner import time_closed
-    from freeflyer.mechanisms import LinkageError
+    from freeflyer.linkages import LinkageError
 
     batch = min(effort.batch, CLOSED_BATCH)
     try:

@@ -15,8 +15,8 @@ import numpy as np
 
 from freeflyer import contacts
 from freeflyer.bench.robots import example_urdf
-from freeflyer.constraints.set_projection import project_velocity
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
 from freeflyer.control.tasks import Task

@@ -12,11 +12,11 @@ from freeflyer import contacts
 from freeflyer.bench.clock import time_interleaved
 from freeflyer.bench.results import StepTiming
 from freeflyer.bench.robots import BenchRobot
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.set_projection import project_velocity
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.mujoco_states import to_mujoco
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
 from freeflyer.progress import Progress

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.checks.findings import Finding
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.configuration import neutral
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
@@ -36,7 +36,7 @@ class Gap:
 
     Examples
     --------
-    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
     >>> gaps = ff.checks.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
     >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
     [('left_yaw_pin', 0.01)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import velocity_map
 from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model

@@ -52,7 +52,7 @@ def linearize(
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.cli.output import output, write_json
-    from freeflyer.constraints.closed import close_loops
+    from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
     from freeflyer.studies.linearization import study

@@ -19,7 +19,7 @@ from freeflyer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from freeflyer.mechanisms import Mechanisms
+    from freeflyer.linkages import Mechanisms
     from freeflyer.model.model import Model
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -86,9 +86,9 @@ def loop_report(model: Any) -> LoopReport:
     """The file's posture, the assembled one, and the sub-mechanisms there."""
     import numpy as np
 
-    from freeflyer.constraints.closure import file_posture
-    from freeflyer.constraints.rows import constraint_loops, constraint_residual
-    from freeflyer.mechanisms import assemble, mechanisms
+    from freeflyer.linkages import assemble, mechanisms
+    from freeflyer.linkages.closure import file_posture
+    from freeflyer.linkages.rows import constraint_loops, constraint_residual
 
     gap = np.abs(constraint_residual(model, file_posture(model)))
     found = assemble(model)

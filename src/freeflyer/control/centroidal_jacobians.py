@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import support
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.tables import support
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.coordinates import velocity_places
 from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_momentum_matrix

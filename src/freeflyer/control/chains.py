@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.constraints.set_tables import loops_of, support
-from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts.sets.tables import loops_of, support
 from freeflyer.control.coordinates import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.model import layout as L

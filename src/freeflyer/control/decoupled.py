@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.references import Reference, TargetMotion
+from freeflyer.decoupling.decoupled_forms import decouple
+from freeflyer.decoupling.integrability import coordinate_owners
+from freeflyer.decoupling.maps import frame_map
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.errors import InputError, format_value
-from freeflyer.hamel.decoupling import decouple
-from freeflyer.hamel.integrability import coordinate_owners
-from freeflyer.hamel.maps import frame_map
 from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
 

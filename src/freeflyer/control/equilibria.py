@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.control.words import describe_forces
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
+from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model

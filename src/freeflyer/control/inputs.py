@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.reduction import has_loops
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.model.inputs import name_list, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.constraints.errors import LinkageError
 from freeflyer.control.linearized_tasks import LinearizedTasks, Posture
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.dynamics.manifold import integrate
+from freeflyer.linkages.errors import LinkageError
 from freeflyer.optimization.active_set import ActiveSet, solve_levels
 from freeflyer.optimization.errors import SolverError
 from freeflyer.tolerances import (

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from freeflyer.constraints.closed import velocity_map
 from freeflyer.errors import InputError
+from freeflyer.linkages.closed.closing import velocity_map
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IK_LIMIT_GAP
 

@@ -12,11 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.reduction import has_loops
-from freeflyer.constraints.set_tables import surface_points, wrenches_of
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.tables import surface_points, wrenches_of
 from freeflyer.control.chains import Chains, kinematic_chains
 from freeflyer.control.controller import Controller
 from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
@@ -29,6 +28,7 @@ from freeflyer.control.tasks import Task, check_tasks
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import SMALLEST, choice, instances, number, one_row, true_or_false
 from freeflyer.model.model import Model

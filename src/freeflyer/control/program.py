@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.coordinates import velocity_places
 from freeflyer.control.limits import Limit, LimitRows

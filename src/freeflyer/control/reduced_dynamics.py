@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.centroidal_jacobians import CentroidalJacobian, centroidal_jacobians
 from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix

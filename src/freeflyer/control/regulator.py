@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.constrained_linearization import admissible, constrained_solvers, linearize
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.constrained_linearization import admissible, constrained_solvers, linearize
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.equilibria import require_equilibrium

@@ -12,9 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import closed_posture
-from freeflyer.constraints.running import velocity_map
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.body_tasks import PostureTask
@@ -30,6 +27,9 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
 from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.linkages.closed.calls import velocity_map
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import LARGEST_SEED, one_row, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

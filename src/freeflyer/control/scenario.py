@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.coordinates import joint_coordinates

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import support
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.tables import support
 from freeflyer.control.capture import impulse_limits
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.footsteps import heading, walk_forward

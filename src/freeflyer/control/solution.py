@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.set_forces import wrenches_in
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.forces import ContactExpressed
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.forces import wrenches_in
 from freeflyer.control.pieces import HARD
 from freeflyer.control.program import Program
 from freeflyer.kernels.entries import CONTROL_PROGRAM

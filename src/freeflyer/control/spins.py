@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.controllable import echelon
 from freeflyer.control.coordinates import base_coordinates
 from freeflyer.control.words import coordinate_names, describe_direction

@@ -11,11 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import closed_posture
-from freeflyer.constraints.set_tables import support
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
+from freeflyer.contacts.sets.tables import support
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.coordinates import joint_coordinates, unactuated_coordinates
@@ -26,6 +24,8 @@ from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.build import build
 from freeflyer.model.description import Site
 from freeflyer.model.edits import merge_fixed

@@ -65,7 +65,7 @@ def from_mujoco(
     what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are left out; the position of one that
     mimics another follows from that one; a base that only the model has is at rest, at its pose in the file. Of a closed model v
     and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
-    (freeflyer.mechanisms.assemble closes it).
+    (freeflyer.linkages.assemble closes it).
 
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
 

@@ -90,7 +90,7 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
         shown = ", ".join(moving[:8]) + (f", ... ({len(moving)} in all)" if len(moving) > 8 else "")
         raise InputError(
             f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close a guess of the "
-            "tree's with freeflyer.mechanisms.assemble", joint=name,
+            "tree's with freeflyer.linkages.assemble", joint=name,
         )  # fmt: skip
     x = finite_array(f"the position of joint {name!r}", value)
     if joint.nq == 1:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closure import position_limits, q_of_v
-from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.refusals import list_names
-from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
+from freeflyer.linkages.closure import position_limits, q_of_v
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.refusals import list_names
+from freeflyer.linkages.rows import constraint_jacobian, constraints
 from freeflyer.model.inputs import finite_row, name_list, positive, real_array, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

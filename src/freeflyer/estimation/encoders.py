@@ -10,7 +10,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.mechanisms.maps import motion_map
+from freeflyer.linkages.maps import motion_map
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_ENCODER_SENSITIVITY

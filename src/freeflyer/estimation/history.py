@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.refusals import list_names
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.forces import express_at
@@ -22,6 +21,7 @@ from freeflyer.estimation.placing import base_over_soles
 from freeflyer.estimation.postures import reach
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import place_on_ground, sole_points
+from freeflyer.linkages.refusals import list_names
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

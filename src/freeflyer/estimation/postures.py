@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.constraints.errors import AssemblyError, LinkageError
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.mechanisms.motion import keep_closed
+from freeflyer.linkages.errors import AssemblyError, LinkageError
+from freeflyer.linkages.motion import keep_closed
 from freeflyer.tolerances import DEFAULT_STROKE
 
 STEPS = 12  # a stroke is gone in so many steps
@@ -55,7 +55,7 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
 
 
 def _is_inside(s: Sensors, q: np.ndarray) -> bool:
-    from freeflyer.constraints.closure import position_limits
+    from freeflyer.linkages.closure import position_limits
 
     lower, upper = position_limits(s.model)
     return bool((q >= lower - 1e-6).all() and (q <= upper + 1e-6).all())

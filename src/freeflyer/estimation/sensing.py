@@ -10,16 +10,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.closure import q_of_v
-from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import Partition, partition
-from freeflyer.constraints.refusals import list_names
-from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closure import q_of_v
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.refusals import list_names
+from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.rows import constraints
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
 from freeflyer.dynamics.centroidal import center_of_mass
@@ -21,6 +19,8 @@ from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.rows import constraints
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE

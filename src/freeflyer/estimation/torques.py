@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints import refusals
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors, loops_of_block
 from freeflyer.kernels.calls.running import state
 from freeflyer.kernels.entries import CLOSED_TORQUES
 from freeflyer.kernels.entry import OK
+from freeflyer.linkages import refusals
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.running import motion
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.formulations.projected import less_external, projected_forces, projected_mass, run_under
 from freeflyer.kernels import entries as E
+from freeflyer.linkages.closed.calls import motion
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

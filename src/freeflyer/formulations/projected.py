@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints import compiled as D
-from freeflyer.constraints.running import motion, project_forces, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, plain_array
 from freeflyer.errors import InputError
 from freeflyer.kernels.entry import Entry
+from freeflyer.linkages.closed import entries as D
+from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model

@@ -33,7 +33,7 @@ def transmissions(result: Linkages) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import linkage
-    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
     >>> figure = linkage.transmissions(ff.studies.linkages(leg, samples=9))
     >>> figure.axes[3].get_xlabel()
     'left_length_motor (mm)'

@@ -8,7 +8,7 @@ from importlib import resources
 
 from freeflyer.checks.findings import SEVERITIES, Finding
 from freeflyer.checks.tables import alike, listed
-from freeflyer.mechanisms.submechanisms import Mechanism
+from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import transmissions as draw_transmissions

@@ -15,9 +15,9 @@ from freeflyer.bench.results import Machine, RobotTimings
 from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
-from freeflyer.constraints.closure import position_limits
-from freeflyer.constraints.reduction import has_loops
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closure import position_limits
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.plots.skeleton import Body, bodies

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.sim.equations import anchor

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.constrained_dynamics import constrained_dynamics
-from freeflyer.constraints.set_projection import project_configuration, project_velocity
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.projection import project_configuration, project_velocity
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.impacts import impact
-from freeflyer.constraints.set_tables import surface_points
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at, normal_forces
+from freeflyer.contacts.impacts import impact
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
 from freeflyer.errors import InputError, format_value

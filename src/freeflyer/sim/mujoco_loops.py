@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.errors import InputError
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.model import Model

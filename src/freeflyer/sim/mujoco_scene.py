@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of
+from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.build import compile_description as compile_description

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

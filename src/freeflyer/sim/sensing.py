@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.closure import closed_posture
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
+from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_DELAY

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, format_value

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.model import Model
 from freeflyer.sim.equations import Equations

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.closed import close_loops, velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
+from freeflyer.linkages.closed.closing import close_loops, velocity_map
 from freeflyer.model.configuration import neutral
 from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model

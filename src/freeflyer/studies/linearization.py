@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from freeflyer.constraints.constrained_linearization import linearize
+from freeflyer.contacts.constrained_linearization import linearize
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium

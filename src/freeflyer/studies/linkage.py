@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.partition import partition
-from freeflyer.constraints.reduction import has_loops
 from freeflyer.errors import InputError, format_value
-from freeflyer.mechanisms.submechanisms import Mechanism, Mechanisms, mechanisms
-from freeflyer.mechanisms.sweeping import sweep
+from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
+from freeflyer.linkages.sweeping import sweep
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -42,7 +42,7 @@ class Transmission:
 
     Examples
     --------
-    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
     >>> knee = ff.studies.linkages(leg).transmissions[3]
     >>> knee.motor, [round(float(np.degrees(x[-1]))) for name, x in knee.joints.items() if name == "left_knee"]
     ('left_length_motor', [120])
@@ -112,7 +112,7 @@ def linkages(model: Model, *, samples: int = SAMPLES) -> Linkages:
 
     Examples
     --------
-    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
     >>> [x.motor for x in ff.studies.linkages(leg, samples=5).transmissions][:2]
     ['left_yaw_motor', 'left_hip_outer_motor']
     """

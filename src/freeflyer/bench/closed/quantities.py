@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 from freeflyer.bench.clock import Call
 from freeflyer.bench.closed.state import ClosedState
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives

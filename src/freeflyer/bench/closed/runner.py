@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer import mechanisms
+from freeflyer import linkages as mechanisms
 from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer import mechanisms
-from freeflyer.constraints.closed import close_loops
+from freeflyer import linkages as mechanisms
 from freeflyer.dynamics.manifold import integrate
+from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_rows import all_rows
-from freeflyer.constraints.set_systems import user_rows
-from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts.sets.rows import all_rows
+from freeflyer.contacts.sets.systems import user_rows
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_systems import inertia_size
+from freeflyer.contacts.sets.systems import inertia_size
 from freeflyer.dynamics.equations import bias_forces
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.frames import Expressed

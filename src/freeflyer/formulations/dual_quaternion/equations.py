@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.running import run
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.formulations.projected import accelerations, projected_coriolis, projected_forces, projected_mass
 from freeflyer.kernels import entries as E
+from freeflyer.linkages.closed.calls import run
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import hamel, robots
+from freeflyer import decoupling, robots
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.model import Model
@@ -56,11 +56,11 @@ def frames() -> tuple[Frames, ...]:
             model = with_joints(whole, count)
             steps = np.concatenate([np.zeros((POSTURES, 6)), rng.uniform(-2.0, 2.0, (POSTURES, count))], -1)
             q = integrate(model, model.neutral, steps)
-            found = hamel.integrability(model, q)
+            found = decoupling.integrability(model, q)
             worst = " and ".join(found.failing[0][:2]) if found.failing else ""
             size = float(np.abs(found.tensor[..., 3:, :, :]).max())
             along = np.eye(model.nv)[6:]
-            slope = hamel.decouple(model, q[:, None], along).base_map_rate[..., 3:, 6:]
+            slope = decoupling.decouple(model, q[:, None], along).base_map_rate[..., 3:, 6:]
             made.append(Frames(
                 name, count, size, float(np.abs(found.tensor[..., :3, :, :]).max()), float(np.abs(slope).max()),
                 bool(found.integrable.all()), worst,
@@ -84,7 +84,7 @@ def paths() -> tuple[Path, ...]:
         share = np.linspace(0.0, len(points) - 1.0, 20 * (len(points) - 1) + 1)
         angles = np.stack([np.interp(share, np.arange(len(points)), points[:, k]) for k in range(points.shape[1])], -1)
         q = integrate(model, model.neutral, np.concatenate([np.zeros((len(share), 6)), angles], -1))
-        found = hamel.center_of_mass_angle(model, q)
+        found = decoupling.center_of_mass_angle(model, q)
         made.append(Path(
             f"aerial manipulator, {points.shape[1]} joint{'s' * (points.shape[1] > 1)}", way, found.integrable,
             tuple((share / share[-1]).tolist()), tuple(found.angle.tolist()), found.error,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import hamel, robots
+from freeflyer import decoupling, robots
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.sim.simulating import simulate
 
@@ -37,7 +37,7 @@ def flights() -> tuple[Flight, ...]:
         return torques * np.cos(2.0 * t) - np.concatenate([np.zeros(6), v[6:]])
 
     run = simulate(model, q, v, push, dt=STEP, duration=DURATION, integrator="dop853", rtol=1e-12, atol=1e-13)
-    found = hamel.constants_of_motion(model, run.q, run.v)
+    found = decoupling.constants_of_motion(model, run.q, run.v)
     made = []
     for k, name in enumerate(found.frames):
         h = found.momenta[:, k]

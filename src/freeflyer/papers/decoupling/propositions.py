@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import hamel, robots
+from freeflyer import decoupling, robots
+from freeflyer.decoupling.coriolis import FORMS, Form
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.hamel.coriolis import FORMS, Form
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
 
@@ -50,7 +50,7 @@ def residuals(model: Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generat
     """(source, statement, residual) at one state."""
     yield from _lie(rng)
     M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
-    C: dict[Form, np.ndarray] = {form: hamel.coriolis_matrix(model, q, v, form) for form in FORMS}
+    C: dict[Form, np.ndarray] = {form: decoupling.coriolis_matrix(model, q, v, form) for form in FORMS}
     size = np.abs(C["hamel"]) @ np.abs(v)
     names: dict[Form, str] = {
         "hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles (not in the paper)",
@@ -83,7 +83,7 @@ def _lie(rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
 
 
 def _constants(model: Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, str, float]]:
-    found = hamel.constants_of_motion(model, q, v)
+    found = decoupling.constants_of_motion(model, q, v)
     size = np.abs(found.drifts[-1])
     for k, name in enumerate(found.frames[:2]):
         yield "Proposition 3.2.1", f"a_cb^T h_b = a_ib^T h_b, c: {name.replace('_', ' ')}", _relative(found.drifts[k], 0.0, size)
@@ -93,14 +93,14 @@ def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: di
                 rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:  # fmt: skip
     """(A.2)-(A.5) by whole matrices, and Propositions 3.3.1 and 3.3.2 about their blocks."""
     n = model.nv - 6
-    x = hamel.Map(np.eye(6) + 0.1 * rng.standard_normal((6, 6)), rng.standard_normal((6, 6)))
-    y = hamel.Map(np.eye(n) + 0.1 * rng.standard_normal((n, n)) / n**0.5, rng.standard_normal((n, n)))
+    x = decoupling.Map(np.eye(6) + 0.1 * rng.standard_normal((6, 6)), rng.standard_normal((6, 6)))
+    y = decoupling.Map(np.eye(n) + 0.1 * rng.standard_normal((n, n)) / n**0.5, rng.standard_normal((n, n)))
     sources: dict[Form, str] = {
         "hamel": "Proposition 3.3.1", "newton-euler": "Proposition 3.3.2, C (3.82)",
         "passive": "not in the paper: as 3.3.2, C of particles",
     }  # fmt: skip
     for form, source in sources.items():
-        d = hamel.decouple(model, q, v, T_x=x, T_y=y, form=form)
+        d = decoupling.decouple(model, q, v, T_x=x, T_y=y, form=form)
         inverse = np.linalg.inv(d.T)
         direct = inverse.T @ C[form] @ inverse - d.mass_matrix @ d.T_rate @ inverse
         M_T = inverse.T @ M @ inverse
@@ -112,14 +112,14 @@ def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: di
             yield source, "C_xy = -C_yx^T", _relative(d.C_xy, -d.C_yx.T, d.C_yx)
             mass_rate = -(z := inverse.T @ d.T_rate.T @ d.mass_matrix) - z.T + inverse.T @ rate @ inverse
             yield source, "Mdot_T = C_T + C_T^T", _relative(d.coriolis_matrix + d.coriolis_matrix.T, mass_rate, direct)
-        momentum = hamel.invariance(model, q, v, T_x=hamel.momentum_map(model, q, v), form=form)
-        other = hamel.invariance(model, q, v, T_x=hamel.momentum_map(model, q, v, frame=model.joints[0].child), form=form)
+        momentum = decoupling.invariance(model, q, v, T_x=decoupling.momentum_map(model, q, v), form=form)
+        other = decoupling.invariance(model, q, v, T_x=decoupling.momentum_map(model, q, v, frame=model.joints[0].child), form=form)
         size = np.abs(other.residual)
         yield source, "v_x a momentum: C_x v_x + C_xy v_y = 0", _relative(momentum.residual, 0.0, size)
 
 
 def _external(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iterator[tuple[str, str, float]]:
-    d = hamel.external_internal(model, q, model.frame_names[-1], rows=(0, 1, 2))
+    d = decoupling.external_internal(model, q, model.frame_names[-1], rows=(0, 1, 2))
     size = d.transform @ np.linalg.inv(M) @ d.transform.T
     expected = np.zeros_like(size)
     expected[:6, :6], expected[6:, 6:] = np.linalg.inv(d.M_e), np.linalg.inv(d.M_i)
@@ -131,5 +131,5 @@ def _external(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iter
 
 def _split(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """External and internal part of v."""
-    external = np.concatenate([hamel.locked_velocity(model, q, v), np.zeros(model.nv - 6)])
+    external = np.concatenate([decoupling.locked_velocity(model, q, v), np.zeros(model.nv - 6)])
     return external, v - external

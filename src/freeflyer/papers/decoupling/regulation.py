@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import hamel, robots
+from freeflyer import decoupling, robots
 from freeflyer.control.decoupled import DecoupledController
 from freeflyer.control.references import MinimumJerkReference
 from freeflyer.dynamics.centroidal import center_of_mass
@@ -64,7 +64,7 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
     run = simulate(
         model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10, atol=1e-12
     )
-    spin = hamel.external_velocity(model, run.q, run.v)[:, 3:]
+    spin = decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
     return Regulated(
@@ -76,7 +76,7 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
 def _rigid_turn(model: Model, q: np.ndarray) -> np.ndarray:
     """The base's twist at which the robot turns as one body about its centre of mass."""
     turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])
-    return np.linalg.solve(hamel.frame_map(model, q, np.zeros(model.nv)).matrix, turn)
+    return np.linalg.solve(decoupling.frame_map(model, q, np.zeros(model.nv)).matrix, turn)
 
 
 def _rows(x: np.ndarray) -> tuple[tuple[float, ...], ...]:

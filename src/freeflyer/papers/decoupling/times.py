@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from freeflyer import hamel
+from freeflyer import decoupling
 from freeflyer.bench.robots import default_robots
 from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
 from freeflyer.dynamics.manifold import integrate
@@ -58,5 +58,5 @@ def times() -> tuple[Time, ...]:
 def _calls(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[Callable[[], object], ...]:
     return (
         lambda: mass_matrix(model, q), lambda: coriolis_matrix(model, q, v), lambda: coriolis_matrix(model, q, v, "hamel"),
-        lambda: hamel.decouple(model, q, v), lambda: hamel.decouple(model, q, v, form="passive"),
+        lambda: decoupling.decouple(model, q, v), lambda: decoupling.decouple(model, q, v, form="passive"),
     )  # fmt: skip

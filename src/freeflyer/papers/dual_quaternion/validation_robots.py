@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer import contacts, robots
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics
 from freeflyer.model.model import Model
 from freeflyer.robots.mobile import WHEEL_RADIUS

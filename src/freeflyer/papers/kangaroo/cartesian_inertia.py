@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.mechanisms import extract_configuration, extract_limb, motion_map
+from freeflyer.linkages import extract_configuration, extract_limb, motion_map
+from freeflyer.linkages.partition import partition
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 

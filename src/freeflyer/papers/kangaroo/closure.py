@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.rows import constraint_residual, constraints
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.mechanisms import extract_limb, partition, sweep
+from freeflyer.linkages import extract_limb, partition, sweep
+from freeflyer.linkages.rows import constraint_residual, constraints
 from freeflyer.model.model import Model
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.progress import Progress

@@ -11,9 +11,7 @@ from itertools import product
 import numpy as np
 
 from freeflyer.bench.clock import time_interleaved
-from freeflyer.constraints.closed import close_loops
-from freeflyer.constraints.running import motion, velocity_map
-from freeflyer.constraints.set_projection import project_velocity
+from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.frame_tasks import FramePoseTask
 from freeflyer.control.problem import Formulation, Problem
@@ -21,6 +19,8 @@ from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import asked_of
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.kernels.entries import CONTROL_PROGRAM
+from freeflyer.linkages.closed.calls import motion, velocity_map
+from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.optimization.compiled import call
 from freeflyer.papers.kangaroo.floor import on_the_floor
 from freeflyer.papers.kangaroo.projected_equations import equations

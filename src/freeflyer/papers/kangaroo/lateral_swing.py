@@ -73,7 +73,7 @@ def lateral_swing(
 def _compare(
     s: Sensors, feet: Sequence[Contact], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway, servos: Servos
 ) -> Swing:  # fmt: skip
-    from freeflyer.constraints.rows import constraint_residual
+    from freeflyer.linkages.rows import constraint_residual
 
     filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])

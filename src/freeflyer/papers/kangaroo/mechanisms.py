@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.mechanisms import extract_limb, follow, mechanisms, partition, reachable_set
+from freeflyer.linkages import extract_limb, follow, mechanisms, partition, reachable_set
 from freeflyer.model.description import Loop
 from freeflyer.model.model import Model
 from freeflyer.papers.kangaroo.robots import Kangaroo

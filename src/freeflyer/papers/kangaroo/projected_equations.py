@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.model import Model
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.mechanisms import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
+from freeflyer.linkages import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.progress import Progress
 from freeflyer.tables import Table

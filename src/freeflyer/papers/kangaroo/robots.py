@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from freeflyer.bench.robots import example_urdf
-from freeflyer.constraints.closed import close_loops
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of, sole
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.mechanisms import partition, sweep
+from freeflyer.linkages import partition, sweep
+from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral
 from freeflyer.model.description import Inertia, Site

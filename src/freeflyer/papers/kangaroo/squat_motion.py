@@ -17,7 +17,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
-from freeflyer.mechanisms import extract_limb, follow, force_curve
+from freeflyer.linkages import extract_limb, follow, force_curve
 from freeflyer.papers.kangaroo.floor import on_the_floor
 from freeflyer.papers.kangaroo.robots import Kangaroo, home_posture
 from freeflyer.papers.kangaroo.swing_experiment import servo_targets

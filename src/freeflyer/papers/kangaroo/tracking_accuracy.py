@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, sensors_of, start, step
 from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.mechanisms.maps import motion_map
-from freeflyer.mechanisms.motion import keep_closed
+from freeflyer.linkages.maps import motion_map
+from freeflyer.linkages.motion import keep_closed
+from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

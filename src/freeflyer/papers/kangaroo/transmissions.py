@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.mechanisms import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
+from freeflyer.linkages import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.progress import Progress
 from freeflyer.tables import Table

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.mechanisms import extract_limb, follow, manipulability
+from freeflyer.linkages import extract_limb, follow, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table

@@ -1,1 +1,0 @@
-"""Robots with closed linkages: constraint rows, which joints follow which, and closing a posture."""

@@ -1,0 +1,298 @@
+"""Derivatives of constrained dynamics, exact: the equations of motion and of the rows, differentiated along their solution.
+
+    [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
+
+Compiled code does all of it for contacts and locks of trees (kernels/constrained/gradient.py); closed models, loops as rows, and
+other loads than the model's gravity take matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.contacts.complex_derivatives import needs_complex_steps, row_changes
+from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.derivatives import row_derivatives
+from freeflyer.contacts.sets.forces import forces_by_name
+from freeflyer.contacts.sets.lock_forces import lock_force_changes, turning_locks
+from freeflyer.contacts.sets.loop_forces import HeldWrench, held_loop_wrenches
+from freeflyer.contacts.sets.rows import run_set, tree_rows
+from freeflyer.contacts.sets.systems import item_forces
+from freeflyer.contacts.sets.tables import wrenches_of
+from freeflyer.dynamics.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
+from freeflyer.dynamics.equations import inverse_mass_matrix
+from freeflyer.dynamics.frame_sets import frame_set
+from freeflyer.dynamics.frames import Expressed, frame_jacobian
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.kernels.entries import SET_GRADIENT
+from freeflyer.kernels.model.set_layout import DEPENDENT
+from freeflyer.linkages.closed import entries as D
+from freeflyer.linkages.closed.calls import run
+from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tolerances import ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
+
+Own = list[HeldWrench]
+
+
+class Change(NamedTuple):
+    """a (..., nv, nv): rows are accelerations, columns what is stepped. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
+
+    a: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Forces(Mapping[str, np.ndarray]):
+    """name -> (..., 6, nv): derivatives of forces from those of multipliers (..., r, nv), computed at the first access.
+
+    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is refused.
+    """
+
+    constraints: ConstraintSet
+    q: np.ndarray
+    multipliers: np.ndarray
+    dependent: tuple[str, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, np.ndarray]:
+        if self.dependent:
+            raise InputError(
+                f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
+                "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent,
+            )  # fmt: skip
+        return _force_columns(self.constraints, self.q, self.multipliers)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self:
+            raise unknown_name("constraint", name, self.constraints.names)
+        return self.by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.constraints.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.constraints.names)
+
+    def __len__(self) -> int:
+        return len(self.constraints.names)
+
+    def __repr__(self) -> str:
+        return f"forces of {', '.join(self)}"
+
+
+class ConstrainedDynamicsDerivatives(NamedTuple):
+    """Derivatives of the results of constrained_dynamics by q (its tangent space), by v and by tau.
+
+    Attributes
+    ----------
+    dq, dv, dtau : Change
+        Each with .a (..., nv, nv): rows are accelerations, columns what is stepped; .forces, a mapping name -> (..., 6, nv); and
+        .multipliers (..., r, nv).
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+    >>> d = ff.constrained_dynamics_derivatives(model, q, rest, rest, constraints=stance)
+    >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
+    ((26, 26), (6, 26), (12, 26))
+    """
+
+    dq: Change
+    dv: Change
+    dtau: Change
+
+
+@public
+def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet,
+                                     external: Wrenches = None, expressed: Expressed = "body",
+                                     gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
+    """Derivatives of the accelerations, forces and multipliers of constrained_dynamics by q, v and tau, exact.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, tau : (..., nv) array
+        Velocity and generalised forces.
+    constraints : ConstraintSet
+    external, expressed, gravity
+        As in inverse_dynamics.
+
+    Returns
+    -------
+    ConstrainedDynamicsDerivatives
+        Columns by q are steps in the tangent space, as in forward_dynamics_derivatives; of a closed model along its own velocities.
+
+    Raises
+    ------
+    InputError
+        As constrained_dynamics; for pairs (A, b), and where the number of independent rows changes with q (a stretched arm whose
+        tip is held).
+    UnknownNameError
+        As constrained_dynamics.
+
+    Notes
+    -----
+    Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
+    their frames' axes. The rows are followed as they
+    are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v other than zero, too.
+
+    Where rows depend on others, a still has derivatives if these rows depend on each other in all postures near by (wheels on a
+    plane, many points of one foot); forces have none: asking for them is an error, multipliers are NaN.
+
+    Sets with rolling bodies, and on trees those with couplings or loops that tie one turn, take milliseconds a coordinate (complex
+    steps in plain Python).
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+    >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
+    >>> step = 1e-6 * np.ones(model.nv)
+    >>> two = [ff.constrained_dynamics(model, ff.integrate(model, q, x), v, tau, constraints=stance).a for x in (-step, step)]
+    >>> print(f"{np.abs((two[1] - two[0]) / 2e-6 - d.dq.a @ np.ones(model.nv)).max():.3f}")
+    0.000
+    """
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
+    simple = external is None and gravity is None and expressed == "body"
+    if simple and constraints.model is model and model.reduction is None and not constraints.loop_names:
+        found = _run_compiled(constraints, q, v, tau)
+        if found is not None:
+            return found
+    q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
+    d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
+    dependent, stepped = _dependent(d), needs_complex_steps(constraints)
+    loops = held_loop_wrenches(constraints, q, d.multipliers)
+    changes = lock_force_changes(constraints, q, d.multipliers)
+    changes |= {x.name: x.change for x in loops if x.name and x.change is not None}
+    own = [] if stepped else [x for x in (*loops, *_contact_forces(constraints, d)) if x.frame != WORLD]
+    g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
+    if stepped:
+        rows_q, rows_v, J, changing, turned = row_changes(constraints, q, v, d.a, d.multipliers)
+        changes |= {name: turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
+    else:
+        rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
+        changing = _changing_forces(constraints, q, d.multipliers, own)
+    by_q = g.dq - changing
+    inverse = inverse_mass_matrix(model, q)
+    J_inverse = J @ inverse
+    G = J_inverse @ np.swapaxes(J, -1, -2)
+    free = -inverse @ by_q, -inverse @ g.dv, inverse  # derivatives of a at fixed multipliers
+    residuals = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # which the multipliers balance
+    wanted = np.concatenate(np.broadcast_arrays(*residuals), axis=-1)
+    solved = _solve_least_norm(G, wanted, dependent) if dependent else np.linalg.solve(G, wanted)
+    parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
+    back = np.swapaxes(J_inverse, -1, -2)
+    if dependent:
+        undefined = [(a + back @ y, y * np.nan) for a, y in zip(free, parts)]
+        return ConstrainedDynamicsDerivatives(*[Change(a, Forces(constraints, q, y, dependent), y) for a, y in undefined])
+    return ConstrainedDynamicsDerivatives(
+        *[_change(constraints, q, a + back @ y, y, changes if k == 0 else {}) for k, (a, y) in enumerate(zip(free, parts))]
+    )
+
+
+def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
+    """Of a tree's contacts and locks, by compiled code; None where it has no answer, which the general way explains."""
+    if constraints.rolling or turning_locks(constraints) or constraints.table.rows > constraints.model.nv:
+        return None
+    try:
+        found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
+    except FreeflyerError:
+        return None
+    dq, dv, dtau, y_q, y_v, y_tau, verdict = found
+    q = np.array(q, float)  # a copy: the caller's array may change before forces are computed
+    if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
+        return None
+    changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
+    return ConstrainedDynamicsDerivatives._make(changes)
+
+
+def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
+    """Constraints with rows that depend on others, in some state."""
+    return tuple([name for name, x in d.redundant.items() if np.any(x)])
+
+
+def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
+    """The least-norm solution of G y = b; InputError where there is none."""
+    y = np.linalg.pinv(G, rcond=ROW_PRODUCT_RANK_RATIO, hermitian=True) @ b
+    left, size = np.abs(G @ y - b).max(axis=(-1, -2)), np.abs(b).max(axis=(-1, -2))
+    if np.any(left > SOLVED_RESIDUAL_RATIO * np.maximum(size, 1e-300)):
+        raise InputError(
+            f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
+            "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
+        )  # fmt: skip
+    return y
+
+
+def _contact_forces(constraints: ConstraintSet, d: ConstrainedDynamics) -> Own:
+    """The forces of contacts, fixed in their frames' axes."""
+    return [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
+
+
+def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
+                          expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
+    """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
+    if not own:
+        return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    forces: Any = {x.frame: x.wrench for x in own}
+    if len(forces) < len(own):  # several on one frame
+        W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
+        forces = frame_set(model, *(x.frame for x in own)), W
+    if external is None:
+        return inverse_dynamics_derivatives(model, q, v, a, forces, gravity=gravity)
+    rest = model._zero
+    extra = inverse_dynamics_derivatives(model, q, rest, rest, forces).dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
+    g = inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    return g._replace(dq=g.dq + extra)
+
+
+def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray, own: Own) -> Any:
+    """What the set's forces (..., nv) change by along q because they are not fixed in frames' axes (..., nv, nv)."""
+    model = constraints.model
+    total: Any = 0.0
+    for x in own:
+        if x.change is not None:
+            total = total + np.swapaxes(frame_jacobian(model, q, x.frame), -1, -2) @ x.change
+    if constraints.locks and model.reduction:  # G^T of a force at the locked joint
+        forces = np.zeros((*multipliers.shape[:-1], model.tree.nv))
+        forces[..., list(constraints.coordinates)] = multipliers[..., : len(constraints.coordinates)]
+        total = total + run(D.FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
+    return total
+
+
+def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray,
+            changes: Mapping[str, np.ndarray]) -> Change:  # fmt: skip
+    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). changes: name -> (..., 6, nv), how forces
+    change at fixed multipliers, where they do."""
+    found = _force_columns(constraints, q, multipliers)
+    return Change(a, found | {name: found[name] + change for name, change in changes.items()}, multipliers)
+
+
+def _force_columns(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """The set's wrenches (..., 6, nv) by multipliers (..., r, nv)."""
+    if constraints.rolling:
+        wrenches = tree_rows(constraints, q, constraints.model.tree._zero)[2][..., None, :, :]
+    else:
+        rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
+        wrenches = np.concatenate([np.zeros((0, 6)), *rows])
+    columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
+    F = item_forces(columns, wrenches, constraints.table.free, constraints.item_rows)
+    forces = forces_by_name(constraints, q[..., None, :], F, columns)
+    return {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}

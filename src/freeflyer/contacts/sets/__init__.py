@@ -1,0 +1,1 @@
+"""Constraint sets: rows of contacts, locks, rolling and loops, their forces and projections."""

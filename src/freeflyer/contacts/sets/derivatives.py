@@ -1,0 +1,103 @@
+"""How a set's rows change with the configuration, the velocity and the acceleration: exact, from the derivatives of frames.
+
+    rows J a + bias of a contact: parts of the frame's acceleration in body expression
+    rows of a loop: T', T the twist of frame_b relative to frame_a (loop_forces)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeflyer.contacts.sets.loop_forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions
+from freeflyer.contacts.sets.tables import loops_of, wrenches_of
+from freeflyer.dynamics.frames import frame_velocity
+from freeflyer.dynamics.motion_derivatives import (
+    frame_acceleration,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
+from freeflyer.linkages.closed import entries as D
+from freeflyer.linkages.closed.calls import run
+from freeflyer.linkages.rows import row_directions
+from freeflyer.model.description import WORLD, Loop
+
+if TYPE_CHECKING:
+    from freeflyer.contacts.sets.constraint_set import ConstraintSet
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a
+
+
+def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
+    """Derivatives (..., r, nv) of J a + bias by q, v and a."""
+    model, found = constraints.model, []
+    if constraints.loop_names:
+        directions, rows = row_directions(model), loops_of(model).rows
+        for loop in model.loops:
+            kept = [directions[rows[n]] for n, name in enumerate(constraints.loop_names) if name == loop.name]
+            if kept:
+                found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
+    if constraints.locks:
+        found.append(_lock_derivatives(constraints, q, v, a))
+    for contact in constraints.contacts:
+        rows_of = wrenches_of(model.tree, contact).rows
+        d = frame_acceleration_derivatives(model, q, v, a, contact.frame)
+        found.append((rows_of @ d.dq, rows_of @ d.dv, rows_of @ d.da))
+    lead = np.broadcast_shapes(*(x[0].shape[:-2] for x in found)) if found else np.shape(q)[:-1]
+    none = np.zeros((*lead, 0, model.nv))
+    joined = [np.concatenate([none, *(np.broadcast_to(x[k], (*lead, *x[k].shape[-2:])) for x in found)], axis=-2) for k in range(3)]
+    return joined[0], joined[1], joined[2]
+
+
+def _lock_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
+    model, at = constraints.model, list(constraints.coordinates)
+    if not model.reduction:
+        lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1])
+        zero, one = np.zeros((*lead, len(at), model.nv)), np.broadcast_to(np.eye(model.nv)[at], (*lead, len(at), model.nv))
+        return zero, zero, one
+    _, da, du = run(D.MOTION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
+    G = run(D.MAP, model, (q,), ("q",))
+    return da[..., at, :], du[..., at, :], np.broadcast_to(G[..., at, :], du[..., at, :].shape)
+
+
+def _linear(x: np.ndarray) -> np.ndarray:
+    """Columns (..., 3, n) as the linear part of (..., 6, n)."""
+    return np.concatenate([x, np.zeros_like(x)], axis=-2)
+
+
+def _motion_of(model: Any, q: Any, v: Any, a: Any, frame: str) -> tuple[np.ndarray, ...]:
+    """(W, its derivatives by q, J; A, its derivatives by q, v) of a frame in body expression, as columns."""
+    n = model.nv
+    if frame == WORLD:
+        return np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n)), np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n))
+    V, A = frame_velocity_derivatives(model, q, v, frame), frame_acceleration_derivatives(model, q, v, a, frame)
+    return (
+        frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv, frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv,
+    )  # fmt: skip
+
+
+def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
+    """Of T' (..., 6, nv), the acceleration of frame_b relative to frame_a, in frame_a's axes."""
+    R, p = relative_pose(model, q, loop)
+    W_a, W_aq, J_a, A_a, A_aq, A_av = _motion_of(model, q, v, a, loop.frame_a)
+    W_b, W_bq, J_b, A_b, A_bq, A_bv = _motion_of(model, q, v, a, loop.frame_b)
+    J = rotate_columns(R, J_b) - shift_motions(J_a, p)
+    turn, slide = J[..., 3:, :], J[..., :3, :]
+    turned = rotate_columns(R, W_b)
+    T = turned - shift_motions(W_a, p)
+    w = T[..., 3:, :]
+
+    def rates(turned_rate: np.ndarray, T_rate: np.ndarray, W_a_rate: np.ndarray) -> np.ndarray:
+        """Changes of w x (R W_b) - [w_a x T_l; 0]."""
+        carried = cross(W_a_rate[..., 3:, :], T[..., :3, :]) + cross(W_a[..., 3:, :], T_rate[..., :3, :])
+        return cross_columns(T_rate[..., 3:, :], turned) + cross_columns(w, turned_rate) - _linear(carried)
+
+    turned_q = rotate_columns(R, W_bq) + cross_columns(turn, turned)
+    T_q = turned_q - shift_motions(W_aq, p) - _linear(cross(W_a[..., 3:, :], slide))
+    by_q = (
+        rotate_columns(R, A_bq) + cross_columns(turn, rotate_columns(R, A_b)) - shift_motions(A_aq, p)
+        - _linear(cross(A_a[..., 3:, :], slide))
+    )  # fmt: skip
+    by_v = rotate_columns(R, A_bv) - shift_motions(A_av, p)
+    return by_q + rates(turned_q, T_q, W_aq), by_v + rates(rotate_columns(R, J_b), J, J_a), J

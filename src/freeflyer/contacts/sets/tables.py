@@ -1,0 +1,223 @@
+"""Constraint sets as compiled code reads them: a table behind the model's topology (kernels/model/set_layout.py)."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact, Rolling, check_spread
+from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenches
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.running import handle
+from freeflyer.kernels.model import layout as L, set_layout as SL
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_loops
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.model import Model
+
+MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
+
+
+class Loops(NamedTuple):
+    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, what they touch."""
+
+    rows: list[int]
+    names: tuple[str, ...]
+    columns: frozenset[int]
+
+
+class Entry(NamedTuple):
+    """A contact or rolling body in a table: kind, frame, number of rows, the coordinates that move it, its numbers in the order of
+    set_layout; of contacts their unit wrenches."""
+
+    kind: int
+    frame: int
+    rows: int
+    path: frozenset[int]
+    numbers: bytes
+    unit: UnitWrenches | None
+
+
+@dataclass(eq=False)
+class Tree:
+    """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world,
+    or -1. Kept after their first use: paths of frames, points and table entries of contacts, loops."""
+
+    before: list[int]
+    topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
+    parameters: bytes
+    most_rows: int
+    loops: Loops | None = None
+    entries: dict[tuple[Any, ...], Entry] = field(default_factory=dict)
+    paths: dict[str, frozenset[int]] = field(default_factory=dict)
+    points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
+
+
+class Table(NamedTuple):
+    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free
+    where rows depend on each other."""
+
+    topology: np.ndarray
+    parameters: np.ndarray
+    handle: Any
+    rows: int
+    free: int
+
+
+NO_LOOPS = Loops([], (), frozenset())
+_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> Tree:
+    """What sets of the tree `model` share."""
+    try:
+        return _trees[model]
+    except KeyError:
+        pass
+    t = model.topology
+    at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
+    before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
+    base = np.array(t, np.int64)
+    base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), SL.SETS
+    width = int(t[L.COLUMN_ROW]) + 8
+    most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
+    made = _trees[model] = Tree(before, base.tobytes(), model.parameters.tobytes(), most)
+    return made
+
+
+def loops_of(model: Model) -> Loops:
+    """The loops of the tree `model`. Errors: LinkageError for those that cannot be split."""
+    tree = tree_of(model)
+    if tree.loops is None:
+        rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
+        names = constraint_loops(model)
+        tree.loops = Loops(rows, tuple([names[k] for k in rows]), frozenset(range(model.nv) if rows else ()))
+    return tree.loops
+
+
+def surface_points(model: Model, contact: Contact) -> np.ndarray:
+    """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
+    if contact.points is not None:
+        return contact.points
+    known, key = tree_of(model).points, (contact.frame, contact.size)
+    if key not in known:
+        corners = [name for name in model.frame_names if name.startswith(f"{contact.frame}_")]
+        if len(corners) > 2:
+            X = np.linalg.inv(frame_pose(model, model.neutral, contact.frame))
+            found = np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in corners])
+            check_spread(found, contact.frame)
+        else:
+            x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
+            found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
+        known[key] = frozen_array(found)
+    return known[key]
+
+
+def support(model: Model, frame: str) -> set[int]:
+    """The velocity coordinates that move a frame."""
+    t, coordinates = model.topology, set[int]()
+    body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
+    while body > 0:
+        record = L.HEADER + L.BODY_INTS * body
+        first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
+        coordinates.update(int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count))
+        body = int(t[record + L.PARENT])
+    return coordinates
+
+
+def path(model: Model, frame: str) -> frozenset[int]:
+    """The velocity coordinates that move a frame, and those before them in the factors of the mass matrix: all if joints mimic."""
+    tree = tree_of(model)
+    found = tree.paths.get(frame)
+    if found is None:
+        coordinates: set[int] = set()
+        for j in support(model, frame):
+            while j >= 0 and j not in coordinates:
+                coordinates.add(j)
+                j = tree.before[j]
+        found = tree.paths[frame] = frozenset(coordinates)
+    return found
+
+
+def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
+    """The unit wrenches of a contact of this model."""
+    unit = _entry(tree_of(model), model, contact).unit
+    assert unit is not None
+    return unit
+
+
+def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
+    """The entry of a contact or rolling body in tables of the tree."""
+    frame = item.frame
+    if isinstance(item, Rolling):
+        axis = np.zeros(3) if item.axis is None else item.axis
+        numbers = np.concatenate([[item.radius], axis, contact_axes(item.normal).ravel()]).tobytes()
+        return Entry(SL.SPHERE if item.axis is None else SL.WHEEL, model.frame(frame), 3, path(model, frame), numbers, None)
+    key = item.kind, frame, item.size, None if item.points is None else item.points.tobytes(), item.normal.tobytes()
+    found = tree.entries.get(key)
+    if found is None:
+        unit = unit_wrenches(item, surface_points(model, item))
+        axes = contact_axes(item.normal)
+        numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel(), axes.ravel()]).tobytes()
+        if len(tree.entries) >= MAX_CACHED_CONTACTS:
+            tree.entries.clear()
+        found = tree.entries[key] = Entry(SL.HELD, model.frame(frame), len(unit.rows), path(model, frame), numbers, unit)
+    return found
+
+
+def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
+    """The table of the tree `model`: rows of loops if `loops`, locked coordinates, items."""
+    tree = tree_of(model)
+    loop_rows, _, columns = loops_of(model) if loops else NO_LOOPS
+    moved: set[int] = set(columns)
+    for j in locks:
+        while j >= 0 and j not in moved:
+            moved.add(j)
+            j = tree.before[j]
+    records: list[int] = []
+    numbers = [tree.parameters]
+    free = row = len(loop_rows) + len(locks)
+    at = len(tree.parameters) // 8
+    for item in items:
+        kind, frame, count, moving, own, _ = _entry(tree, model, item)
+        moved |= moving
+        records += (kind, frame, row, count, at)
+        numbers.append(own)
+        row, at = row + count, at + len(own) // 8
+    if row > tree.most_rows:
+        raise InputError(
+            f"the set has {row} rows, more than a robot with {model.nv} velocity coordinates can use ({tree.most_rows}): leave out "
+            "contacts that depend on others", rows=row,
+        )  # fmt: skip
+    places = sorted(moved, reverse=True)
+    items_at = SL.SET_HEADER + len(places)
+    loops_at = items_at + len(records)
+    table = array("q", (
+        len(items), row, row - free, row + SL.FLAGS, 0, 0, 0, 0, free, len(places), SL.SET_HEADER, items_at, len(loop_rows),
+        loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
+    ))  # fmt: skip
+    topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
+    parameters = np.frombuffer(b"".join(numbers))
+    return Table(topology, parameters, handle(topology, parameters), row, free)
+
+
+class WideTable(NamedTuple):
+    """numbers: a set's table with more behind its header; parameters: the tree's, and the set's."""
+
+    numbers: np.ndarray
+    parameters: np.ndarray
+
+
+def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
+    """A set's table for entries of another room, with sizes and `more` numbers of theirs, the latter right behind the header; to
+    stand behind any topology of the same tree."""
+    own = table.topology[int(table.topology[L.TABLE_AT]) :]
+    numbers = np.concatenate([own[: SL.SET_HEADER], np.array(more, np.int64), own[SL.SET_HEADER :]])
+    numbers[SL.OTHERS : SL.OTHERS + SL.N_OTHERS] = sizes
+    numbers[[SL.PATH_AT, SL.ITEMS_AT, SL.LOOP_ROWS_AT, SL.LOCKS_AT]] += len(more)
+    return WideTable(numbers, frozen_array(table.parameters))

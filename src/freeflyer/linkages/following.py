@@ -1,0 +1,237 @@
+"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.limbs import embed_configuration
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.sweeping import sweep
+from freeflyer.model.build import compile_description
+from freeflyer.model.description import WELD, Loop, Site
+from freeflyer.model.edits import lock_joints
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Task of follow: a frame keeps its pose relative to another frame, in some directions.
+
+    Parameters
+    ----------
+    frame : str
+        The frame that is kept.
+    relative_to : str
+        The frame that carries the pose of `frame` at the start.
+    mask : (6,) tuple of 0 and 1
+        Directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried along by `relative_to`; by
+        default all.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
+    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
+    >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
+    >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
+    cosine of the sole's tilt after 0.1 m of stroke: 1.000000
+    """
+
+    frame: str
+    relative_to: str
+    mask: tuple[int, ...] = WELD
+
+
+@dataclass(frozen=True)
+class Path:
+    """Closed postures along the positions of one motor.
+
+    Attributes
+    ----------
+    driver : str
+        The motor's joint.
+    values : (n,) array
+        Its positions, m or rad.
+    q : (n, nq) array
+        Postures of the whole model, NaN where none was reached.
+    reached : (n,) bool array
+        Whether continuation got there without crossing a singularity.
+    gap : (n,) array
+        By how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was reached.
+    released : tuple of str
+        Motors that follow.
+    outside : dict
+        For each released motor that left its stroke, the driver's first and last position at which it is outside.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1])
+    >>> np.round(np.degrees(path.joint(leg, "left_knee"))).astype(int).tolist()
+    [0, 51, 84]
+    """
+
+    driver: str
+    values: np.ndarray
+    q: np.ndarray
+    reached: np.ndarray
+    gap: np.ndarray
+    released: tuple[str, ...]
+    outside: dict[str, tuple[float, float]]
+
+    def joint(self, model: Model, name: str) -> np.ndarray:
+        """Position (n,) of a one-coordinate joint along the path."""
+        found: np.ndarray = self.q[:, model.joint(name).iq]
+        return found
+
+
+@public
+def follow(
+    model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
+    release: Sequence[str] = (), q: ArrayLike | None = None,
+) -> Path:  # fmt: skip
+    """Closed postures while one motor goes through given positions and all other motors rest or are released.
+
+    Parameters
+    ----------
+    model : Model
+    driver : str
+        Joint of the motor, of one coordinate.
+    values : (n,) array
+        Its positions, m or rad, within its stroke.
+    keep : sequence of Keep
+        Frames that keep their pose relative to others.
+    hold : sequence of str
+        Passive joints that keep their positions.
+    release : sequence of str
+        Motors that follow instead of resting, as many as `keep` and `hold` determine.
+    q : (nq,) array, optional
+        Closed start; by default the file's posture, assembled.
+
+    Returns
+    -------
+    Path
+        In the order of `values`; the base stays where it is at the start.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints and frames that the model does not have.
+    InputError
+        For positions outside of the driver's stroke, released joints that are no motors, and tasks that leave more or less freedom
+        than the driver uses.
+    LinkageError
+        For a start that is open or singular.
+
+    Notes
+    -----
+    What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released motors become
+    passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+    >>> held = ("left_ankle_pitch", "left_ankle_roll")
+    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.03], hold=held, release=ankle)
+    >>> print(f"an ankle motor follows by {1e3 * path.joint(leg, ankle[0])[1]:.1f} mm")
+    an ankle motor follows by 10.3 mm
+    """
+    model = model.tree
+    posture = partition(model, q).q
+    _check_stroke(model, driver, values)
+    for name in (*hold, *release):
+        model.joint(name)
+    strange = [name for name in release if name not in model.actuated]
+    if strange:
+        raise InputError(
+            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0]
+        )
+    narrowed = _one_motor(model, driver, posture, keep, hold, release)
+    try:
+        split = partition(narrowed)
+    except LinkageError as error:
+        raise InputError(
+            f"with {driver!r} driven, the tasks cannot all be kept: {error}. Release as many motors as there are tasks.",
+            driver=driver, release=tuple(release),
+        ) from error  # fmt: skip
+    if len(split.free):
+        loose = [j.name for j in narrowed.joints if j.iv in split.free]
+        raise InputError(
+            f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks determine fewer; keep or "
+            "hold a frame or joint for each", loose=loose,
+        )  # fmt: skip
+    swept = sweep(narrowed, {driver: values})
+    whole = embed_configuration(narrowed, model, swept.q, posture)
+    whole[~swept.reached] = np.nan
+    return Path(
+        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
+        _outside_ranges(model, release, swept.values[0], whole),
+    )  # fmt: skip
+
+
+def _one_motor(
+    model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str], release: Sequence[str]
+) -> Model:
+    """The model at q with the tasks as loops, the driver as its only motor, and everything that holds still locked."""
+    d = model.description
+    sites, loops, start = list(d.sites), list(d.loops), {j.name: j for j in d.joints}
+    for k, task in enumerate(keep):
+        X = np.linalg.inv(frame_pose(model, q, task.relative_to)) @ frame_pose(model, q, task.frame)
+        link, placement = _link_of(model, task.relative_to)
+        name = f"kept_{k}_{task.frame}"
+        sites.append(Site(name, link, placement @ X))
+        loops.append(Loop(name + "_tie", name, task.frame, task.mask))
+    for joint in model.joints:
+        if joint.nq and joint.mimic is None:
+            start[joint.name] = replace(start[joint.name], initial=tuple(q[joint.iq : joint.iq + joint.nq]))
+    tied = compile_description(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
+    moving_base = [j.name for j in model.joints if j.parent == "world" and j.kind in ("free", "planar")]
+    still = [m for m in model.actuated if m != driver and m not in release] + list(hold) + moving_base
+    return lock_joints(tied, still, q) if still else tied
+
+
+def _link_of(model: Model, frame: str) -> tuple[str, np.ndarray]:
+    """The link that a frame is fixed to, and its placement (4, 4) there."""
+    model.frame(frame)
+    for site in model.description.sites:
+        if site.name == frame:
+            return site.link, site.placement
+    return frame, np.eye(4)
+
+
+def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
+    joint = model.joint(driver)
+    if driver not in model.actuated or joint.nv != 1:
+        raise InputError(
+            f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver
+        )
+    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
+    x = np.asarray(values, float)
+    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
+    if beyond.size:
+        unit = "m" if joint.kind == "prismatic" else "rad"
+        raise InputError(
+            f"motor {driver!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke", joint=driver,
+            lower=low, upper=high,
+        )  # fmt: skip
+
+
+def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
+    found = {}
+    for name in motors:
+        joint = model.joint(name)
+        x = q[:, joint.iq]
+        beyond = (x < model.position_lower[joint.iv] - 1e-9) | (x > model.position_upper[joint.iv] + 1e-9)
+        if beyond.any():
+            found[name] = (float(values[beyond][0]), float(values[beyond][-1]))
+    return found

@@ -1,0 +1,188 @@
+"""Part of a closed robot: one limb with all joints that move it; all other joints are locked."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.errors import InputError
+from freeflyer.kernels.model import layout as L
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.refusals import check_closed
+from freeflyer.linkages.rows import constraint_residual
+from freeflyer.linkages.solving import independent_or_all
+from freeflyer.model.edits import lock_joints
+from freeflyer.model.inputs import one_row, row
+from freeflyer.model.kinds import refuse_no_model
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP
+
+
+@public
+def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
+    """Limb of a robot: only the joints that move `frame` relative to the base, and those that loops tie to them.
+
+    Parameters
+    ----------
+    model : Model
+    frame : str
+        Of the limb: its branch of the tree is kept.
+    q : (nq,) array, optional
+        Closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
+
+    Returns
+    -------
+    Model
+        Frames and joint names stay; its loops are closed if those of `model` are.
+
+    Raises
+    ------
+    UnknownNameError
+        For a frame that the model does not have.
+    LinkageError
+        For an open posture.
+    InputError
+        Where nothing but the base moves the frame, and for wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> yaw = ff.linkages.extract_limb(robot, "left_hip_yaw_link")
+    >>> yaw.joint_names
+    ('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw')
+    >>> robot.nv, yaw.nv, ff.close_loops(yaw).nv
+    (82, 3, 1)
+    """
+    whole, model = model, model.tree
+    model.frame(frame)
+    posture = partition(model).q if q is None else _check_closed(model, one_row(model, "q", q, "q"))
+    s = structure(model)
+    kept = _branch(model, frame) - set(s.base.tolist())
+    while True:
+        more = [set(c.tolist()) - set(s.base.tolist()) for c in s.coordinates]
+        grown = kept.union(*(c for c in more if c & kept))
+        if grown == kept:
+            break
+        kept = grown
+    if not kept:
+        raise InputError(f"no joint but the base moves frame {frame!r}: it is no limb", frame=frame)
+    still = [j.name for j in model.joints if j.mimic is None and not set(range(j.iv, j.iv + j.nv)) & kept]
+    return whole.like(lock_joints(model, still, posture)) if still else whole
+
+
+@public
+def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
+    """Configuration of a part, its entries taken from that of the whole robot.
+
+    Parameters
+    ----------
+    part, whole : Model
+        The part's joints are those of the same names in the whole robot (extract_limb).
+    q : (..., nq) array
+        Configuration of the whole robot.
+
+    Returns
+    -------
+    (..., part.nq) array
+        Configuration of the part.
+
+    Raises
+    ------
+    UnknownNameError
+        For a joint of the part that the whole robot does not have.
+    InputError
+        For wrong shapes, and for a joint that has another number of coordinates in the whole robot.
+
+    Examples
+    --------
+    >>> robot = ff.robots.humanoid()
+    >>> arm = ff.linkages.extract_limb(robot, "left_palm")
+    >>> q = ff.configuration(robot, {"left_elbow": 0.5})
+    >>> float(ff.linkages.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
+    0.5
+    """
+    refuse_no_model(whole, "extract_configuration", "second")
+    q = row(whole, "q", q, "q")
+    out = np.empty((*q.shape[:-1], part.nq))
+    for here, there in _shared(part, whole):
+        out[..., here] = q[..., there]
+    return out
+
+
+@public
+def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
+
+    Parameters
+    ----------
+    part, whole : Model
+        As in extract_configuration.
+    q_part : (..., part.nq) array
+        Configuration of the part.
+    q : (..., nq) array
+        Configuration of the whole robot: all other joints stay there.
+
+    Returns
+    -------
+    (..., nq) array
+        Configuration of the whole robot.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        As extract_configuration, and for batch axes that do not broadcast.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> leg = ff.linkages.extract_limb(robot, "left_sole")
+    >>> squat = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.1]})
+    >>> q = ff.linkages.embed_configuration(leg, robot, squat.q, robot.neutral)
+    >>> q.shape, bool(ff.linkages.inside_limits(robot, q).all())
+    ((2, 83), True)
+    """
+    refuse_no_model(whole, "embed_configuration", "second")
+    q_part, q = row(part, "q_part", q_part, "q"), row(whole, "q", q, "q")
+    lead = leading_axes((q_part, q), (1, 1), ("q_part", "q"))
+    out = np.broadcast_to(q, (*lead, whole.nq)).copy()
+    for here, there in _shared(part, whole):
+        out[..., there] = q_part[..., here]
+    return out
+
+
+def _shared(part: Model, whole: Model) -> list[tuple[slice, slice]]:
+    """Where each joint of a part stands in the configurations of the part and of the whole robot."""
+    found = []
+    for joint in part.joints:
+        other = whole.joint(joint.name)
+        if joint.nq != other.nq:
+            raise InputError(
+                f"joint {joint.name!r} has {joint.nq} position coordinates in {part.name!r} ({joint.kind}) and {other.nq} in "
+                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name,
+            )  # fmt: skip
+        found.append((slice(joint.iq, joint.iq + joint.nq), slice(other.iq, other.iq + other.nq)))
+    return found
+
+
+def _check_closed(model: Model, q: np.ndarray) -> np.ndarray:
+    """q (nq,); LinkageError where it leaves a loop open."""
+    residual, rows = np.abs(constraint_residual(model, q)), independent_or_all(model)
+    check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
+                 "a limb keeps the posture of the joints that are locked")  # fmt: skip
+    return q
+
+
+def _branch(model: Model, frame: str) -> set[int]:
+    """Velocity coordinates of the joints between the world and a frame."""
+    t = model.topology
+    body = int(t[t[L.FRAMES_AT] + model.frame(frame)])
+    found: set[int] = set()
+    while body > 0:
+        here = L.HEADER + L.BODY_INTS * body
+        first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
+        found |= {int(t[t[L.COLUMNS_AT] + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count)}
+        body = int(t[here + L.PARENT])
+    return found

@@ -1,0 +1,256 @@
+"""Position limits through a linkage: the joint positions that strokes of motors and stops of joints allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError, format_value
+from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.maps import motion_map
+from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.stepping import step_closed
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.optimization import InfeasibleError, nearest
+from freeflyer.tolerances import LIMIT_DISTANCE, MIN_MOTOR_STEP
+
+STEPS = 24  # steps from the middle of a stroke to its end
+MAX_STEPS = 120  # steps towards one point of the box at most
+
+
+@dataclass(frozen=True)
+class ReachableSet:
+    """Boundary of the positions of k joints that as many motors reach: p points once around, the last next to the first.
+
+    Attributes
+    ----------
+    motors, joints : tuple of str
+        Names.
+    wanted : (p, k) array
+        Wanted motor positions, around the box of strokes, m or rad.
+    motor_positions : (p, k) array
+        The nearest ones that the limits allow, m or rad.
+    joint_positions : (p, k) array
+        The boundary, rad or m.
+    box : (k, 2) array
+        The joints' own stops, infinite where they have none.
+    extent : (k, 2) array
+        Least and greatest value on the boundary.
+    held_by : tuple of tuple of str
+        For each point the limits that hold it ("left_hip_roll at 0.471").
+    stopped : (p,) bool array
+        Where a singularity, no limit, ended the motion.
+    q : (p, nq) array
+        Postures.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+    >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
+    >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
+    >>> box = np.prod(region.extent[:, 1] - region.extent[:, 0])
+    >>> print(f"area {region.area:.2f} rad^2, {100 * region.area / box:.1f} % of the box around it")
+    area 1.05 rad^2, 76.5 % of the box around it
+    """
+
+    motors: tuple[str, ...]
+    joints: tuple[str, ...]
+    wanted: np.ndarray
+    motor_positions: np.ndarray
+    joint_positions: np.ndarray
+    box: np.ndarray
+    extent: np.ndarray
+    held_by: tuple[tuple[str, ...], ...]
+    stopped: np.ndarray
+    q: np.ndarray
+
+    @property
+    def area(self) -> float:
+        """Area inside of the boundary, rad^2 (two joints)."""
+        return polygon_area(self.joint_positions)
+
+    @property
+    def convexity(self) -> float:
+        """That area over the area of its convex hull: 1 for a convex region."""
+        from scipy.spatial import ConvexHull
+
+        return self.area / float(ConvexHull(self.joint_positions).volume)
+
+
+@public
+def reachable_set(
+    model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
+) -> ReachableSet:
+    """Boundary of the positions of two joints that two motors reach within all limits.
+
+    Parameters
+    ----------
+    model : Model
+    motors : sequence of str
+        Two motors with finite strokes.
+    joints : sequence of str
+        Two joints of one coordinate that these motors move.
+    q : (nq,) array, optional
+        Closed start within all limits; by default the file's posture, assembled.
+    points : int
+        Number of points, evenly on the edge of the motors' box; 8 at least.
+
+    Returns
+    -------
+    ReachableSet
+        The boundary, and what holds each of its points.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints that the model does not have.
+    InputError
+        For motors without a finite stroke, joints that the motors do not move independently, and a start outside of the limits.
+
+    Notes
+    -----
+    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops; a box of joint limits
+    is only an approximation of it (papers/000, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30): motors
+    are driven once around their box, and a quadratic program takes the step nearest to the wanted one that the limits allow,
+
+        min |dm_wanted - dm|^2   so that   J_l dtheta = 0,   lower - theta <= dtheta <= upper - theta.
+
+    The equality is eliminated by dtheta = G dm; each step is then closed again exactly.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+    >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
+    >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
+    >>> np.round(region.extent, 1).tolist(), region.held_by[0]  # roll, pitch, rad
+    ([[-0.5, 0.5], [-0.7, 0.7]], ('left_hip_roll at 0.4712',))
+    """
+    model = model.tree
+    split = partition(model, q)
+    infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]
+    _check(model, split, motors, joints, points)
+    at, iq = [j.iv for j in infos], [j.iq for j in infos]
+    low, high = model.position_lower[at], model.position_upper[at]
+    stops = _Stops(model, split, at)
+    stops.check(split.q)
+    p = close_with_partition(model, split)
+    wanted = _rectangle_points(low, high, points)
+    x, found, stopped = split.q, [], []
+    for target in (*np.linspace(x[iq], wanted[0], STEPS), *wanted):
+        x, blocked = _approach(model, p, stops, x, target)
+        found.append(x)
+        stopped.append(blocked)
+    postures = np.array(found[STEPS:])
+    angles = postures[:, [j.iq for j in seen]]
+    v = [j.iv for j in seen]
+    return ReachableSet(
+        tuple(motors), tuple(joints), wanted, postures[:, iq], angles,
+        np.stack([model.position_lower[v], model.position_upper[v]], axis=-1),
+        np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1),
+        tuple(stops.holding(model, p) for p in postures), np.array(stopped[STEPS:]), postures,
+    )  # fmt: skip
+
+
+def polygon_area(points: np.ndarray) -> float:
+    """Area (unsigned) of a polygon (p, 2), by the shoelace formula."""
+    x, y = points.T
+    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2.0)
+
+
+class _Stops:
+    """The limits that a group of motors can run into: its own strokes, then the stops of the joints that it moves."""
+
+    def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
+        self.split = split
+        self.columns = [int(np.flatnonzero(split.independent == i)[0]) for i in motors]
+        limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
+        single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
+        passive = [j for j in single if j.iv in split.dependent and limited[j.iv]]
+        own = {j.iv: j for j in single}
+        self.joints = [own[i] for i in motors] + passive
+        self.iq, self.iv = [j.iq for j in self.joints], [j.iv for j in self.joints]
+        self.low, self.high = model.position_lower[self.iv], model.position_upper[self.iv]
+
+    def check(self, q: np.ndarray) -> None:
+        for joint, x, low, high in zip(self.joints, q[self.iq], self.low, self.high):
+            if not low - LIMIT_DISTANCE <= x <= high + LIMIT_DISTANCE:
+                raise InputError(
+                    f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
+                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high),
+                )  # fmt: skip
+
+    def holding(self, model: Model, q: np.ndarray) -> tuple[str, ...]:
+        """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""
+        G = motion_map(model, self.split, q[None])[0][np.ix_(self.iv, self.columns)]
+        x = np.where(np.abs(G).max(axis=1) > 1e-9, q[self.iq], np.nan)
+        ends = ((x <= self.low + LIMIT_DISTANCE, self.low), (x >= self.high - LIMIT_DISTANCE, self.high))
+        return tuple(f"{j.name} at {end[i]:.4g}" for i, j in enumerate(self.joints) for hit, end in ends if hit[i])
+
+
+def _approach(
+    model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the motion."""
+    k = len(target)
+    longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
+    for _ in range(MAX_STEPS):
+        G = motion_map(model, p.reduction.split, q[None])[0][:, stops.columns]
+        wish = target - q[stops.iq[:k]]
+        wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
+        room = stops.low - q[stops.iq], stops.high - q[stops.iq]
+        try:
+            step = nearest(wish, G[stops.iv], *room).x
+        except InfeasibleError as error:
+            text = "no motor step keeps the limits: the posture is outside of them"
+            raise InfeasibleError(f"{text} ({error})", **error.data) from error
+        if np.abs(step).max() < MIN_MOTOR_STEP:
+            return q, False
+        for _ in range(30):
+            du = np.zeros((1, p.nv))
+            du[0, stops.columns] = step
+            moved, fine = step_closed(p, q[None], du, halvings=0)
+            if fine[0]:
+                break
+            step = step / 2.0
+        else:
+            return q, True
+        q = moved[0]
+    return q, False
+
+
+def _rectangle_points(low: np.ndarray, high: np.ndarray, points: int) -> np.ndarray:
+    """Points (points, 2) evenly around a rectangle, beginning in the middle of an edge."""
+    s = (np.arange(points) / points * 4.0 + 0.5) % 4.0
+    side, along = s.astype(int), s % 1.0
+    x = np.choose(side, [along, np.ones_like(along), 1.0 - along, np.zeros_like(along)])
+    y = np.choose(side, [np.zeros_like(along), along, np.ones_like(along), 1.0 - along])
+    return low + np.stack([x, y], axis=-1) * (high - low)
+
+
+def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
+    if len(motors) != 2 or len(joints) != 2:
+        raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
+    if isinstance(points, bool) or not isinstance(points, int) or points < 8:
+        raise InputError(f"points must be a whole number, 8 at least; got {format_value(points)}", points=points)
+    for name in motors:
+        info = model.joint(name)
+        if info.nv != 1 or info.iv not in split.independent:
+            raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+        if not np.isfinite(model.position_upper[info.iv] - model.position_lower[info.iv]):
+            raise InputError(f"motor {name!r} has no finite stroke: its model gives no limits", joint=name)
+    for info in (model.joint(n) for n in joints):
+        if info.nv != 1:
+            count = "follows another joint" if info.mimic is not None else f"has {info.nv} coordinates"
+            raise InputError(f"the boundary is drawn for joints of one coordinate; {info.name!r} {count}", joint=info.name)
+    G = motion_map(model, split, split.q[None])[0]
+    columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
+    part = G[np.ix_([model.joint(n).iv for n in joints], columns)]
+    if np.linalg.matrix_rank(part, tol=1e-9 * max(np.abs(part).max(), 1e-300)) < 2:
+        raise InputError(
+            f"{', '.join(motors)} do not move {', '.join(joints)} independently here: their rates are {part.tolist()}",
+            motors=tuple(motors), joints=tuple(joints),
+        )  # fmt: skip

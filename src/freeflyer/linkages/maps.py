@@ -1,0 +1,258 @@
+"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (papers/000, Fig 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.errors import InputError, format_value
+from freeflyer.linkages.closed.calls import velocity_map
+from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.linkages.sweeping import sweep
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress, part_of
+
+CHUNK = 4096  # states at a time
+
+
+@dataclass(frozen=True)
+class ManipulabilityMap:
+    """Manipulability of a frame over a grid of motor positions; n counts the states that exist and keep the limits.
+
+    Attributes
+    ----------
+    frame : str
+    motors : tuple of str
+        Of the grid, k in number.
+    values : tuple of (n_k,) array
+        The grid's positions of each, m or rad.
+    count, impossible, outside : int
+        States of the grid; how many of them no assembly reaches, and how many break a position limit of another joint.
+    position : (n, 3) array
+        Of the frame, m, in the model's world.
+    motor_positions : (n, k) array
+        m or rad.
+    linear, angular : (n,) array
+        w_linear and w_angular (manipulability) over their largest values.
+    peak_linear, peak_angular : float
+        These largest values: 1 and rad^3/m^3 for motors that slide.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> axes = {"left_length_motor": np.linspace(0.0, 0.15, 4), "left_yaw_motor": [-0.01, 0.0, 0.01]}
+    >>> grid = ff.linkages.manipulability(leg, "left_sole", axes)
+    >>> grid.count, grid.impossible, grid.outside, grid.position.shape
+    (12, 0, 0, (12, 3))
+    """
+
+    frame: str
+    motors: tuple[str, ...]
+    values: tuple[np.ndarray, ...]
+    count: int
+    impossible: int
+    outside: int
+    position: np.ndarray
+    motor_positions: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    peak_linear: float
+    peak_angular: float
+
+
+@public
+def manipulability(
+    model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
+    moved_by: Sequence[str] | None = None, progress: Progress = no_progress,
+) -> ManipulabilityMap:  # fmt: skip
+    """Manipulability of a frame over a grid of motor positions.
+
+    Parameters
+    ----------
+    model : Model
+    frame : str
+    axes : mapping
+        Positions (n,) of each motor of the grid by name, m or rad; all others rest.
+    q : (nq,) array, optional
+        Closed start; by default the file's posture, assembled.
+    moved_by : sequence of str, optional
+        Motors that count as moving, with three coordinates at least, all of each; by default all motors.
+    progress : callable, optional
+        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
+
+    Returns
+    -------
+    ManipulabilityMap
+        Of the states that exist and keep all limits.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints and frames that the model does not have.
+    InputError
+        As sweep, and for joints in `moved_by` with fewer than three coordinates, twice there, or that the loops determine.
+
+    Notes
+    -----
+    With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to
+    `moved_by`,
+
+        w_linear = sqrt det(J_v G (J_v G)^T)        w_angular = sqrt det(J_w G (J_w G)^T).
+
+    A base without motors rests.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> squat = ff.linkages.manipulability(leg, "left_sole", {"left_length_motor": np.linspace(0.0, 0.15, 6)})
+    >>> np.round(squat.linear, 2).tolist()
+    [1.0, 0.75, 0.55, 0.4, 0.3, 0.22]
+    """
+    model = model.tree
+    model.frame(frame)
+    split = partition(model, q)
+    moving = model.actuated if moved_by is None else tuple(moved_by)
+    columns = _columns(model, split, moving)
+    what = f"manipulability of {frame}"
+    swept = sweep(model, axes, q, progress=part_of(progress, what, share=0.75))
+    good = swept.q[swept.reached]
+    kept = good[inside_limits(model, good)]
+    found = []
+    for i in range(0, len(kept), CHUNK):
+        found.append(_measures(model, split, frame, columns, kept[i : i + CHUNK]))
+        progress(0.75 + 0.25 * min(1.0, (i + CHUNK) / len(kept)), what)
+    position, linear, angular = (
+        (np.concatenate(x) for x in zip(*found)) if found else (np.empty((0, 3)), *np.empty((2, 0)))
+    )
+    peaks = [float(x.max(initial=0.0)) for x in (linear, angular)]
+    return ManipulabilityMap(
+        frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()), len(good) - len(kept),
+        position, kept[:, [model.joint(n).iq for n in swept.names]],
+        linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1],
+    )  # fmt: skip
+
+
+@public
+def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
+    """Map G from the velocities of the independent coordinates to those of all: v = G u.
+
+    Parameters
+    ----------
+    model : Model
+    split : Partition
+        As partition gives it.
+    q : (n, nq) array
+        Closed postures.
+
+    Returns
+    -------
+    (n, nv, nu) array
+        m/s and rad/s, for each independent velocity of one: papers/000 (8).
+
+    Raises
+    ------
+    InputError
+        For wrong shapes.
+
+    Notes
+    -----
+    Identity for the independent coordinates, -J_lu^-1 J_la for those that the loops determine.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> split = ff.linkages.partition(leg)
+    >>> G = ff.linkages.motion_map(leg, split, split.q[None])
+    >>> J = ff.linkages.constraint_jacobian(leg, split.q)
+    >>> print(f"{G.shape[2]} motors, J G = {abs(J @ G[0]).max():.6f}")
+    6 motors, J G = 0.000000
+    """
+    model = model.tree
+    try:
+        return velocity_map(close_with_partition(model, split), q)
+    except LinkageError:  # redundant rows open by more than the tolerance of compiled code, as beyond stops
+        pass
+    J = constraint_jacobian(model, q)
+    G = np.zeros((len(q), model.nv, len(split.independent)))
+    G[:, split.independent, np.arange(len(split.independent))] = 1.0
+    for block in split.blocks:
+        pull = J[:, block.rows] @ G
+        G[:, block.dependent] = -np.linalg.solve(J[:, block.rows[:, None], block.dependent], pull)
+    return G
+
+
+@public
+def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
+    """Whether every joint of one coordinate is within its position limits.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+    slack : float
+        m or rad: by how much limits may be exceeded.
+
+    Returns
+    -------
+    (...) bool array
+        Joints that mimic others are not checked.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes and what is not finite.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> ends = ff.linkages.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
+    >>> roll = ends[:, leg.joint("left_hip_roll").iq]
+    >>> np.round(np.degrees(roll)).astype(int).tolist(), ff.linkages.inside_limits(leg, ends).tolist()
+    ([23, 50], [True, False])
+    """
+    model = model.tree
+    q = finite_row(model, "q", q, "q")
+    if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
+        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {format_value(slack)}", slack=slack)
+    single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
+    x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
+    above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack
+    inside: np.ndarray = np.all(above & below, axis=-1)
+    return inside
+
+
+def _measures(model: Model, split: Partition, frame: str, columns: list[int], q: np.ndarray) -> tuple[np.ndarray, ...]:
+    J = frame_jacobian(model, q, frame, expressed="mixed") @ motion_map(model, split, q)[..., columns]
+    halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
+    return frame_pose(model, q, frame)[:, :3, 3], *halves
+
+
+def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]:
+    """Columns of G that belong to these joints, all coordinates of each."""
+    infos = [model.joint(name) for name in moving]
+    twice = next((name for name in moving if list(moving).count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"moved_by names {twice!r} more than once: its columns would count as often", joint=twice)
+    follower = next((j.name for j in infos if not j.nv), None)
+    if follower is not None:
+        raise InputError(f"joint {follower!r} has no coordinate of its own: name the joint that it follows", joint=follower)
+    at = [(j.name, i) for j in infos for i in range(j.iv, j.iv + j.nv)]
+    strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
+    if strange:
+        raise InputError(
+            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange
+        )
+    if len(at) < 3:
+        raise InputError(
+            f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}", moved_by=moving
+        )
+    return [int(np.flatnonzero(split.independent == i)[0]) for _, i in at]

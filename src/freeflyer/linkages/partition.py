@@ -1,0 +1,398 @@
+"""How the joints of a closed linkage follow each other: independent rows, dependent and independent coordinates.
+
+    J[rows][:, dependent] vdot_dependent + J[rows][:, independent] vdot_independent = -bias[rows]
+
+Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are
+chosen first; papers/000 (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best:
+away from it, rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12
+rows, open by 2 mm at the end of its strokes). Motors are kept independent: what they drive is dependent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError
+from freeflyer.linkages import refusals
+from freeflyer.linkages.closure import close, file_posture, position_limits
+from freeflyer.linkages.conditioning import condition
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.factorisation import (
+    dependent_columns,
+    independent_rows,
+    rank,
+    singular_values,
+)  # fmt: skip
+from freeflyer.linkages.graph import Structure, groups, structure
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
+from freeflyer.model.frozen import Record, frozen_array as frozen
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
+
+STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
+NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
+
+
+@dataclass(frozen=True)
+class Block(Record):
+    """Sub-mechanism of a split: loops that share no dependent coordinate with other blocks. All indices ascend.
+
+    Attributes
+    ----------
+    loops : tuple of str
+        Its loops and couplings.
+    rows, dependent : (m,) array
+        Independent constraint rows, and the velocity coordinates that they determine.
+    independent : (n,) array
+        The other coordinates that they touch.
+    all_rows, singular_values : array
+        Its rows with the redundant ones; the singular values of J[all_rows], largest first.
+    condition : float
+        How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper bound on
+        how far passive joints outrun motors.
+
+    Examples
+    --------
+    >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
+    >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
+    (('left_yaw_pin',), 2, 2, 3.2)
+    """
+
+    loops: tuple[str, ...]
+    rows: np.ndarray
+    dependent: np.ndarray
+    independent: np.ndarray
+    all_rows: np.ndarray
+    singular_values: np.ndarray
+    condition: float
+
+    @property
+    def rank(self) -> int:
+        """How many coordinates it takes away."""
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class Partition(Record):
+    """Split of a closed robot's velocities at one posture. Index arrays ascend, in tree order.
+
+    Attributes
+    ----------
+    q : (nq,) array
+    rows, dependent : (m,) array
+        Independent constraint rows; coordinates that the loops determine from the others.
+    independent : (nu,) array
+        Coordinates kept: base + actuated + free, but for a base that loops to the world hold.
+    base, actuated, passive : array
+        Coordinates of the base, of motors, of all other joints.
+    free : array
+        Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
+    rank : int
+        m.
+    singular_values : array
+        Of the whole Jacobian, largest first.
+    tolerance : float
+        Relative to a block's largest singular value, what counts as zero.
+    blocks : tuple of Block
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> split = ff.linkages.partition(robot)
+    >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
+    (18, 64, 82)
+    """
+
+    q: np.ndarray
+    rows: np.ndarray
+    dependent: np.ndarray
+    independent: np.ndarray
+    base: np.ndarray
+    actuated: np.ndarray
+    passive: np.ndarray
+    free: np.ndarray
+    rank: int
+    singular_values: np.ndarray
+    tolerance: float
+    blocks: tuple[Block, ...]
+
+    @property
+    def condition(self) -> float:
+        """The worst block's condition number (1 without loops)."""
+        return max((b.condition for b in self.blocks), default=1.0)
+
+
+_reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
+
+
+@public
+def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Partition:
+    """Split of the velocities into independent coordinates and those that the loops determine, at one closed posture.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array, optional
+        Closed posture; by default the file's, assembled: that split is remembered for each model.
+    underactuated : bool
+        Passive joints that no loop determines are allowed.
+
+    Returns
+    -------
+    Partition
+        Its rows are those of the file's posture; motors are kept independent.
+
+    Raises
+    ------
+    LinkageError
+        For motors that other motors determine, for singular postures and for open ones; with underactuated=False for passive joints
+        that no loop determines: too few motors.
+    InputError
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Examples
+    --------
+    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> split = ff.linkages.partition(leg)
+    >>> J = ff.linkages.constraint_jacobian(leg, split.q)
+    >>> len(leg.actuated), len(split.independent), J[np.ix_(split.rows, split.dependent)].shape
+    (6, 6, (32, 32))
+    """
+    tree = model.tree
+    if q is None:
+        found = model.reduction.split if model.reduction else reference(tree)
+    else:
+        found = _partition_at(tree, row(tree, "q", q, "q"))
+    if not underactuated and len(found.free):
+        raise refusals.too_few_motors(model, found.free)
+    return found
+
+
+def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
+    """The split at the file's assembled posture with these joints, and the base, as the independent ones.
+
+    Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
+    loops tie these joints to each other, or leave others free.
+    """
+    if not model.constraint_rows[0]:
+        raise InputError(f"{model.name!r} has no loops: all of its joints are independent", model=model.name)
+    s = structure(model)
+    for name in names:
+        if not model.joint(name).nv:
+            raise InputError(f"joint {name!r} has no velocity of its own: it follows another", joint=name)
+    chosen = np.array(sorted({i for i, owner in enumerate(s.owner) if owner in names} - set(s.base.tolist())), np.int64)
+    others = np.setdiff1d(np.arange(model.nv), np.union1d(chosen, s.base))
+    try:
+        found = _polish(model, _compute_partition(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
+    except LinkageError as error:
+        if "motors" not in error.data:
+            raise
+        tied, held = (refusals.list_names(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
+        raise LinkageError(
+            f"{tied} cannot all be independent: the loops {held} of {model.name!r} make some of them follow the others; name fewer",
+            **error.data,
+        ) from None
+    more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
+    if more:
+        raise LinkageError(
+            f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.list_names(more)} would be independent, "
+            "too; name them as well", joints=tuple(dict.fromkeys(more)),
+        )  # fmt: skip
+    return found if model.description.actuated else replace(found, actuated=frozen(chosen), passive=frozen(others))
+
+
+def reference_posture(model: Model) -> np.ndarray:
+    """q (nq,) of the remembered split, or the assembled posture where there is none."""
+    try:
+        return reference(model).q
+    except LinkageError:
+        return assembled_posture(model)
+
+
+def reference(model: Model) -> Partition:
+    """The split at the file's posture, closed within the joints' limits; near by, if that posture is singular."""
+    if model not in _reference:
+        q = assembled_posture(model)
+        try:
+            found = _compute_partition(model, q)
+        except LinkageError as error:
+            if "singular" not in error.data:
+                raise
+            found = _partition_near(model, q, error)
+        _reference[model] = _polish(model, found)
+    return _reference[model]
+
+
+def assembled_posture(model: Model) -> np.ndarray:
+    """q (nq,): the file's posture with its loops closed, by the joints without motors if they can, else by all."""
+    s = structure(model)
+    q = np.clip(file_posture(model), *position_limits(model))
+    if not len(s.rows):
+        return q
+    closed = close(model, q[None], s.passive)
+    joints = _joints(s)
+    if np.abs(closed.residual).max() > CLOSED_GAP:
+        closed = close(model, q[None], joints)
+    if np.abs(closed.residual).max() > CLOSED_GAP:  # drawn in one line, for one, where no joint reduces the gap to first order
+        rng = np.random.default_rng(0)
+        around = np.outer(np.repeat(STARTS, 8), np.ones(model.nv)) * rng.standard_normal((8 * len(STARTS), model.nv))
+        around[:, s.base] = 0.0
+        near = close(model, integrate(model, q, around), joints)
+        at = int(np.argmax(np.abs(near.residual).max(axis=1) <= CLOSED_GAP))
+        if np.abs(near.residual[at]).max() <= CLOSED_GAP:
+            return near.q[at]
+    return closed.q[0]
+
+
+def _joints(s: Structure) -> np.ndarray:
+    """Coordinates that closing may move: all joints, and the base where loops tie it to the world."""
+    touched = np.concatenate(s.coordinates)
+    return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
+
+
+def _partition_at(model: Model, q: np.ndarray) -> Partition:
+    """The split at q, with the reference's rows where there is one."""
+    if q.ndim != 1:
+        raise InputError(f"partition takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
+    check_configuration(model, "q", q, "q")
+    try:
+        known = reference(model)
+    except LinkageError:
+        return _compute_partition(model, q)
+    residual = np.abs(constraint_residual(model, q))
+    refusals.check_closed(model, residual, known.rows, CLOSED_GAP, REDUNDANT_ROW_GAP)
+    J = constraint_jacobian(model, q)
+    blocks = tuple(_update_block(model, b, q, J) for b in known.blocks)
+    return _collect(model, q, J, blocks)
+
+
+def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
+    """The block at another posture: the same rows, and the same dependent coordinates while they are well determined."""
+    s = structure(model)
+    columns = np.union1d(block.dependent, block.independent)
+    A = J[block.rows]
+    values = singular_values(J[block.all_rows])
+    smallest = FACTOR_RANK_RATIO * singular_values(A)[0] if len(A) else 0.0
+    dependent = block.dependent
+    if rank(A[:, dependent], smallest) < len(dependent):
+        dependent = dependent_columns(A, _classes(s, columns), len(block.rows), smallest)
+        if len(dependent) < len(block.rows):
+            raise refusals.singular_posture(model, block.loops, np.intersect1d(columns, s.actuated))
+    independent = np.setdiff1d(columns, dependent)
+    return replace(
+        block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
+        condition=condition(model, q, J, block.rows, dependent),
+    )  # fmt: skip
+
+
+def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
+    """The split at q from nothing else."""
+    s = given or structure(model)
+    residual = np.abs(constraint_residual(model, q))
+    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED_GAP, CLOSED_GAP)
+    J = constraint_jacobian(model, q)
+    motors = set(s.actuated.tolist())
+    found = groups([set(c.tolist()) - motors for c in s.coordinates])
+    blocks = tuple(_block(model, s, q, J, members) for members in found)
+    _check_generic(model, s, q, blocks)
+    return _collect(model, q, J, blocks)
+
+
+def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Partition:
+    s, none = structure(model), np.empty(0, np.int64)
+    dependent = np.sort(np.concatenate([none, *(b.dependent for b in blocks)]))
+    rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
+    independent = np.setdiff1d(np.arange(model.nv), dependent)
+    return Partition(
+        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
+        actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
+        singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks,
+    )  # fmt: skip
+
+
+def _classes(s: Structure, columns: np.ndarray) -> list[np.ndarray]:
+    """Coordinates in the order in which they become dependent: passive ones, sprung ones, the base's; never motors."""
+    passive = np.intersect1d(columns, s.passive)
+    sprung = np.isin(passive, s.sprung)
+    return [passive[~sprung], passive[sprung], np.intersect1d(columns, s.base)]
+
+
+def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[int]) -> Block:
+    """Rank-revealing factorisation of the ties' rows."""
+    loops = tuple(s.names[k] for k in ties)
+    all_rows = np.concatenate([s.rows[k] for k in ties])
+    columns = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
+    A = J[all_rows]
+    values = singular_values(A)
+    size, classes = rank(A), _classes(s, columns)
+    dependent = dependent_columns(A, classes, size, FACTOR_RANK_RATIO * values[0])
+    if len(dependent) < size or len(dependent) < len(np.intersect1d(columns, s.passive)):
+        near = _neighbour_ranks(model, s, q, all_rows, columns)
+        if near is not None and near[1] == near[0] and near[1] > len(dependent):
+            raise refusals.singular_posture(model, loops, np.intersect1d(columns, s.actuated))
+    if len(dependent) < size:
+        raise refusals.too_many_motors(model, loops, np.intersect1d(columns, s.actuated), A, dependent, size)
+    rows = all_rows[independent_rows(A[:, dependent])]
+    return Block(
+        loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)), frozen(np.sort(all_rows)),
+        frozen(values), condition(model, q, J, rows, dependent),
+    )  # fmt: skip
+
+
+def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Block, ...]) -> None:
+    """LinkageError where rows that depend on each other at q clearly do not near by, though all passive joints are determined."""
+    doubtful = [b for b in blocks if b.rank < min(len(b.all_rows), len(b.dependent) + len(b.independent))]
+    for x in _neighbours(model, q, 1) if doubtful else []:
+        J = constraint_jacobian(model, x)
+        for b in doubtful:
+            if rank(J[b.all_rows], CLEAR_RANK_RATIO * b.singular_values[0]) > b.rank:
+                raise refusals.singular_posture(model, b.loops, np.intersect1d(b.independent, s.actuated))
+
+
+def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np.ndarray]:
+    """Closed postures a little way off."""
+    s, rng = structure(model), np.random.default_rng(0)
+    joints = _joints(s)
+    steps = np.zeros((count, model.nv))
+    steps[:, joints] = SPREAD * rng.standard_normal((count, len(joints)))
+    closed = close(model, integrate(model, q, steps), joints)
+    return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED_GAP]
+
+
+def _neighbour_ranks(
+    model: Model, s: Structure, q: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> tuple[int, int] | None:
+    """The largest (rank of the rows, rank of the coordinates without motors) at neighbours; None without neighbours."""
+    without = np.setdiff1d(columns, s.actuated)
+    found = []
+    for x in _neighbours(model, q):
+        A = constraint_jacobian(model, x)[rows]
+        found.append((rank(A), rank(A[:, without], FACTOR_RANK_RATIO * singular_values(A)[0])))
+    return max(found, default=None)
+
+
+def _partition_near(model: Model, q: np.ndarray, error: LinkageError) -> Partition:
+    """The split at a neighbour of the singular posture q. Errors: what the neighbours are refused for, if it is not that they, too,
+    are singular; else `error`."""
+    for x in _neighbours(model, q):
+        try:
+            return _compute_partition(model, x)
+        except LinkageError as other:
+            if "singular" in error.data and "singular" not in other.data:
+                error = other
+    raise error
+
+
+def _polish(model: Model, found: Partition) -> Partition:
+    """The reference with its independent rows closed to the last digit."""
+    if not len(found.rows):
+        return found
+    closed = close(model, found.q[None], found.dependent, limits=False, rows=found.rows)
+    return replace(found, q=frozen(closed.q[0].copy()))

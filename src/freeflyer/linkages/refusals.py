@@ -1,0 +1,91 @@
+"""What is said of linkages that cannot be split: open, singular, with too many motors or too few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.rows import constraint_loops, constraint_names
+from freeflyer.model.model import Model
+from freeflyer.tolerances import FACTOR_RANK_RATIO
+
+
+def list_names(names: Iterable[str], most: int = 8) -> str:
+    """Names in quotes, the first few of many."""
+    known = list(dict.fromkeys(names))
+    shown = ", ".join(repr(n) for n in known[:most])
+    return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
+
+
+def check_closed(
+    model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
+    reason: str = "the rank of an open linkage is not defined",
+) -> None:  # fmt: skip
+    """LinkageError, with the reason, where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
+    allowed = np.full(len(residual), redundant)
+    allowed[rows] = closed
+    excess = residual / allowed
+    if not len(excess) or excess.max() <= 1.0:
+        return
+    worst = int(np.argmax(excess))
+    loop, gap = constraint_loops(model)[worst], float(residual[worst])
+    raise LinkageError(
+        f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
+        f"rad): {reason}; assemble it first (freeflyer.linkages.assemble)",
+        loop=loop, gap=gap,
+    )  # fmt: skip
+
+
+def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> LinkageError:
+    """The loops determine fewer joints at this posture than near by."""
+    driven = f" by the motors {list_names(structure(model).owner[j] for j in motors)}" if len(motors) else ""
+    return LinkageError(
+        f"the posture is singular: here the loops {list_names(loops)} of {model.name!r} determine fewer joints than near by, so "
+        f"their passive joints are not driven{driven}. Move away from it (a stretched or folded linkage), or limit the strokes",
+        singular=True, loops=tuple(loops),
+    )  # fmt: skip
+
+
+def too_many_motors(
+    model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray, size: int
+) -> LinkageError:
+    """The loops leave fewer freedoms than there are motors."""
+    owner = structure(model).owner
+    Q = np.linalg.qr(A[:, dependent])[0] if len(dependent) else np.zeros((len(A), 0))
+    rest = A - Q @ (Q.T @ A)  # what remains of the rows once the passive joints have moved as they must
+    tied = [j for j in motors if np.abs(rest[:, j]).max() > FACTOR_RANK_RATIO * np.abs(A).max()]
+    excess = size - len(dependent)
+    if not model.description.actuated:
+        return LinkageError(
+            f"{model.name!r} names no motors of joints, and the loops {list_names(loops)} tie "
+            f"{list_names(owner[j] for j in tied)} to each other: choose {len(tied) - excess} of them, "
+            "freeflyer.close_loops(model, independent=[...]), or name the motors (`actuated` of a loop file, `name_mot`, or "
+            "<actuator> of a joint in MJCF)",
+            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
+        )  # fmt: skip
+    if excess >= len(tied):
+        return LinkageError(
+            f"the loops {list_names(loops)} of {model.name!r} over-constrain it: its motors {list_names(owner[j] for j in tied)} "
+            "cannot move at all. Tie fewer directions (mask), or free a joint",
+            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
+        )  # fmt: skip
+    return LinkageError(
+        f"{model.name!r} has too many motors: of {list_names(owner[j] for j in tied)} in the loops {list_names(loops)} only "
+        f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "
+        f"{excess} of them passive, tie fewer directions, or assemble a posture that is not singular",
+        loops=tuple(loops), motors=tuple(owner[j] for j in tied),
+    )  # fmt: skip
+
+
+def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
+    """Passive joints that neither motors nor loops determine."""
+    names = [structure(model).owner[j] for j in free]
+    count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
+    return LinkageError(
+        f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
+        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
+        joints=tuple(dict.fromkeys(names)),
+    )  # fmt: skip

@@ -1,0 +1,292 @@
+"""What a closed robot is made of: its sub-mechanisms with their joints, constraints, freedom and nearness to singularities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.linkages.conditioning import condition
+from freeflyer.linkages.factorisation import rank, singular_values
+from freeflyer.linkages.graph import Structure, structure
+from freeflyer.linkages.partition import Block, Partition, partition
+from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tables import Table
+from freeflyer.text import short_repr
+from freeflyer.tolerances import FACTOR_RANK_RATIO
+
+MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Sub-mechanism of a closed robot. Counts are of velocity coordinates, rows and freedoms.
+
+    Attributes
+    ----------
+    name : str
+        Its motors, or its loops.
+    loops : tuple of str
+        Its loops and couplings.
+    actuated : tuple of str
+        Joints of its motors.
+    dependent : tuple of str
+        Joints that it determines.
+    driven_by : tuple of str
+        Joints of other sub-mechanisms in its loops.
+    passive, touched : int
+        Passive coordinates that it owns; those in its loops, others' included.
+    constraints, rows, redundancy : int
+        Independent rows, all rows, and the difference.
+    mobility, gruebler : int
+        passive + motors - constraints; the same with all rows.
+    free : tuple of str
+        Joints with passive coordinates that nothing determines.
+    strokes : (n, 2) array
+        Limits of the motors' coordinates, m or rad.
+    singularity : float
+        1 / condition: zero at a fold, at most one.
+    condition : float
+        How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the motors
+        (Block).
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ff.linkages.mechanisms(robot).parts[3]
+    >>> ankle.actuated, ankle.driven_by
+    (('left_ankle_outer_motor', 'left_ankle_inner_motor'), ('left_thigh', 'left_knee'))
+    >>> ankle.passive, len(ankle.strokes), ankle.constraints, ankle.mobility  # 16 + 2 - 16 = 2
+    (16, 2, 16, 2)
+    """
+
+    __repr__ = short_repr
+
+    name: str
+    loops: tuple[str, ...]
+    actuated: tuple[str, ...]
+    dependent: tuple[str, ...]
+    driven_by: tuple[str, ...]
+    passive: int
+    touched: int
+    constraints: int
+    rows: int
+    redundancy: int
+    mobility: int
+    gruebler: int
+    free: tuple[str, ...]
+    strokes: np.ndarray
+    singularity: float
+    condition: float
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """All sub-mechanisms of a robot at one posture, and its totals. `str` of it is a table.
+
+    Attributes
+    ----------
+    robot : str
+    q : (nq,) array
+        The posture.
+    parts : tuple of Mechanism
+    rows, rank : int
+        Constraint rows; how many coordinates the loops take away.
+    motors, passive, base : int
+        Velocity coordinates of each kind.
+    free : tuple of str
+        Joints that nothing determines, those outside of loops included.
+    condition : float
+        The worst block's condition number (1 without loops).
+
+    Examples
+    --------
+    >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
+    kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
+    sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
+    left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
+    left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
+    """
+
+    __repr__ = short_repr
+
+    robot: str
+    q: np.ndarray
+    parts: tuple[Mechanism, ...]
+    rows: int
+    rank: int
+    motors: int
+    passive: int
+    base: int
+    free: tuple[str, ...]
+    condition: float
+
+    def __str__(self) -> str:
+        t = self.table()
+        lines = [t.columns, *t.rows]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(t.columns))]
+        table = ["  ".join(x.ljust(w) if k == 0 else x.rjust(w) for k, (x, w) in enumerate(zip(line, widths))) for line in lines]
+        return "\n".join([t.title, *table])
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def table(self) -> Table:
+        """A row for each sub-mechanism, under the totals of the robot."""
+        total = f"{self.robot}: rank {self.rank} of {self.rows} rows, {self.motors} motors, {self.passive} passive coordinates"
+        columns = ("sub-mechanism", "active", "passive", "constraints", "rows", "mobility", "singularity", "condition")
+        return Table(total, columns, [self.cells(m) for m in self.parts], range(1, len(columns)))
+
+    @staticmethod
+    def cells(m: Mechanism) -> tuple[str, ...]:
+        """A row of the table: passive counts as in papers/000, own (all in its loops)."""
+        return (
+            m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
+            f"{m.singularity:.2g}", f"{m.condition:.3g}",
+        )  # fmt: skip
+
+
+@public
+def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
+    """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array, optional
+        Closed posture; by default the file's, assembled.
+
+    Returns
+    -------
+    Mechanisms
+        Found from the split of the velocities, not declared.
+
+    Raises
+    ------
+    LinkageError, InputError
+        As partition.
+
+    Notes
+    -----
+    papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these groups:
+    Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
+
+    Examples
+    --------
+    >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())
+    >>> [len(part.actuated) for part in found.parts], found.rank
+    ([1, 2, 1, 2, 1, 2, 1, 2], 64)
+    """
+    model = model.tree
+    split, s = partition(model, q), structure(model)
+    J = constraint_jacobian(model, split.q)
+    parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
+    return Mechanisms(
+        model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive), len(s.base),
+        _joints(s, split.free), split.condition,
+    )  # fmt: skip
+
+
+def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s.owner[j] for j in coordinates))
+
+
+def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
+    taken: set[int] = set()
+    for rows, ties, dependent in _join_to_motors(s, list(_order_of_solution(s, J, block))):
+        touched = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
+        others = np.intersect1d(np.setdiff1d(block.dependent, dependent), touched)
+        motors = np.intersect1d(np.setdiff1d(touched, list(taken)), s.actuated)
+        free = np.intersect1d(np.setdiff1d(touched, list(taken)), split.free)
+        taken |= set(touched.tolist())
+        passive = np.intersect1d(touched, s.passive)
+        own = len(dependent) + len(free)
+        every = sum(len(s.rows[k]) for k in ties)
+        worst = condition(model, split.q, J, rows, dependent)
+        loops = tuple(s.names[k] for k in ties)
+        yield Mechanism(
+            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""), loops=loops,
+            actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others), passive=own,
+            touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
+            mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
+            strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),
+            singularity=1.0 / worst, condition=worst,
+        )  # fmt: skip
+
+
+Group = tuple[np.ndarray, list[int], np.ndarray]
+
+
+def _join_to_motors(s: Structure, groups: list[Group]) -> list[Group]:
+    """Groups joined to sub-mechanisms that have motors: one without goes to its only driver, or takes the drivers whose
+    joints serve nothing else (of an ankle: its two rods and levers, not the knee that other groups lean on, too)."""
+    k = 0
+    while k < len(groups):
+        drivers = _drivers(s, groups, k)
+        if not _motors(s, groups, k) and drivers:
+            alone = [d for d in drivers if all(d not in _drivers(s, groups, i) for i in range(len(groups)) if i != k)]
+            joined = {k, *(drivers if len(drivers) == 1 else alone)}
+            if len(joined) > 1:
+                rows, ties, dependent = (np.concatenate([groups[i][part] for i in sorted(joined)]) for part in range(3))
+                merged = (np.sort(rows), sorted(ties.tolist()), np.sort(dependent))
+                at = min(joined) if len(drivers) == 1 else k + 1 - len(joined)
+                groups = [g for i, g in enumerate(groups) if i not in joined]
+                groups.insert(at, merged)
+                k = 0
+                continue
+        k += 1
+    return groups
+
+
+def _drivers(s: Structure, groups: list[Group], k: int) -> list[int]:
+    """Groups whose dependent coordinates are in the loops of group k."""
+    touched = np.concatenate([s.coordinates[i] for i in groups[k][1]])
+    return [i for i, g in enumerate(groups) if i != k and len(np.intersect1d(g[2], touched))]
+
+
+def _motors(s: Structure, groups: list[Group], k: int) -> bool:
+    """Whether group k has motors that no group before it has."""
+    before = [s.coordinates[i] for g in groups[:k] for i in g[1]]
+    touched = np.concatenate([s.coordinates[i] for i in groups[k][1]])
+    return bool(len(np.setdiff1d(np.intersect1d(touched, s.actuated), np.concatenate([np.empty(0, np.int64), *before]))))
+
+
+def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+    """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
+
+    A group of ties is complete when its rows determine every dependent coordinate in its loops that is still unknown.
+    """
+    ties = [k for k, name in enumerate(s.names) if name in block.loops]
+    columns = {k: np.intersect1d(s.coordinates[k], block.dependent) for k in ties}
+    unknown = set(block.dependent.tolist())
+    while ties:
+        group = next(_complete(s, J, block, ties, columns, unknown), tuple(ties))
+        dependent = np.array(sorted(set().union(*(columns[k].tolist() for k in group)) & unknown), dtype=np.int64)
+        every = np.concatenate([s.rows[k] for k in group])
+        rows = np.intersect1d(every, block.rows)
+        if len(rows) != len(dependent):  # rows chosen elsewhere stand for some of these: keep what is left together
+            group, dependent = tuple(ties), np.array(sorted(unknown), dtype=np.int64)
+            rows = np.intersect1d(np.concatenate([s.rows[k] for k in group]), block.rows)
+        yield rows, list(group), dependent
+        unknown -= set(dependent.tolist())
+        ties = [k for k in ties if k not in group]
+
+
+def _complete(
+    s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
+) -> Iterator[tuple[int, ...]]:
+    """Groups of ties that determine the unknowns in their loops, the smallest first, with ties that add nothing new."""
+    for size in range(1, min(MAX_COMBINED_TIES, len(ties)) + 1):
+        for group in combinations(ties, size):
+            new = sorted(set().union(*(columns[k].tolist() for k in group)) & unknown)
+            if not new:
+                continue
+            every = np.concatenate([s.rows[k] for k in group])
+            A = J[np.ix_(every, new)]
+            if rank(A, FACTOR_RANK_RATIO * singular_values(J[block.all_rows])[0]) == len(new):
+                yield tuple(k for k in ties if k in group or not set(columns[k].tolist()) & (unknown - set(new)))
