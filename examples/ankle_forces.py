@@ -8,12 +8,12 @@ import numpy as np
 import freeflyer as ff
 from freeflyer import linkages as mechanisms
 
-leg = mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")  # or ff.load("kangaroo.xml")
+leg = linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")  # or ff.load("kangaroo.xml")
 joints = ["left_ankle_pitch", "left_ankle_roll"]
 motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
 torque = np.array([60.0, 15.0])  # N m, pitch and roll
 print("pitch deg   outer N   inner N")
 for pitch in np.radians([-20.0, -10.0, 0.0, 10.0, 20.0]):
-    q = mechanisms.selected_posture(leg, joints, [pitch, 0.0], motors=motors)
-    outer, inner = mechanisms.motor_forces(leg, q, joints, torque, motors=motors)
+    q = linkages.selected_posture(leg, joints, [pitch, 0.0], motors=motors)
+    outer, inner = linkages.motor_forces(leg, q, joints, torque, motors=motors)
     print(f"{np.degrees(pitch):9.0f} {outer:9.0f} {inner:9.0f}")

@@ -10,7 +10,7 @@ from closeness import EXACT
 from scipy.linalg import qr
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.spatial import quaternion
 
 MASKS = {
@@ -160,14 +160,14 @@ def driven_linkage(
     while True:
         masks = tuple(MASKS[str(name)] for name in rng.choice(list(MASKS), loops))
         tree, q = random_linkage(rng, masks, int(rng.integers(*joints)), kinds, base, at_zero=True, to_world=to_world)
-        assert np.abs(mechanisms.constraint_residual(tree, q)).max() < EXACT
+        assert np.abs(linkages.constraint_residual(tree, q)).max() < EXACT
         tree = driven(with_coupling(tree, rng) if coupled else tree)
         if not tree.description.actuated:
             continue
-        split = mechanisms.partition(tree)
+        split = linkages.partition(tree)
         if not len(split.dependent):
             continue
-        J = mechanisms.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
+        J = linkages.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
         gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
         condition = max(1.0, gain) * float(np.linalg.cond(J))
         if condition < 100.0:
@@ -176,7 +176,7 @@ def driven_linkage(
 
 def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
     """A joint that no loop passes follows a cubic of another, both at zero; the same model where loops pass all."""
-    J = mechanisms.constraint_jacobian(model, model.neutral)
+    J = linkages.constraint_jacobian(model, model.neutral)
     single = [j for j in model.joints if j.nv == 1]
     able = [j.name for j in single if not np.abs(J[:, j.iv]).any()]
     if not able or len(single) < 2:
@@ -189,7 +189,7 @@ def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
 
 def driven(tree: ff.Model) -> ff.Model:
     """Motors at the joints that others follow: those that follow have the columns farthest from depending on each other."""
-    J = mechanisms.constraint_jacobian(tree, tree.neutral)
+    J = linkages.constraint_jacobian(tree, tree.neutral)
     rank, order = np.linalg.matrix_rank(J, 1e-9), qr(J, mode="r", pivoting=True)[1]
     motors = tuple(j.name for j in tree.joints if j.nv == 1 and j.iv in order[rank:])
     return ff.build(replace(tree.description, actuated=motors))

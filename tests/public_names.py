@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import Any
 
 ROOMS = (
-    "", "checks", "contacts", "control", "estimation", "export", "formulations.constrained", "formulations.dual_quaternion",
-    "formulations.gauss", "formulations.geometric", "formulations.gibbs_appell", "formulations.kane", "hamel", "mechanisms",
-    "optimization", "papers", "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia",
-    "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies", "symbolic",
-    "symbolic.planar",
+    "", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations.constrained",
+    "formulations.dual_quaternion", "formulations.gauss", "formulations.geometric", "formulations.gibbs_appell",
+    "formulations.kane", "linkages", "optimization", "papers", "report", "robots", "sim", "spatial.consistency",
+    "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist",
+    "spatial.wrench", "symbolic", "symbolic.planar",
 )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def public_functions(first: str = "") -> dict[str, Callable[..., Any]]:
 
 
 def public_names() -> dict[str, Any]:
-    """Functions and classes by name, 'load' or 'mechanisms.sweep'."""
+    """Functions and classes by name, 'load' or 'linkages.sweep'."""
     found = {}
     for room in ROOMS:
         module = import_module(f"freeflyer.{room}".rstrip("."))

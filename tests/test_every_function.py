@@ -20,7 +20,7 @@ from public_names import public_functions
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control, estimation, linkages as mechanisms
+from freeflyer import control, estimation, linkages
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 STATES = 3
@@ -42,7 +42,7 @@ PRINTED = "the recursion is the printed one, of trees (papers/001)"
 CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
 LONG = "runs for minutes: tested by itself (tests/{})"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
-    **{f"mechanisms.{n}": {"batch": ONE} for n in (
+    **{f"linkages.{n}": {"batch": ONE} for n in (
         "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
         "reachable_set", "selected_posture", "sweep", "transmission_curve")},
     **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
@@ -69,21 +69,21 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "bodies_of", "inverse_dynamics_as_printed")},
     **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
-    **{f"checks.{n}": {"batch": SET} for n in ("check", "identities")},
-    **{f"studies.{n}": {"batch": SET} for n in ("conditioning", "free_fall", "matrices", "middle_posture", "overview", "linkages")},
+    **{f"analysis.{n}": {"batch": SET} for n in (
+        "check", "conditioning", "free_fall", "identities", "linkages", "matrices", "middle_posture", "overview")},
     **{n: {"batch": SET} for n in (
         "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
         "with_gravity")},
-    "checks.loop_gaps": {"batch": ONE},
-    "studies.free_flight": {"batch": ONE},
+    "analysis.loop_gaps": {"batch": ONE},
+    "analysis.free_flight": {"batch": ONE},
     "report.report": {"all": LONG.format("report/test_report.py")},
     "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
-    "mechanisms.motion_map": {"one": "takes postures (n, nq)"},
-    "mechanisms.manipulability": {"all": "takes three motors at least: tested by itself (tests/mechanisms)"},
-    "mechanisms.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/mechanisms)"},
+    "linkages.motion_map": {"one": "takes postures (n, nq)"},
+    "linkages.manipulability": {"all": "takes three motors at least: tested by itself (tests/mechanisms)"},
+    "linkages.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/mechanisms)"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
@@ -126,7 +126,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "random_configuration": {"rng": rng, "size": lead},
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
-        "motion_map": {"split": mechanisms.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "motion_map": {"split": linkages.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
         **{n: {"contacts": ff.ConstraintSet(model)} for n in ("kinematic_chains", "centroidal_jacobians", "reduced_dynamics")},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
@@ -167,9 +167,9 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     if name == "estimation.step":
         robot = estimation.sensors(model)
         special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
-    if name.startswith("mechanisms.") and short in ("transmission_curve", "force_curve", "follow"):
+    if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
-        path = mechanisms.follow(model, "c", values)
+        path = linkages.follow(model, "c", values)
         special |= {"follow": {"values": values}, "transmission_curve": {"path": path, "joint": "r"},
                     "force_curve": {"path": path, "force": 10.0, "direction": (0.0, 0.0, 1.0)}}  # fmt: skip
     given = {**COMMON, **state, **special.get(short, {})}

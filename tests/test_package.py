@@ -191,7 +191,7 @@ def test_public_functions_are_annotated():
 
 @pytest.mark.parametrize(("room", "name", "near"), [
     (ff, "rnea", "inverse_dynamics"), (ff, "merge_fixed_links", "merge_fixed"), (ff, "PostureTask", "control.PostureTask"),
-    (ff, "assemble", "mechanisms.assemble"), (ff.control, "PostureTsk", "PostureTask"), (ff.sim, "simulat", "simulate"),
+    (ff, "assemble", "linkages.assemble"), (ff.control, "PostureTsk", "PostureTask"), (ff.sim, "simulat", "simulate"),
 ])  # fmt: skip
 def test_unknown_names_suggest_others(room, name, near):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{near}'"):

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 import freeflyer as ff
-from freeflyer.bench.measured import Bench
-from freeflyer.bench.results import BatchPoint, FirstCall, Machine, Start, Timing
-from freeflyer.checks import Check, Finding, Identity
-from freeflyer.checks.tables import findings_table
+from freeflyer.analysis import Check, Finding, Identity
+from freeflyer.analysis.checks.tables import findings_table
+from freeflyer.analysis.study_tables import joints_table, loops_table
+from freeflyer.analysis.timing.measured import Bench
+from freeflyer.analysis.timing.results import BatchPoint, FirstCall, Machine, Start, Timing
 from freeflyer.linkages import Mechanism, Mechanisms
 from freeflyer.papers import Table
-from freeflyer.studies.tables import joints_table, loops_table
 from freeflyer.tables import esc, html_tables
 from freeflyer.text import visible
 
@@ -98,7 +98,7 @@ def test_an_overview_shows_its_joints_and_loops(name):
     joints = [ff.Joint(f"{name}{x.name}", "revolute", "base", x.name, axis=(0.0, 0.0, 1.0)) for x in links[1:]]
     loop = ff.Loop(name, links[1].name, links[2].name, (1, 1, 1, 0, 0, 0))
     model = ff.build(ff.Description(name, tuple(links), tuple(joints), loops=(loop,)))
-    result = ff.studies.overview(model)
+    result = ff.analysis.overview(model)
     read = Reader(result._repr_html_())
     assert read.rows == cells(joints_table(result.joints), loops_table(result.loops))
     assert read.rows[1][0] == f"{name}{name}1"

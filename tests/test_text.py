@@ -36,7 +36,7 @@ def test_values_are_short_in_a_notebook():
     q, v = ff.neutral(model), np.zeros(model.nv)
     values = (
         model, closed, model.description, ff.all_terms(model, q, v), ff.linkages.partition(closed.tree), closed.reduction,
-        ff.linkages.mechanisms(closed.tree), ff.studies.overview(model), ff.studies.matrices(model),
+        ff.linkages.mechanisms(closed.tree), ff.analysis.overview(model), ff.analysis.matrices(model),
         ff.estimation.sensors(closed), ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_foot")]),
     )  # fmt: skip
     for value in values:
@@ -57,7 +57,7 @@ def test_short_text_of_a_value():
 
 
 def test_signatures_show_no_addresses():
-    for room in (ff, ff.linkages, ff.report, ff.sim, ff.estimation, ff.control, ff.studies, ff.checks):
+    for room in (ff, ff.linkages, ff.report, ff.sim, ff.estimation, ff.control, ff.analysis, ff.analysis.checks):
         for name in room.__all__:
             if inspect.isfunction(getattr(room, name)):
                 assert " at 0x" not in str(inspect.signature(getattr(room, name))), name

@@ -1,8 +1,7 @@
 """Public names and where they are defined. `__init__.py` imports each when it is first used; type checkers read this file."""
 
 from . import (
-    bench as bench,
-    checks as checks,
+    analysis as analysis,
     contacts as contacts,
     control as control,
     decoupling as decoupling,
@@ -21,7 +20,6 @@ from . import (
     robots as robots,
     sim as sim,
     spatial as spatial,
-    studies as studies,
     symbolic as symbolic,
 )
 from .contacts.constrained_derivatives import (

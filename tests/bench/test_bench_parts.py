@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from freeflyer import robots
-from freeflyer.bench import start
-from freeflyer.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
-from freeflyer.bench.batches import call_overhead
-from freeflyer.bench.clock import time_interleaved
-from freeflyer.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
-from freeflyer.bench.runner import Effort, largest_batch, parts, time_robot
-from freeflyer.bench.scaling import exponent, scaling
-from freeflyer.checks.states import random_states
+from freeflyer.analysis.checks.states import random_states
+from freeflyer.analysis.timing import start
+from freeflyer.analysis.timing.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
+from freeflyer.analysis.timing.batches import call_overhead
+from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean
+from freeflyer.analysis.timing.runner import Effort, largest_batch, parts, time_robot
+from freeflyer.analysis.timing.scaling import exponent, scaling
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import no_progress
 

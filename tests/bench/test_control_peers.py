@@ -10,9 +10,9 @@ import pytest
 from robots_on_disk import needs_examples
 
 import freeflyer as ff
-from freeflyer.bench.cycles import Contestant, cycle_times, cycles_table, standing_times
-from freeflyer.bench.kinematic_peers import REACHES, TOLERANCE, own_solver, reach, reach_table, reach_times
-from freeflyer.bench.standing import motion, talos
+from freeflyer.analysis.timing.cycles import Contestant, cycle_times, cycles_table, standing_times
+from freeflyer.analysis.timing.kinematic_peers import REACHES, TOLERANCE, own_solver, reach, reach_table, reach_times
+from freeflyer.analysis.timing.standing import motion, talos
 from freeflyer.control.position_bounds import PositionBounds
 
 

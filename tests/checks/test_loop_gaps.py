@@ -26,7 +26,7 @@ def opened(turn: Rotation, shift=(0.0, 0.0, 0.0)) -> np.ndarray:
 def test_the_free_turn_of_a_hinge_does_not_count(free):
     model, tilt, spin = tied(HINGE), Rotation.from_rotvec([0.06, 0.08, 0.0]), Rotation.from_rotvec([0.0, 0.0, free])
     for turn, angle in ((tilt * spin, 0.1), (spin * tilt, 0.1), (spin, 0.0)):
-        (gap,) = ff.checks.loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
+        (gap,) = ff.analysis.loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
         assert gap.angle == pytest.approx(angle, abs=1e-12)
         assert gap.position == pytest.approx(5e-3, abs=1e-15)
         assert gap.is_closed is False
@@ -36,14 +36,14 @@ def test_the_free_turn_of_a_hinge_does_not_count(free):
     (WELD, 0.13, 0.5), (POINT, 0.13, 0.0), (SLIDER, 0.05, 0.5), (ONE, 0.0, 0.3),
 ])  # fmt: skip
 def test_gaps_count_tied_directions(mask, position, angle):
-    (gap,) = ff.checks.loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
+    (gap,) = ff.analysis.loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
     assert gap.position == pytest.approx(position, abs=1e-12)
     assert gap.angle == pytest.approx(angle, abs=1e-12)
 
 
 def test_each_gap_is_that_of_its_own_loop():
     robot = ff.robots.kangaroo_like()
-    gaps = ff.checks.loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
+    gaps = ff.analysis.loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
     assert {gap.loop for gap in gaps if not gap.is_closed} == {"right_yaw_pin"}
     assert len(gaps) == len(robot.loops)
 
@@ -54,4 +54,4 @@ def test_bad_postures_are_refused():
         (np.tile(robot.neutral, (2, 1)), "one state"), (robot.neutral[:-1], "expected"), (robot.neutral * np.nan, "finite"),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match=words):
-            ff.checks.loop_gaps(robot, q)
+            ff.analysis.loop_gaps(robot, q)

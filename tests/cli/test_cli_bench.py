@@ -7,8 +7,8 @@ import json
 import pytest
 from command import arm, run, run_json, written
 
-from freeflyer.bench import batches
-from freeflyer.bench.algorithms import ALGORITHMS
+from freeflyer.analysis.timing import batches
+from freeflyer.analysis.timing.algorithms import ALGORITHMS
 
 QUICK = ("--batch", 16, "--blocks", 3)
 
@@ -54,7 +54,7 @@ def test_short_batches(tmp_path):
 
 def test_solvers_beside_themselves():
     """Every installed solver on every size, cold and warm, and on recorded hierarchies."""
-    from freeflyer.bench.solvers import SIZES
+    from freeflyer.analysis.timing.solvers import SIZES
     from freeflyer.optimization import solvers
 
     result, data = run_json("bench", "--part", "solvers", "--blocks", 3)

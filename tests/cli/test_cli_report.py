@@ -7,7 +7,7 @@ import json
 from command import arm, run, written
 
 from freeflyer import robots
-from freeflyer.bench.runner import Effort
+from freeflyer.analysis.timing.runner import Effort
 from freeflyer.report.page import MARK
 
 

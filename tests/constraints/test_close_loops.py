@@ -14,7 +14,7 @@ from closeness import close, close_to_rate, close_to_slopes
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control, linkages as mechanisms
+from freeflyer import control, linkages
 from freeflyer.linkages.errors import LinkageError
 
 MODELS = ("point", "nested", "weld", "coupled", "turn", "held")
@@ -30,7 +30,7 @@ def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
 def test_velocity_map_and_its_rate(name: str) -> None:
     model, q, u, u_dot = sample(name)
     G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, u)
-    v, a = mechanisms.whole_motion(model.tree, q, u, u_dot)
+    v, a = linkages.whole_motion(model.tree, q, u, u_dot)
     assert G.shape == (model.tree.nv, model.nv)
     close(G @ u, v, 1e-12)
     close(G @ u_dot + bias, a, 1e-12)
@@ -142,7 +142,7 @@ def test_random_postures_are_closed(name: str) -> None:
     model = ff.close_loops(robot(name))
     q = ff.random_configuration(model, fresh(), (2, 10))
     assert q.shape == (2, 10, model.nq)
-    assert np.abs(mechanisms.constraint_residual(model, q)).max() < 1e-6
+    assert np.abs(linkages.constraint_residual(model, q)).max() < 1e-6
     assert np.ptp(q, axis=(0, 1)).max() > 0.1
     ff.mass_matrix(model, q)
 
@@ -235,7 +235,7 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         for k, x in enumerate((plain, plain.tree)):
             writer(x, tmp_path / f"{k}_{name}")
         assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
-    part = mechanisms.extract_limb(model, "l03")
+    part = linkages.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
 

@@ -12,7 +12,7 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
 from freeflyer.kernels.calls import running
@@ -24,7 +24,7 @@ STEP = 1e-30
 
 def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
     """One row for each letter: the state's, and a second one of the same kind."""
-    v = mechanisms.whole_motion(model, s.q, s.u, s.u_dot)[0]
+    v = linkages.whole_motion(model, s.q, s.u, s.u_dot)[0]
     pools = {"q": [s.q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
     return [pools[letter].pop(0) for letter in entry.inputs]
 
@@ -87,7 +87,7 @@ def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndar
     To first order the loops stay closed along G, so the complex step needs no correction of q.
     """
     linked, e = ff.close_loops(model), np.eye(len(s.u))[k]
-    along = mechanisms.whole_motion(model, s.q, e, e)[0]
+    along = linkages.whole_motion(model, s.q, e, e)[0]
     q = plain.run("integrate", model, s.q, [1j * STEP * x for x in along])
     by_q = plain.run("projected_inverse_dynamics", linked, q, s.u, s.u_dot)
     by_u = plain.run("projected_inverse_dynamics", linked, s.q, [complex(x) for x in s.u + 1j * STEP * e], s.u_dot)
@@ -127,14 +127,14 @@ def test_velocities_of_symbols_are_formulas() -> None:
     q = [sympy.Float(float(x), 30) for x in s.q]
     v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
-    close(J[mechanisms.partition(model).dependent], mechanisms.mapping_jacobian(model, s.q), 1e-12)
+    close(J[linkages.partition(model).dependent], linkages.mapping_jacobian(model, s.q), 1e-12)
 
 
 def test_what_is_missing_is_refused() -> None:
     model = robot("point")
     with pytest.raises(ValueError, match="close_loops"):
-        plain.run("projected_mass", model, np.array(mechanisms.partition(model).q))
+        plain.run("projected_mass", model, np.array(linkages.partition(model).q))
     with pytest.raises(LookupError, match="projected_mass"):
         plain.run("projected_masses", model)
     with pytest.raises(ValueError, match="9 scalars"):
-        plain.run("projected_inverse_dynamics", ff.close_loops(model), mechanisms.partition(model).q, [0] * 9, [Fraction(0)] * 3)
+        plain.run("projected_inverse_dynamics", ff.close_loops(model), linkages.partition(model).q, [0] * 9, [Fraction(0)] * 3)

@@ -17,15 +17,15 @@ from closeness import slopes
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from freeflyer.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
-from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.bench.closed.runner import distance
-from freeflyer.bench.closed.state import ClosedState, closed_state
+from freeflyer.analysis.timing.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from freeflyer.analysis.timing.closed.pinocchio import PinocchioPeer, pinocchio_peer
+from freeflyer.analysis.timing.closed.runner import distance
+from freeflyer.analysis.timing.closed.state import ClosedState, closed_state
 
 FOUR_BAR = """
 <mujoco><worldbody>
@@ -65,22 +65,22 @@ def mujoco(folder: Path, name: str, written: Path) -> tuple[ff.Model, MujocoPeer
 
 
 def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
-    return mechanisms.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+    return linkages.constrained_forward_dynamics(model, s.q, s.v, s.tau)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
     """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = mechanisms.partition(model)
+    split = linkages.partition(model)
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 1, amplitude)
-        opened = np.abs(mechanisms.constraint_residual(model, s.q)).max()
+        opened = np.abs(linkages.constraint_residual(model, s.q)).max()
         tolerance = 1e-12 + 30.0 * opened
-        assert distance(mechanisms.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
-        assert distance(mechanisms.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
+        assert distance(linkages.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
+        assert distance(linkages.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
         inconsistent = replace(s, v=fresh(9).standard_normal(model.nv))  # violates the loops
-        assert distance(mechanisms.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
+        assert distance(linkages.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
         assert distance(ff.bias_forces(ff.close_loops(model), s.q, s.u), h) < tolerance
@@ -94,7 +94,7 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     s = closed_state(model, 2)
     a = p.in_our_order(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
-    kept = mechanisms.partition(model).independent
+    kept = linkages.partition(model).independent
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
@@ -124,16 +124,16 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     """Its derivatives hold v while q moves; ours hold u, so that v = G u moves along. Its regularisation enters in proportion;
     on Battobot its derivatives by q miss differences of its own accelerations by 1e-6, ours by 3e-9."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = mechanisms.partition(model)
+    split = linkages.partition(model)
     kept, s = split.independent, closed_state(model, 4)
     tau = np.zeros(model.nv)
     tau[kept] = s.tau_u
     mu, tolerance = {"kangaroo": (1e-6, 1e-4), "cassie": (1e-8, 1e-6), "battobot": (1e-8, 3e-6)}[name]
     by_q, by_v, by_tau = (p.square(x) for x in p.derivatives_call(replace(s, tau=tau), mu)()[:3])
-    G = p.map_of(mechanisms.mapping_jacobian(model, s.q), split.dependent, kept)
+    G = p.map_of(linkages.mapping_jacobian(model, s.q), split.dependent, kept)
 
     def whole(e: np.ndarray) -> np.ndarray:
-        return mechanisms.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
+        return linkages.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
 
     moving = slopes(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.tau_u)
@@ -149,8 +149,8 @@ def test_rows_and_drift_by_mujoco(name, models_folder, tmp_path):
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 5, amplitude)
         J, gap, drift, equality = p.rows(s)
-        residual, bias = mechanisms.constraint_residual(model, s.q), mechanisms.constraint_bias(model, s.q, s.v)
-        ours, first = mechanisms.constraint_jacobian(model, s.q), 0
+        residual, bias = linkages.constraint_residual(model, s.q), linkages.constraint_bias(model, s.q, s.v)
+        ours, first = linkages.constraint_jacobian(model, s.q), 0
         tolerance = 1e-12 + 30.0 * np.abs(residual).max()
         seen = 0
         for loop in model.loops:
@@ -188,7 +188,7 @@ def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, lim
 
 def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path):
     model = ff.load(FOUR_BAR)
-    split = mechanisms.partition(model)
+    split = linkages.partition(model)
     assert (model.constraint_rows[0], split.rank) == (3, 2)
     path = tmp_path / "four_bar.xml"
     ff.to_mjcf(model, path)
@@ -206,7 +206,7 @@ def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
     model, p = read(models_folder, "cassie", tmp_path)[0], mujoco_peer(*read(models_folder, "cassie", tmp_path))
     sprung = [j.name for j in model.description.joints if j.sprung]
     assert sorted(sprung) == ["left-heel-spring", "left-shin", "right-heel-spring", "right-shin"]
-    independent = mechanisms.partition(model).independent
+    independent = linkages.partition(model).independent
     assert all(model.joint(name).iv in independent for name in sprung)
     s = closed_state(model, 8, 0.02)
     p.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_SPRING)
@@ -218,5 +218,5 @@ def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
         tau[joint.iv] -= theirs.stiffness[0] * (s.q[joint.iq] - spring)
         force = max(force, abs(theirs.stiffness[0] * (s.q[joint.iq] - spring)))
     assert force > 1.0
-    assert distance(mechanisms.constrained_forward_dynamics(model, s.q, s.v, tau), pushed) < 1e-10
+    assert distance(linkages.constrained_forward_dynamics(model, s.q, s.v, tau), pushed) < 1e-10
     assert distance(accelerations(model, s), pushed) > 1e-3

@@ -8,8 +8,8 @@ from closed_robots import robot, shared, state
 from seeds import fresh
 
 import freeflyer as ff
+from freeflyer.analysis.flight import free_flight, middle_posture
 from freeflyer.robots import kangaroo_like
-from freeflyer.studies.flight import free_flight, middle_posture
 
 SPRUNG = {"spin": 1.4, "speed": 0.05, "stiffness": 3000.0}
 

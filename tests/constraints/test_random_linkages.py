@@ -12,7 +12,7 @@ from linkage_samples import driven_linkage
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 
 BASES = ("free", "fixed", "planar", "free")
 COUNT = 12
@@ -36,9 +36,9 @@ each = pytest.mark.parametrize("k", range(COUNT))
 def test_motions_keep_all_loops_closed(k: int) -> None:
     """J G = 0, also of the rows that repeat others, and J a + bias = 0 of every acceleration."""
     tree, s, condition, h = linkage(k)
-    model, J = ff.close_loops(tree), mechanisms.constraint_jacobian(tree, s.q)
+    model, J = ff.close_loops(tree), linkages.constraint_jacobian(tree, s.q)
     G, r, error = ff.velocity_map(model, s.q), reference(tree, s), rounding(450, condition)
-    assert np.abs(mechanisms.constraint_residual(tree, s.q)).max() < 1e-9
+    assert np.abs(linkages.constraint_residual(tree, s.q)).max() < 1e-9
     close(G, r.G, error)
     close(J @ G, np.zeros((len(J), model.nv)), 1e-8 * condition)  # loops that repeat others are closed to 1e-9, not their rows
     a = G @ s.u_dot + ff.velocity_map_bias(model, s.q, s.u)
@@ -53,7 +53,7 @@ def test_steps_are_undone(k: int) -> None:
     model = ff.close_loops(tree)
     step = 1e-3 * s.u / np.abs(s.u).max()
     ahead = ff.integrate(model, s.q, step)
-    assert np.abs(mechanisms.constraint_residual(tree, ahead)).max() < 1e-9
+    assert np.abs(linkages.constraint_residual(tree, ahead)).max() < 1e-9
     whole = all(j.nv in (0, tree.joint(j.name).nv) for j in model.joints)  # else, of a ball joint, to third order in the step
     close(ff.difference(model, s.q, ahead), step, 1e-12 * condition if whole else 1e-9 * condition**2)
 

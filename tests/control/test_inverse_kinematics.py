@@ -101,7 +101,7 @@ def test_limits_hold_and_are_named():
 def test_closed_robots_stay_closed_and_within_their_strokes():
     rng = fresh()
     model = ff.close_loops(ff.robots.kangaroo_like())
-    start = ff.studies.middle_posture(model)
+    start = ff.analysis.middle_posture(model)
     there = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv))
     tasks = [control.FramePoseTask(f"{side}_sole", ff.frame_pose(model, there, f"{side}_sole")) for side in ("left", "right")]
     tasks += [control.CenterOfMassTask(ff.center_of_mass(model, there))]

@@ -10,8 +10,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.bench.kinematic_peers import PEERS, TOLERANCE, Reach, error, own_solver, reach
-from freeflyer.bench.peer import peer_for
+from freeflyer.analysis.timing.kinematic_peers import PEERS, TOLERANCE, Reach, error, own_solver, reach
+from freeflyer.analysis.timing.peer import peer_for
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3

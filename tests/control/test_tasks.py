@@ -21,7 +21,7 @@ def robots():
 
 
 ROBOTS = robots()
-BENT = ff.studies.middle_posture(ff.robots.kangaroo_like())
+BENT = ff.analysis.middle_posture(ff.robots.kangaroo_like())
 FRAMES = {"quadruped": "front_left_foot", "chain": "tip", "closed": "left_sole"}
 
 

@@ -7,11 +7,11 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
+from freeflyer.analysis.swing.motion import Sway, route
 from freeflyer.contacts import feet_of, sole
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
 from freeflyer.estimation.stance import sole_points
-from freeflyer.papers.kangaroo.swing_motion import Sway, route
 
 RATE = 200.0
 

@@ -12,12 +12,12 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
+from freeflyer.analysis.swing.experiment import simulate
+from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.motion import Sway, route
 from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
-from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
-from freeflyer.papers.kangaroo.swing_experiment import simulate
-from freeflyer.papers.kangaroo.swing_motion import Sway, route
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_scene import Plant, plant

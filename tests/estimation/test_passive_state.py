@@ -10,11 +10,11 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
+from freeflyer.analysis.estimators.tracking_accuracy import Encoder, sinusoids, track
 from freeflyer.estimation import closed_torques, constraint_error, sensors, start, step
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
-from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, sinusoids, track
 
 
 @pytest.fixture(params=NAMES)

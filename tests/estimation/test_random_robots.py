@@ -12,7 +12,7 @@ from linkage_samples import driven_linkage
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import estimation, linkages as mechanisms
+from freeflyer import estimation, linkages
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
 FIRST_FLOATING = 6
@@ -47,7 +47,7 @@ def test_rates_are_those_of_the_closed_motion(k: int) -> None:
     rates = fresh(k).standard_normal(len(s.names))
     u = np.zeros(s.model.nv)
     u[s.coordinates] = rates
-    v = mechanisms.whole_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
+    v = linkages.whole_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
     state = estimation.PassiveState(truth, np.zeros(s.model.nv), 1.0)
     close(estimation.step(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
 

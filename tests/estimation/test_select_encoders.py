@@ -8,8 +8,8 @@ from estimation_robots import SPRINGS, sensed
 from seeds import fresh
 
 import freeflyer as ff
+from freeflyer.analysis.estimators.calibration import calibrations
 from freeflyer.estimation import select_encoders
-from freeflyer.papers.kangaroo.calibration_study import calibrations
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar"])

@@ -12,8 +12,8 @@ from bad_values import KINDS
 from linkage_samples import four_bar
 
 import freeflyer as ff
-from freeflyer import control, estimation, linkages as mechanisms
-from freeflyer.papers.kangaroo import tracking_accuracy
+from freeflyer import control, estimation, linkages
+from freeflyer.analysis.estimators import tracking_accuracy
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def walking_calls() -> Iterator[Call]:
 
 def estimation_calls() -> Iterator[Call]:
     model = four_bar()
-    q = np.array(mechanisms.partition(model).q)
+    q = np.array(linkages.partition(model).q)
     robot = estimation.sensors(model)
     yield Call(tracking_accuracy.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
     yield Call(

@@ -29,7 +29,7 @@ from seeds import SEED, fresh
 from things import Thing
 
 import freeflyer as ff
-from freeflyer import control, decoupling, estimation, linkages as mechanisms, optimization, sim
+from freeflyer import control, decoupling, estimation, linkages, optimization, sim
 
 ANY = ("named", "beyond floating-point numbers")  # words of sentences on names, and on runs and results whose numbers overflow
 LONGEST, SECONDS = 1500, 10.0  # characters of a sentence; of a call
@@ -124,10 +124,10 @@ def _closed() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     contacts = [ff.contacts.surface("satellite")]
     yield ff.ConstraintSet, {"model": arm, "contacts": contacts, "locks": ["arm_joint_1"], "rolling": (), "loops": True,
                              "posture": q}  # fmt: skip
-    posture = np.array(mechanisms.partition(linkage).q)
+    posture = np.array(linkages.partition(linkage).q)
     rest = np.zeros(linkage.nv)
     yield estimation.contact_model, {"model": linkage, "q": posture, "feet": None, "v": rest, "a": rest}
-    yield mechanisms.assemble, {"model": linkage, "q": posture, "hold": None, "limits": True, "strict": True, "tolerance": 1e-9,
+    yield linkages.assemble, {"model": linkage, "q": posture, "hold": None, "limits": True, "strict": True, "tolerance": 1e-9,
                                 "redundant": 1e-6, "attempts": 2, "branches": None}  # fmt: skip
     yield estimation.sensors, {"model": linkage, "also": (), "rigid": ()}
 

@@ -10,7 +10,7 @@ import pytest
 from linkage_samples import four_bar
 
 import freeflyer as ff
-from freeflyer import control, decoupling, estimation, linkages as mechanisms, optimization, sim
+from freeflyer import control, decoupling, estimation, linkages, optimization, sim
 
 
 def bad_calls():
@@ -86,8 +86,8 @@ def bad_calls():
         "bandwidth must be a number from": lambda: control.lqr(arm, rest, bandwidth=1e300),
         "state_cost holds 1e\\+300": lambda: control.lqr(arm, rest, state_cost=1e300, input_cost=1e-300),
         "share must be a number": lambda: control.random_pushes(control.Standing(model, q, tuple(feet)), 3, share=1e308),
-        "motors must be a list, .*, got str 'motor_l'": lambda: mechanisms.reachable_set(linkage, "motor_l", ["c", "d"]),
-        "limits must be True or False, got str": lambda: mechanisms.assemble(linkage, limits="x"),
+        "motors must be a list, .*, got str 'motor_l'": lambda: linkages.reachable_set(linkage, "motor_l", ["c", "d"]),
+        "limits must be True or False, got str": lambda: linkages.assemble(linkage, limits="x"),
         "overwrite must be True or False, got str": lambda: ff.export.export(arm, "folder", overwrite="x"),
         "batch must be True or False, got str": lambda: ff.export.export(arm, "folder", batch="x"),
         "path is '', which is empty": lambda: ff.export.export(arm, ""),

@@ -14,7 +14,7 @@ from random_robots import BASES, random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.contacts import sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
@@ -44,7 +44,7 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     for name in CLOSED:
         models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((ff.close_loops(stewart), np.array(mechanisms.partition(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(linkages.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [
         subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
@@ -70,7 +70,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
-            handle = plan_for(model, np.asarray(mechanisms.partition(model).dependent), rows)
+            handle = plan_for(model, np.asarray(linkages.partition(model).dependent), rows)
             found += [
                 subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
                 for e in ENTRIES.values() if e.table == PLAN

@@ -12,16 +12,16 @@ from linkage_samples import four_bar
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 
 
 def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = mechanisms.partition(model).q.copy()
+    q = linkages.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
     with pytest.warns(mechanisms.OpenLoopWarning, match="stays open by"):
-        found = mechanisms.assemble(model, q, hold="actuated")
+        found = linkages.assemble(model, q, hold="actuated")
     assert found.closed
     assert found.independent_gap < 1e-9
     assert 1e-5 < found.redundant_gap < 9e-4
@@ -31,8 +31,8 @@ def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None
 def test_no_warning_for_loops_that_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = mechanisms.assemble(four_bar())
-        many = mechanisms.assemble(four_bar(), np.tile(mechanisms.partition(four_bar()).q, (3, 1)))
+        found = linkages.assemble(four_bar())
+        many = linkages.assemble(four_bar(), np.tile(linkages.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)
 
@@ -48,12 +48,12 @@ def test_two_motors_on_one_degree_of_freedom() -> None:
 def test_multipliers_take_accelerations_and_forces_by_name() -> None:
     """G6: the fourth argument is a here and tau in constrained_forward_dynamics."""
     model = four_bar()
-    q = mechanisms.partition(model).q
-    v, a = mechanisms.whole_motion(model, q, np.ones(7), np.ones(7))
+    q = linkages.partition(model).q
+    v, a = linkages.whole_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
-        mechanisms.constraint_multipliers(model, q, v, a)
+        linkages.constraint_multipliers(model, q, v, a)
     tau = fresh(0).standard_normal(model.nv)
-    found = mechanisms.constraint_multipliers(model, q, v, tau=tau)
-    a = mechanisms.constrained_forward_dynamics(model, q, v, tau)
-    force = mechanisms.constraint_jacobian(model, q).T @ found
+    found = linkages.constraint_multipliers(model, q, v, tau=tau)
+    a = linkages.constrained_forward_dynamics(model, q, v, tau)
+    force = linkages.constraint_jacobian(model, q).T @ found
     assert np.abs(ff.inverse_dynamics(model, q, v, a) - tau - force).max() < 1e-9 * np.abs(force).max()

@@ -12,7 +12,7 @@ import pytest
 from readers_samples import zoo
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.model.model import Model
 
 COPIES = {"itself": lambda x: x, "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}
@@ -60,7 +60,7 @@ def open_places(x: object) -> list[str]:
 def test_nothing_of_a_model_can_be_changed(name, way):
     model = MODELS[name]()
     if name == "closed":
-        mechanisms.partition(model)
+        linkages.partition(model)
         ff.close_loops(model)
     again = COPIES[way](model)
     assert open_places(again) == []
@@ -69,7 +69,7 @@ def test_nothing_of_a_model_can_be_changed(name, way):
 
 @pytest.mark.parametrize("way", COPIES)
 def test_nothing_of_a_linkage_can_be_changed(way):
-    assert open_places(COPIES[way](mechanisms.partition(ff.robots.kangaroo_like()))) == []
+    assert open_places(COPIES[way](linkages.partition(ff.robots.kangaroo_like()))) == []
 
 
 def test_a_description_keeps_no_array_or_list_of_the_caller():
@@ -152,6 +152,6 @@ def test_a_linked_model_keeps_its_linkage(way):
         np.testing.assert_array_equal(again.topology, linked.topology)
         np.testing.assert_array_equal(again.parameters, linked.parameters)
         assert ff.close_loops(again) is again
-        q = mechanisms.partition(model).q
+        q = linkages.partition(model).q
         for f in (ff.mass_matrix, ff.gravity_forces):
             np.testing.assert_array_equal(f(ff.close_loops(again), q), f(ff.close_loops(model), q))

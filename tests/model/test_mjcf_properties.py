@@ -13,7 +13,7 @@ from readers_samples import differences
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 TIES = (MASKS["point"], MASKS["weld"])  # that MuJoCo's equalities are
@@ -52,8 +52,8 @@ def test_linkages_read_back(k: int) -> None:
     q_back = np.empty(back.nq)
     q_back[iq] = q
     assert {loop.name for loop in back.loops} == {loop.name for loop in model.loops}
-    close(mechanisms.constraint_residual(back, q_back), mechanisms.constraint_residual(model, q))
-    close(mechanisms.constraint_jacobian(back, q_back)[:, iv], mechanisms.constraint_jacobian(model, q))
+    close(linkages.constraint_residual(back, q_back), linkages.constraint_residual(model, q))
+    close(linkages.constraint_jacobian(back, q_back)[:, iv], linkages.constraint_jacobian(model, q))
 
 
 def places(model: ff.Model, back: ff.Model) -> tuple[np.ndarray, np.ndarray]:

@@ -57,7 +57,7 @@ def test_figure_3_has_the_extremes_and_the_middle(result):
     least, most, middle = result.waveforms
     assert (least.cmc, most.cmc, middle.cmc) == (drive.minimum, drive.maximum, float(np.median(drive.each)))
     for w in result.waveforms:
-        assert ff.studies.multiple_correlation([w.simulated, w.computed]) == pytest.approx(w.cmc, abs=1e-12)
+        assert ff.analysis.multiple_correlation([w.simulated, w.computed]) == pytest.approx(w.cmc, abs=1e-12)
 
 
 def test_wrong_dynamics_show():

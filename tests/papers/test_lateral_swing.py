@@ -10,14 +10,14 @@ from closeness import central
 from estimation_robots import sensed
 
 import freeflyer as ff
+from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.motion import Sway, offset_at, route
 from freeflyer.contacts import feet_in_file, feet_of, sole
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, sole_points, standing_posture
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
-from freeflyer.papers.kangaroo.swing_motion import Sway, offset_at, route
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import plant
 

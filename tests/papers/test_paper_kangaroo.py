@@ -7,6 +7,7 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
+from freeflyer.analysis.swing.motion import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
 from freeflyer.papers import kangaroo
@@ -26,7 +27,6 @@ from freeflyer.papers.kangaroo import (
     transmissions,
     workspace,
 )
-from freeflyer.papers.kangaroo.swing_motion import Sway
 
 
 def quiet(text, fraction=None):

@@ -11,8 +11,8 @@ import pytest
 from planted import arm, solid, with_inertia
 
 from freeflyer import robots
-from freeflyer.bench.runner import Effort
-from freeflyer.checks.findings import Finding
+from freeflyer.analysis.checks.findings import Finding
+from freeflyer.analysis.timing.runner import Effort
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
 from freeflyer.model.description import Inertia, Link

@@ -7,11 +7,11 @@ from dataclasses import replace
 from planted import arm, shifted, solid
 
 from freeflyer import robots
+from freeflyer.analysis import overview
+from freeflyer.analysis.facts import base_kind, loop_kind
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Joint, Link
 from freeflyer.report.tree import tree_lines
-from freeflyer.studies import overview
-from freeflyer.studies.facts import base_kind, loop_kind
 
 
 def lines(description):

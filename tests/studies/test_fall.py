@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms, robots
-from freeflyer.studies import free_fall
+from freeflyer import linkages, robots
+from freeflyer.analysis import free_fall
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_the_same_seed_falls_the_same_way():
 
 
 def test_a_step_too_long_ends_as_an_infinite_drift_and_is_drawn():
+    from freeflyer.analysis.fall import Fall, FallStudy
     from freeflyer.plots import figures
-    from freeflyer.studies.fall import Fall, FallStudy
 
     time = np.linspace(0, 0.4, 5)
     diverged = Fall(0.1, time, np.array([0, 1e-3, 1e9, np.nan, np.nan]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.studies import conditioning, free_fall, free_flight, matrices, middle_posture
+from freeflyer.analysis import conditioning, free_fall, free_flight, matrices, middle_posture
 
 LINK = ff.Inertia(1.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
 SPACE, FIXED = ff.robots.space_manipulator(), ff.lock_joints(ff.robots.chain(2), ["joint_1", "joint_2"])
@@ -53,8 +53,8 @@ def test_a_robot_at_rest_drifts_by_nothing(model):
     (lambda: middle_posture(SPACE, steps=1.5), "steps must be"),
     (lambda: conditioning(SPACE, count=0), "count must be a whole number of 1 or more"),
     (lambda: conditioning(SPACE, seed=-1), "seed must be"), (lambda: matrices(SPACE, seed=-1), "seed must be"),
-    (lambda: free_fall(SPACE, seed=-1), "seed must be"), (lambda: ff.checks.identities(SPACE, count=0), "count must be"),
-    (lambda: ff.checks.identities(FIXED, count=0), "count must be"), (lambda: ff.checks.check(SPACE, seed=-1), "seed must be"),
+    (lambda: free_fall(SPACE, seed=-1), "seed must be"), (lambda: ff.analysis.identities(SPACE, count=0), "count must be"),
+    (lambda: ff.analysis.identities(FIXED, count=0), "count must be"), (lambda: ff.analysis.check(SPACE, seed=-1), "seed must be"),
 ])  # fmt: skip
 def test_bad_arguments_are_refused(call, words):
     with pytest.raises(ff.InputError, match=words):
@@ -66,4 +66,4 @@ def test_a_robot_without_degrees_of_freedom():
     assert (found.condition == 1.0).all()
     assert found.condition.shape == found.unit_free.shape == (3,)
     assert middle_posture(FIXED).shape == (0,)
-    assert ff.checks.identities(FIXED) == ()
+    assert ff.analysis.identities(FIXED) == ()

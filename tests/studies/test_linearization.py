@@ -8,12 +8,12 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
+from freeflyer.analysis.linearization.euler import EulerRegulator, angle_linearization, angle_map, body_rates
+from freeflyer.analysis.linearization.recovery import recovery
+from freeflyer.analysis.linearization.study import study
 from freeflyer.plots.linearization import recovery as draw_recovery
 from freeflyer.plots.poles import poles, radius_of
 from freeflyer.spatial import quaternion
-from freeflyer.studies.linearization import study
-from freeflyer.studies.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
-from freeflyer.studies.linearization_recovery import recovery
 
 
 def aerial():

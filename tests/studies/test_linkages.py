@@ -13,7 +13,7 @@ from freeflyer.plots.robot import VIEWS, robot
 from freeflyer.plots.skeleton import bodies
 
 MODEL = ff.robots.kangaroo_like()
-FOUND = ff.studies.linkages(MODEL, samples=9)
+FOUND = ff.analysis.linkages(MODEL, samples=9)
 
 
 def test_each_motor_moves_its_own_sub_mechanism():
@@ -37,10 +37,10 @@ def test_links_belong_to_one_sub_mechanism():
 
 def test_robots_without_loops_and_bad_samples_are_refused():
     with pytest.raises(ff.InputError, match="no loops"):
-        ff.studies.linkages(ff.robots.chain(2))
+        ff.analysis.linkages(ff.robots.chain(2))
     for samples in (1, 2.5, "many"):
         with pytest.raises(ff.InputError, match="samples"):
-            ff.studies.linkages(MODEL, samples=samples)
+            ff.analysis.linkages(MODEL, samples=samples)
 
 
 def test_pictures_have_one_scale_and_one_panel_a_motor():

@@ -14,7 +14,7 @@ SINE, COSINE = (f(np.linspace(0.0, 2.0 * np.pi, F, endpoint=False)) for f in (np
 
 
 def cmc(*waveforms: np.ndarray) -> float:
-    return float(ff.studies.multiple_correlation(list(waveforms)))
+    return float(ff.analysis.multiple_correlation(list(waveforms)))
 
 
 def test_identical_waveforms_have_one():
@@ -53,7 +53,7 @@ def test_waveforms_with_nothing_in_common():
 def test_several_methods_and_motions():
     """The sums over three methods and two motions, written out; and leading axes as calls of their own."""
     Y = fresh().standard_normal((5, 2, 3, 7)) + 10.0 * np.sin(np.arange(7))
-    for found, sample in zip(ff.studies.multiple_correlation(Y), Y):
+    for found, sample in zip(ff.analysis.multiple_correlation(Y), Y):
         within = total = 0.0
         for motion in sample:
             for p in range(3):
@@ -61,7 +61,7 @@ def test_several_methods_and_motions():
                     within += (motion[p, f] - motion[:, f].mean()) ** 2 / (2 * 7 * 2)
                     total += (motion[p, f] - motion.mean()) ** 2 / (2 * 20)
         close(found, np.sqrt(1.0 - within / total), rounding(450))
-    one = ff.studies.multiple_correlation(Y[:, :1])
+    one = ff.analysis.multiple_correlation(Y[:, :1])
     close(one, np.array([cmc(*sample[0]) for sample in Y]), rounding(450))
 
 
@@ -77,4 +77,4 @@ BAD = [np.zeros(5), np.zeros((1, 5)), np.zeros((2, 1)), np.zeros((0, 2, 5)), np.
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_input(bad):
     with pytest.raises(ff.InputError, match="waveforms"):
-        ff.studies.multiple_correlation(bad)
+        ff.analysis.multiple_correlation(bad)

@@ -12,8 +12,8 @@ import typer
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.bench.measured import Bench
-    from freeflyer.bench.results import RobotTimings
+    from freeflyer.analysis.timing.measured import Bench
+    from freeflyer.analysis.timing.results import RobotTimings
     from freeflyer.progress import Progress
 
 
@@ -54,7 +54,7 @@ def bench(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; control; first calls."""
-    from freeflyer.bench.runner import Effort
+    from freeflyer.analysis.timing.runner import Effort
     from freeflyer.cli.output import output, print_table, write_json
     from freeflyer.cli.progress import status
 
@@ -88,25 +88,25 @@ def _refuse_plot(path: Path) -> None:
 
 
 def _bench_robot(name: str, base: Any, loops: Path | None) -> Any:
-    from freeflyer.bench.robots import robot_of_file
+    from freeflyer.analysis.timing.robots import robot_of_file
 
     robot = load_robot(name, base, loops)
     return robot_of_file(robot.model, robot.path)
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Progress) -> Bench:
-    from freeflyer.bench.batches import batches
-    from freeflyer.bench.clock import floor
-    from freeflyer.bench.control_cycles import control_times
-    from freeflyer.bench.hierarchies import hierarchy_times
-    from freeflyer.bench.machine import machine
-    from freeflyer.bench.measured import Bench
-    from freeflyer.bench.robots import default_robots
-    from freeflyer.bench.runner import NAMES, time_robot
-    from freeflyer.bench.scaling import SIZES, scaling
-    from freeflyer.bench.solvers import solver_times
-    from freeflyer.bench.start import start_times
-    from freeflyer.bench.steps import step_times
+    from freeflyer.analysis.timing.batches import batches
+    from freeflyer.analysis.timing.clock import floor
+    from freeflyer.analysis.timing.control_cycles import control_times
+    from freeflyer.analysis.timing.hierarchies import hierarchy_times
+    from freeflyer.analysis.timing.machine import machine
+    from freeflyer.analysis.timing.measured import Bench
+    from freeflyer.analysis.timing.robots import default_robots
+    from freeflyer.analysis.timing.runner import NAMES, time_robot
+    from freeflyer.analysis.timing.scaling import SIZES, scaling
+    from freeflyer.analysis.timing.solvers import solver_times
+    from freeflyer.analysis.timing.start import start_times
+    from freeflyer.analysis.timing.steps import step_times
 
     timings: tuple[RobotTimings, ...] = ()
     least = floor() if Part.robots in wanted else None

@@ -18,7 +18,7 @@ from freeflyer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from freeflyer.checks.checking import Check
+    from freeflyer.analysis.checks.checking import Check
 
 
 def check(
@@ -28,7 +28,7 @@ def check(
     debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
-    from freeflyer.checks.checking import check as run
+    from freeflyer.analysis.checks.checking import check as run
     from freeflyer.cli.output import output, write_json
 
     result = run(load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
@@ -45,7 +45,7 @@ def check(
 def _identities(result: Check) -> Any:
     from rich.text import Text
 
-    from freeflyer.checks.tables import identities_table
+    from freeflyer.analysis.checks.tables import identities_table
     from freeflyer.cli.output import printed
 
     colours = {"holds": "green", "fails": "bold red"}
@@ -55,7 +55,7 @@ def _identities(result: Check) -> Any:
 def _findings(result: Check, everything: bool) -> Any:
     from rich.text import Text
 
-    from freeflyer.checks.tables import SHOWN_PER_CODE, findings_table
+    from freeflyer.analysis.checks.tables import SHOWN_PER_CODE, findings_table
     from freeflyer.cli.output import COLOURS, name, printed
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:

@@ -42,14 +42,14 @@ def estimate(
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
+    from freeflyer.analysis.estimators.times import estimation_times
+    from freeflyer.analysis.estimators.tracking_accuracy import Encoder
+    from freeflyer.analysis.swing.motion import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables
     from freeflyer.cli.options import make_folder
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.estimation import sensors
-    from freeflyer.papers.kangaroo.estimator_times import estimation_times
-    from freeflyer.papers.kangaroo.swing_motion import REST_TIME, RISE_TIME, Sway, check_sway
-    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
     from freeflyer.sim import Servos
 
     loaded = load_robot(robot, base, loops)

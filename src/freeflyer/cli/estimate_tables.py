@@ -12,12 +12,12 @@ from freeflyer.cli.output import name, table
 from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
+    from freeflyer.analysis.estimators.calibration import Calibrations
+    from freeflyer.analysis.estimators.times import Times
+    from freeflyer.analysis.estimators.tracking_accuracy import Encoder
+    from freeflyer.analysis.swing.motion import Sway
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
-    from freeflyer.papers.kangaroo.calibration_study import Calibrations
-    from freeflyer.papers.kangaroo.estimator_times import Times
-    from freeflyer.papers.kangaroo.swing_motion import Sway
-    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
 
 Pictures = dict[str, Callable[[], Any]]
 THIN = 5  # of the samples of sinusoids, one in so many is drawn
@@ -25,8 +25,8 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    from freeflyer.papers.kangaroo.estimation_figures import tracking as draw
-    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder as Kind, sinusoids, track
+    from freeflyer.analysis.estimators.tracking_accuracy import Encoder as Kind, sinusoids, track
+    from freeflyer.plots.estimation import tracking as draw
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
     kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
@@ -62,9 +62,9 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
+    from freeflyer.analysis.estimators.calibration import calibrations
     from freeflyer.estimation import select_encoders
-    from freeflyer.papers.kangaroo.calibration_study import calibrations
-    from freeflyer.papers.kangaroo.estimation_figures import calibration as draw
+    from freeflyer.plots.estimation import calibration as draw
 
     text = f"calibrating from {starts} starts"
     progress(0.0, text)
@@ -107,9 +107,9 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
-    from freeflyer.papers.kangaroo import swing_figures as figures
-    from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
-    from freeflyer.papers.kangaroo.swing_tables import lines, settings
+    from freeflyer.analysis.swing.lateral_swing import lateral_swing
+    from freeflyer.analysis.swing.tables import lines, settings
+    from freeflyer.plots import swing as figures
     from freeflyer.plots.skeleton import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
@@ -123,7 +123,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.papers.kangaroo.swing_tables import COLUMNS
+    from freeflyer.analysis.swing.tables import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot

@@ -9,7 +9,7 @@ from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOpti
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from freeflyer.studies.facts import Overview
+    from freeflyer.analysis.facts import Overview
 
 
 def info(
@@ -20,9 +20,9 @@ def info(
     debug: DebugOption = False,
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
+    from freeflyer.analysis.facts import overview
+    from freeflyer.analysis.study_tables import joints_table, loops_table
     from freeflyer.cli.output import output, printed, write_json
-    from freeflyer.studies.facts import overview
-    from freeflyer.studies.tables import joints_table, loops_table
 
     result = overview(load_robot(robot, base, loops).model)
     out = output(json)
@@ -43,8 +43,8 @@ def info(
 def _head(o: Overview) -> Text:
     from rich.text import Text
 
+    from freeflyer.analysis.study_tables import totals
     from freeflyer.cli.output import name
-    from freeflyer.studies.tables import totals
 
     return Text.assemble(name(o.name, "bold"), f"  {totals(o)}")
 

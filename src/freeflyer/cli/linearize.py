@@ -19,8 +19,8 @@ from freeflyer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from freeflyer.studies.linearization import LinearStudy
-    from freeflyer.studies.linearization_recovery import Recovery
+    from freeflyer.analysis.linearization.recovery import Recovery
+    from freeflyer.analysis.linearization.study import LinearStudy
 
 MOST_MODES = 24  # rows of the table
 
@@ -51,11 +51,11 @@ def linearize(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
+    from freeflyer.analysis.linearization.study import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
-    from freeflyer.studies.linearization import study
 
     model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
@@ -94,8 +94,8 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
+    from freeflyer.analysis.linearization.recovery import recovery
     from freeflyer.control.regulator import lqr
-    from freeflyer.studies.linearization_recovery import recovery
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
     return recovery(regulator, dt=0.04 / bandwidth, duration=24.0 / bandwidth)

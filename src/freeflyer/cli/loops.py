@@ -67,11 +67,11 @@ def loops(
 
 def _draw(model: Model, folder: Path) -> list[Path]:
     """The robot by its sub-mechanisms, what its motors move, and how far it is from singular; PNG and SVG."""
+    from freeflyer.analysis.linkage import linkages
     from freeflyer.plots import linkage
     from freeflyer.plots.files import save
     from freeflyer.plots.robot import robot
     from freeflyer.plots.skeleton import bodies
-    from freeflyer.studies.linkage import linkages
 
     found = linkages(model)
     shapes = bodies(model.tree, found.mechanisms.q)

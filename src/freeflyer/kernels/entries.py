@@ -47,9 +47,9 @@ RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.gradient_rows.inverse_dynami
         "derivatives.inverse.table_sizes"))
 ABA_GRADIENT = Entry("aba_gradient", "derivatives.forward.forward_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
     stages=Stages("derivatives.forward.solved_table", "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"))
-CONSTRAINT_RESIDUAL = Entry("constraint_residual", "closed.constraints.constraint_residual", "q", (("rows",),), square=True)
-CONSTRAINTS = Entry("constraints", "closed.constraints.constraints", "q", (("rows",), ("rows", "nv")), square=True)
-CONSTRAINT_BIAS = Entry("constraint_bias", "closed.constraints.constraint_bias", "qv", (("rows",),), square=True)
+CONSTRAINT_RESIDUAL = Entry("constraint_residual", "linkages.constraints.constraint_residual", "q", (("rows",),), square=True)
+CONSTRAINTS = Entry("constraints", "linkages.constraints.constraints", "q", (("rows",), ("rows", "nv")), square=True)
+CONSTRAINT_BIAS = Entry("constraint_bias", "linkages.constraints.constraint_bias", "qv", (("rows",),), square=True)
 FRAME_ACCELERATION = Entry("frame_acceleration", "derivatives.frames.frame_acceleration", "qvv", ((6,),), options=FRAME)
 FRAME_VELOCITY_DERIVATIVES = Entry("frame_velocity_derivatives", "derivatives.frames.frame_velocity_derivatives",
     "qv", ((6, "nv"),) * 2, options=FRAME, square=True)
@@ -83,32 +83,33 @@ LOADED_LINEAR = Entry("loaded_linear", "derivatives.loaded.loaded_linear", "qvvg
 ALL_TERMS = Entry("all_terms", "tree.all_terms.all_terms", "qvg", (MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
     ("table 0", 12), ("6 table 0", "nv")), square=True, **LOADED)
 
-PROJECTION_MAP = Entry("projection_map", "closed.projection.projection_map", "q", (("nv", "nu"),), **CLOSED)
-PROJECTED_MOTION = Entry("projected_motion", "closed.projection.projected_motion", "quu", (("nv",), ("nv",)), **CLOSED)
-PROJECTED_MASS = Entry("projected_mass", "closed.projection.projected_mass", "q", (REDUCED,), **CLOSED)
-PROJECTED_INVERSE_MASS = Entry("projected_inverse_mass", "closed.projection.projected_inverse_mass", "q", (REDUCED,), **CLOSED)
-PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", "closed.projection.projected_inverse_dynamics", "quu",
+PROJECTION_MAP = Entry("projection_map", "linkages.projection.projection_map", "q", (("nv", "nu"),), **CLOSED)
+PROJECTED_MOTION = Entry("projected_motion", "linkages.projection.projected_motion", "quu", (("nv",), ("nv",)), **CLOSED)
+PROJECTED_MASS = Entry("projected_mass", "linkages.projection.projected_mass", "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_MASS = Entry("projected_inverse_mass", "linkages.projection.projected_inverse_mass", "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", "linkages.projection.projected_inverse_dynamics", "quu",
     (("nu",),), **CLOSED)
-PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "closed.projection.projected_forward_dynamics", "quu",
+PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "linkages.projection.projected_forward_dynamics", "quu",
     (("nu",),), **CLOSED)
-PROJECTED_EQUATIONS = Entry("projected_equations", "closed.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
-CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "closed.constrained.constrained_accelerations",
+PROJECTED_EQUATIONS = Entry("projected_equations", "linkages.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
+CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "linkages.constrained.constrained_accelerations",
     "qvv", (("nv",),), **CLOSED)
-SHARED_FORCES = Entry("shared_forces", "closed.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
-DRIVING_FORCES = Entry("driving_forces", "closed.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
-MOVE_CLOSED = Entry("move_closed", "closed.motion.move_closed", "qu", (("nq",),), **CLOSED)
-STEP_CLOSED = Entry("step_closed", "closed.steps.step_closed", "qu", (("nq",), (3,)), partial=True, **CLOSED)
-MAP_RATES = Entry("map_rates", "closed.projection_rates.map_rates", "qu", (("nv", "nu"),), **CLOSED)
-MOTION_DERIVATIVES = Entry("motion_derivatives", "closed.projection_rates.motion_derivatives", "quu", (("nv", "nu"),) * 3, **CLOSED)
-PROJECTED_DERIVATIVES = Entry("projected_derivatives", "closed.projection_derivatives.projected_derivatives",
+SHARED_FORCES = Entry("shared_forces", "linkages.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
+DRIVING_FORCES = Entry("driving_forces", "linkages.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
+MOVE_CLOSED = Entry("move_closed", "linkages.motion.move_closed", "qu", (("nq",),), **CLOSED)
+STEP_CLOSED = Entry("step_closed", "linkages.steps.step_closed", "qu", (("nq",), (3,)), partial=True, **CLOSED)
+MAP_RATES = Entry("map_rates", "linkages.projection_rates.map_rates", "qu", (("nv", "nu"),), **CLOSED)
+MOTION_DERIVATIVES = Entry("motion_derivatives", "linkages.projection_rates.motion_derivatives",
+    "quu", (("nv", "nu"),) * 3, **CLOSED)
+PROJECTED_DERIVATIVES = Entry("projected_derivatives", "linkages.projection_derivatives.projected_derivatives",
     "quu", (REDUCED, REDUCED), **CLOSED)
-PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "closed.projection_gradients.projected_inverse_gradient",
+PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "linkages.projection_gradients.projected_inverse_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
-PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", "closed.projection_gradients.projected_forward_gradient",
+PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", "linkages.projection_gradients.projected_forward_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
-PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", "closed.projection_rates.projected_force_derivatives",
+PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", "linkages.projection_rates.projected_force_derivatives",
     "qv", (REDUCED,), **CLOSED)
-CLOSE_POSTURE = Entry("close_posture", "closed.assembly.close_posture", "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv",
+CLOSE_POSTURE = Entry("close_posture", "linkages.assembly.close_posture", "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv",
     2), square=True,
     table=PLAN, one_by_one=True)
 
@@ -127,13 +128,13 @@ BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wren
 
 # of robots whose motion a set of contacts, locks and loops restricts (constrained/)
 OF_SET = (("table 0", 6), ("table 1",), ("table 0",), ("table 3",))
-SET_ROWS = Entry("set_rows", "constrained.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6),
+SET_ROWS = Entry("set_rows", "contacts.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6),
     ("table 0", 9)), square=True, table=SETS)
-SET_DYNAMICS = Entry("set_dynamics", "constrained.dynamics.set_dynamics", "qvv", (VECTOR, *OF_SET), square=True, table=SETS)
-SET_GRADIENT = Entry("set_gradient", "constrained.gradient.set_gradient", "qvv",
+SET_DYNAMICS = Entry("set_dynamics", "contacts.dynamics.set_dynamics", "qvv", (VECTOR, *OF_SET), square=True, table=SETS)
+SET_GRADIENT = Entry("set_gradient", "contacts.gradient.set_gradient", "qvv",
     ((MATRIX,) * 3 + (("table 1", "nv"),) * 3 + (("table 3",),)), square=True, table=SETS, one_by_one=True)
-SET_IMPACT = Entry("set_impact", "constrained.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
-SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
+SET_IMPACT = Entry("set_impact", "contacts.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
+SOLVE_SYSTEM = Entry("solve_system", "contacts.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
     square=True, table=SYSTEMS)
 
 # of quadratic programs: sizes in a table, no robot (optimization/)

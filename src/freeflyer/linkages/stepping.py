@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.kernels.closed.steps import CLOSED
+from freeflyer.kernels.linkages.steps import CLOSED
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.model.model import Model

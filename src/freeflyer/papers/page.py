@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
-from freeflyer.bench.machine import machine
+from freeflyer.analysis.timing.machine import machine
 from freeflyer.papers.running import Outcome
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.bench.measured import Bench
-from freeflyer.bench.results import BatchPoint, RobotTimings, ScalingPoint
+from freeflyer.analysis.timing.measured import Bench
+from freeflyer.analysis.timing.results import BatchPoint, RobotTimings, ScalingPoint
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.files import save_png
 from freeflyer.plots.style import blank_figure, styled

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.facts import Overview
+from freeflyer.analysis.fall import FallStudy
+from freeflyer.analysis.postures import Conditioning, Matrices
 from freeflyer.plots.style import (
     BLUE as BLUE,
     GREEN as GREEN,
@@ -15,9 +18,6 @@ from freeflyer.plots.style import (
     blank_figure,
     styled,
 )
-from freeflyer.studies.facts import Overview
-from freeflyer.studies.fall import FallStudy
-from freeflyer.studies.postures import Conditioning, Matrices
 from freeflyer.text import visible
 
 MOST_BARS, MOST_NAMES = 30, 60
@@ -37,7 +37,7 @@ def mass_distribution(result: Overview) -> Any:
     Parameters
     ----------
     result : Overview
-        Of freeflyer.studies.overview.
+        Of freeflyer.analysis.overview.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def mass_distribution(result: Overview) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import figures
-    >>> figure = figures.mass_distribution(ff.studies.overview(ff.robots.chain(3)))
+    >>> figure = figures.mass_distribution(ff.analysis.overview(ff.robots.chain(3)))
     >>> figure.axes[0].get_xlabel()
     'mass (kg)'
     """
@@ -85,7 +85,7 @@ def mass_matrix(result: Matrices) -> Any:
     Parameters
     ----------
     result : Matrices
-        Of freeflyer.studies.matrices.
+        Of freeflyer.analysis.matrices.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def mass_matrix(result: Matrices) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import figures
-    >>> figure = figures.mass_matrix(ff.studies.matrices(ff.robots.chain(3)))
+    >>> figure = figures.mass_matrix(ff.analysis.matrices(ff.robots.chain(3)))
     >>> figure.axes[0].images[0].get_array().shape
     (3, 3)
     """
@@ -114,7 +114,7 @@ def momentum_matrix(result: Matrices) -> Any:
     Parameters
     ----------
     result : Matrices
-        Of freeflyer.studies.matrices.
+        Of freeflyer.analysis.matrices.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def momentum_matrix(result: Matrices) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import figures
-    >>> figure = figures.momentum_matrix(ff.studies.matrices(ff.robots.chain(3)))
+    >>> figure = figures.momentum_matrix(ff.analysis.matrices(ff.robots.chain(3)))
     >>> [x.get_text() for x in figure.axes[0].get_yticklabels()]
     ['px', 'py', 'pz', 'Lx', 'Ly', 'Lz']
     """
@@ -162,7 +162,7 @@ def conditioning(result: Conditioning) -> Any:
     Parameters
     ----------
     result : Conditioning
-        Of freeflyer.studies.conditioning.
+        Of freeflyer.analysis.conditioning.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def conditioning(result: Conditioning) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import figures
-    >>> figure = figures.conditioning(ff.studies.conditioning(ff.robots.chain(3), count=32))
+    >>> figure = figures.conditioning(ff.analysis.conditioning(ff.robots.chain(3), count=32))
     >>> figure.axes[0].get_ylabel()
     'postures of 32'
     """
@@ -198,7 +198,7 @@ def energy_drift(result: FallStudy) -> Any:
     Parameters
     ----------
     result : FallStudy
-        Of freeflyer.studies.free_fall.
+        Of freeflyer.analysis.free_fall.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def energy_drift(result: FallStudy) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import figures
-    >>> figure = figures.energy_drift(ff.studies.free_fall(ff.robots.chain(2)))
+    >>> figure = figures.energy_drift(ff.analysis.free_fall(ff.robots.chain(2)))
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['time (s)', 'step (ms)']
     """

@@ -45,7 +45,7 @@ def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
     --------
     >>> from pathlib import Path
     >>> from freeflyer.plots import figures, files
-    >>> facts = ff.studies.overview(ff.robots.chain(3))
+    >>> facts = ff.analysis.overview(ff.robots.chain(3))
     >>> [path.name for path in files.save(Path("."), "masses", lambda: figures.mass_distribution(facts))]
     ['masses.png', 'masses.svg']
     """

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.linearization.recovery import Recovery
 from freeflyer.plots.figures import SERIES, label, new_figure
 from freeflyer.plots.style import styled
-from freeflyer.studies.linearization_recovery import Recovery
 
 TOP_METRES = 20.0  # farther than that a motion is lost, and only leads the eye astray
 

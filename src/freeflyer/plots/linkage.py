@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.linkage import Linkages, Transmission
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.style import blank_figure, styled
-from freeflyer.studies.linkage import Linkages, Transmission
 
 COLUMNS = 3
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -23,7 +23,7 @@ def transmissions(result: Linkages) -> Any:
     Parameters
     ----------
     result : Linkages
-        Of freeflyer.studies.linkages.
+        Of freeflyer.analysis.linkages.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def transmissions(result: Linkages) -> Any:
     --------
     >>> from freeflyer.plots import linkage
     >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> figure = linkage.transmissions(ff.studies.linkages(leg, samples=9))
+    >>> figure = linkage.transmissions(ff.analysis.linkages(leg, samples=9))
     >>> figure.axes[3].get_xlabel()
     'left_length_motor (mm)'
     """
@@ -72,7 +72,7 @@ def nearness(result: Linkages) -> Any:
     Parameters
     ----------
     result : Linkages
-        Of freeflyer.studies.linkages.
+        Of freeflyer.analysis.linkages.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def nearness(result: Linkages) -> Any:
     Examples
     --------
     >>> from freeflyer.plots import linkage
-    >>> figure = linkage.nearness(ff.studies.linkages(ff.robots.kangaroo_like(), samples=2))
+    >>> figure = linkage.nearness(ff.analysis.linkages(ff.robots.kangaroo_like(), samples=2))
     >>> len(figure.axes[0].patches)
     8
     """

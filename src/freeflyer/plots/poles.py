@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from freeflyer.analysis.linearization.study import LinearStudy
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, label, new_figure
 from freeflyer.plots.style import styled
-from freeflyer.studies.linearization import LinearStudy
 
 ZERO = 1e-6  # of the largest pole: smaller ones are drawn at zero
 LINEAR_SPAN = 12.0  # largest over smallest: beyond, distances are logarithmic
@@ -64,7 +64,7 @@ def poles(result: LinearStudy) -> Any:
     Parameters
     ----------
     result : LinearStudy
-        Of freeflyer.studies.linearization.
+        Of freeflyer.analysis.linearization.study.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def poles(result: LinearStudy) -> Any:
     Examples
     --------
     >>> from freeflyer.plots.poles import poles
-    >>> from freeflyer.studies.linearization import study
+    >>> from freeflyer.analysis.linearization.study import study
     >>> model = ff.robots.chain(2)
     >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
     >>> figure.axes[0].get_aspect()

@@ -9,12 +9,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from freeflyer.bench.algorithms import USUAL
-from freeflyer.bench.machine import machine
-from freeflyer.bench.results import Machine, RobotTimings
-from freeflyer.bench.runner import Effort, time_robot
-from freeflyer.checks.checking import Check, check
-from freeflyer.checks.closure import with_loops_closed
+from freeflyer.analysis.checks.checking import Check, check
+from freeflyer.analysis.checks.closure import with_loops_closed
+from freeflyer.analysis.facts import Overview, overview
+from freeflyer.analysis.fall import FallStudy, free_fall
+from freeflyer.analysis.linkage import Linkages, linkages
+from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
+from freeflyer.analysis.timing.algorithms import USUAL
+from freeflyer.analysis.timing.machine import machine
+from freeflyer.analysis.timing.results import Machine, RobotTimings
+from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.linkages.closure import position_limits
@@ -22,10 +26,6 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.plots.skeleton import Body, bodies
 from freeflyer.progress import Progress, no_progress
-from freeflyer.studies.facts import Overview, overview
-from freeflyer.studies.fall import FallStudy, free_fall
-from freeflyer.studies.linkage import Linkages, linkages
-from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.version import __version__
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Report:
     overview : Overview
         Sizes, masses, links, joints and loops.
     check : Check
-        Findings and identities, of freeflyer.checks.
+        Findings and identities, of freeflyer.analysis.checks.
     matrices : Matrices or None
         The mass matrix and the centroidal momentum matrix at a random posture near neutral.
     conditioning : Conditioning or None
@@ -71,7 +71,7 @@ class Report:
     --------
     All parts are there, and all laws hold:
 
-    >>> from freeflyer.bench.runner import Effort
+    >>> from freeflyer.analysis.timing.runner import Effort
     >>> result = ff.report.report(ff.robots.chain(2), effort=Effort(batch=8, blocks=3, block_seconds=1e-4))
     >>> result.robot, all(x.holds for x in result.check.identities), result.omitted
     ('chain_2', True, {})
@@ -104,7 +104,7 @@ def report(
     seed : int, optional
         Of the random states and postures.
     effort : Effort, optional
-        How much is measured for the timings, of freeflyer.bench.runner: states in a batch, blocks of calls, s in a block, threads.
+        Effort of the timings (freeflyer.analysis.timing.runner): states in a batch, blocks of calls, s in a block, threads.
     progress : callable, optional
         Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freeflyer.studies.facts import LinkRow
+from freeflyer.analysis.facts import LinkRow
 
 
 @dataclass(frozen=True)

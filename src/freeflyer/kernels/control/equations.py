@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, row_width, store, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less
-from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces

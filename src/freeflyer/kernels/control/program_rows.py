@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
     ACCELERATIONS,

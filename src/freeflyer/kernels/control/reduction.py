@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
     COMPRESSED,
     KEPT_AT,

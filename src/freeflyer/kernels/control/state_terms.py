@@ -8,8 +8,7 @@ J gamma, its equations of motion G^T (M a + h). If the accelerations of all join
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
-from freeflyer.kernels.closed.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
-from freeflyer.kernels.constrained.rows import set_rows, table_int
+from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS,
     CLOSED,
@@ -23,6 +22,13 @@ from freeflyer.kernels.control.layout import (
     N_VELOCITIES,
     SET_AT,
     TREE,
+)
+from freeflyer.kernels.linkages.blocks import (
+    linkage_rows,
+    velocity_map,
+    whole_acceleration,
+    whole_velocity,
+    zero_vector,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
     ACCELERATION,
     AXES,

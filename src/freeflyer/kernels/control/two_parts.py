@@ -11,7 +11,7 @@ that are not clearly able to do what else is left for them are not split off: th
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, store, workspace
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.equations import (
     CLEAR,
     add_squares,

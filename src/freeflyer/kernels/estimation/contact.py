@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.closed.blocks import invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, zero_rows
-from freeflyer.kernels.closed.constraints import constraints
-from freeflyer.kernels.constrained.rows import axes_place, item_int, put_set_rows, table_int
+from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.estimation.passive import fill
+from freeflyer.kernels.linkages.blocks import invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, zero_rows
+from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V

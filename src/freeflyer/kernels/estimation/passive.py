@@ -9,7 +9,7 @@ The table of a model with encoders (kind MEASURED) lists what they measure: how 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
-from freeflyer.kernels.closed.blocks import (
+from freeflyer.kernels.linkages.blocks import (
     complete_rates,
     invert_blocks,
     linkage_buffers,
@@ -17,7 +17,7 @@ from freeflyer.kernels.closed.blocks import (
     project_forces,
     solve_rates,
 )
-from freeflyer.kernels.closed.constraints import bias_of, constraints, constraints_of
+from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.configuration import integrate

@@ -20,7 +20,7 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     workspace,
 )
-from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them

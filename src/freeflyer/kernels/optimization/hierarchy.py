@@ -25,8 +25,8 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import rint, sqrt
-from freeflyer.kernels.constrained.rows import table_int
-from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.condensation import subtract_products

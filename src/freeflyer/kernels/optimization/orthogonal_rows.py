@@ -20,7 +20,7 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
 )
 from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.optimization.condensation import subtract_products
 

@@ -6,7 +6,7 @@ The sum is convex, and its second derivative is constant between limits: Newton'
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination

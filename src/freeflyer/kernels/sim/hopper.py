@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
 from freeflyer.kernels.math.spatial import load_spatial

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import N_V
 from freeflyer.kernels.sim import layout as L

@@ -25,7 +25,7 @@ from freeflyer.dynamics.manifold_derivatives import (
     difference_derivatives as tree_difference_derivatives,
     step_derivatives,
 )
-from freeflyer.kernels.closed.steps import CLOSED
+from freeflyer.kernels.linkages.steps import CLOSED
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import run, velocity_map
 from freeflyer.linkages.closure import position_limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.kernels.closed.blocks import OPEN_GAP, REDUNDANT_GAP
+from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
 from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.graph import structure

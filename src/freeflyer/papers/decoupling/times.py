@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from freeflyer import decoupling
-from freeflyer.bench.robots import default_robots
+from freeflyer.analysis.timing.robots import default_robots
 from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.model import Model

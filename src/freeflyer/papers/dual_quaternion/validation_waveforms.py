@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.analysis.waveforms import multiple_correlation
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.formulations import dual_quaternion, gauss
 from freeflyer.formulations.constrained import weighted
@@ -32,7 +33,6 @@ from freeflyer.papers.dual_quaternion.validation_robots import (
 )
 from freeflyer.papers.dual_quaternion.validation_scene import drive_in_mujoco, whole
 from freeflyer.sim import mujoco_plant, simulate_in_mujoco
-from freeflyer.studies.waveforms import multiple_correlation
 
 DT, DURATION = 5e-4, 5.0  # s: of samples, which are MuJoCo's steps
 CUTOFF = 25.0  # Hz

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.estimators.calibration import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
-from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
@@ -84,6 +84,6 @@ def tables(r: Calibrated) -> list[Table]:
 
 def pictures(r: Calibrated) -> dict[str, Any]:
     """Fig 18, with the paper's encoders."""
-    from freeflyer.papers.kangaroo.estimation_figures import calibration
+    from freeflyer.plots.estimation import calibration
 
     return {"fig18_calibration": calibration(r.paper)}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.flight import Flight, free_flight, middle_posture
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.progress import Progress
-from freeflyer.studies.flight import Flight, free_flight, middle_posture
 from freeflyer.tables import Table
 
 DURATION = 10.0  # s

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from freeflyer.bench.clock import time_interleaved
+from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.frame_tasks import FramePoseTask

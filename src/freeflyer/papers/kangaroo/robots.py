@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freeflyer.bench.robots import example_urdf
+from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of, sole
 from freeflyer.contacts.soles import feet_in_file

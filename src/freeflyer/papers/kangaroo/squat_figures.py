@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from freeflyer.papers.kangaroo.squat_motion import Squat
-from freeflyer.papers.kangaroo.swing_figures import draw_bones, new_axes
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE
 from freeflyer.plots.film import draw_arrow
+from freeflyer.plots.swing import draw_bones, new_axes
 
 APART = 0.42  # m between two postures on the page
 ARROW, THICKNESS = 0.35, 0.25  # m: length of an arrow of the whole weight; how thick it is

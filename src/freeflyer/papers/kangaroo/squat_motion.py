@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.swing.experiment import servo_targets
+from freeflyer.analysis.swing.motion import Route, holding_forces
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_in_file
@@ -20,8 +22,6 @@ from freeflyer.estimation.passive import sensors_of
 from freeflyer.linkages import extract_limb, follow, force_curve
 from freeflyer.papers.kangaroo.floor import on_the_floor
 from freeflyer.papers.kangaroo.robots import Kangaroo, home_posture
-from freeflyer.papers.kangaroo.swing_experiment import servo_targets
-from freeflyer.papers.kangaroo.swing_motion import Route, holding_forces
 from freeflyer.plots.skeleton import bones
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.mujoco_run import simulate_in_mujoco

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.swing.comparison import Swing
+from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.motion import Sway
+from freeflyer.analysis.swing.tables import COLUMNS, Line, lines, settings
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
-from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.kangaroo.swing_comparison import Swing
-from freeflyer.papers.kangaroo.swing_motion import Sway
-from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
 from freeflyer.plots.skeleton import bones
 from freeflyer.progress import Progress
 from freeflyer.sim import Servos
@@ -112,7 +112,7 @@ def _range(swing: Swing) -> tuple[float, float]:
 
 def pictures(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    from freeflyer.papers.kangaroo import swing_figures as figures
+    from freeflyer.plots import swing as figures
 
     return {
         "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),

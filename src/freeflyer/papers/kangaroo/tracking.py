@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.estimators.times import Times, estimation_times
+from freeflyer.analysis.estimators.tracking_accuracy import Encoder, Tracking, sinusoids, track
 from freeflyer.contacts import sole
 from freeflyer.estimation import sensors
-from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, Tracking, sinusoids, track
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
@@ -113,7 +113,7 @@ def tables(r: TrackingResult) -> list[Table]:
 
 def pictures(r: TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    from freeflyer.papers.kangaroo.estimation_figures import tracking
+    from freeflyer.plots.estimation import tracking
 
     labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
     figure = tracking(

@@ -1,0 +1,182 @@
+"""Are the links physically possible, and are their numbers in kg, m and kg m^2?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from freeflyer.analysis.checks.findings import Finding, Severity
+from freeflyer.analysis.checks.geometry import joint_above, joints_below, links_in_tree_order, reach
+from freeflyer.model.description import WORLD, Description, Inertia, Link
+from freeflyer.model.inertias import join, transform
+from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.tolerances import (
+    FILE_INERTIA_ROUNDING,
+    HEAVIEST_LINK,
+    INERTIA_ROUNDING,
+    LARGEST_REACH,
+    LIGHT_MASS,
+    LIGHTEST_LINK,
+    MIN_GYRATION_RADIUS,
+    NEGLIGIBLE_INERTIA,
+    POINT_MASS_RADIUS,
+)
+
+
+def inertia_findings(description: Description) -> Iterator[Finding]:
+    """Everything that can be said about masses and inertias without moving the robot."""
+    scale, welded = reach(description), _welded_inertias(description)
+    if scale > LARGEST_REACH:
+        yield Finding(
+            "warning", "long-robot", description.name,
+            f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale},
+        )  # fmt: skip
+    for link in description.links:
+        if link.name == WORLD:
+            continue
+        problem = _impossible(link)
+        if problem is not None:
+            yield problem
+        elif link.inertia.mass > 0:
+            yield from _mass_unit(link)
+            yield from _triangle(link, welded)
+            yield from _inertia_unit(link, scale)
+            yield from _far_centre(link, scale)
+    yield from _massless(description)
+
+
+def _impossible(link: Link) -> Finding | None:
+    """What makes an inertia meaningless: not finite, negative mass, unsymmetric, or inertia without mass."""
+    inertia = link.inertia
+    values = np.concatenate([[inertia.mass], inertia.com, inertia.rotational.ravel()])
+    if not np.all(np.isfinite(values)):
+        return Finding("error", "not-finite", link.name, "its mass, centre of mass or inertia is not a finite number")
+    if inertia.mass < 0:
+        sentence = f"its mass is {inertia.mass:.6g} kg: a mass cannot be negative"
+        return Finding("error", "negative-mass", link.name, sentence, {"mass": inertia.mass})
+    largest = float(np.abs(inertia.rotational).max())
+    skew = float(np.abs(inertia.rotational - inertia.rotational.T).max())
+    if skew > FILE_INERTIA_ROUNDING * largest:
+        sentence = f"its inertia is not symmetric: entries differ by {skew:.3g} kg m^2 across the diagonal"
+        return Finding("error", "unsymmetric-inertia", link.name, sentence, {"difference": skew})
+    if inertia.mass == 0 and largest > 0:
+        sentence = f"it has no mass but an inertia of {largest:.3g} kg m^2: something that turns heavily must weigh"
+        return Finding("error", "inertia-without-mass", link.name, sentence, {"inertia": largest})
+    return None
+
+
+def _mass_unit(link: Link) -> Iterator[Finding]:
+    mass = link.inertia.mass
+    if mass > HEAVIEST_LINK:
+        sentence = f"it weighs {mass:.4g} kg, as much as a truck: is the mass given in grams?"
+        yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
+    elif mass < LIGHTEST_LINK:
+        sentence = f"it weighs {mass:.3g} kg, less than a grain of sand: a placeholder, or another unit?"
+        yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
+
+
+def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]:
+    """Principal moments of a real body are positive, and none is larger than the other two together."""
+    moments = np.linalg.eigvalsh(link.inertia.rotational)
+    how, excess = _excess(moments)
+    if excess <= NEGLIGIBLE_INERTIA:
+        return
+    largest = float(moments[2])
+    severity: Severity
+    if excess <= FILE_INERTIA_ROUNDING * largest:
+        severity, why = "warning", "by rounding"
+    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE_INERTIA:
+        severity, why = "warning", "but the sum with the links welded to it is positive"
+    else:
+        severity, why = "error", "no mass distribution has this inertia"
+    what = "a negative one" if how == "negative-inertia" else "the largest exceeds the sum of the others"
+    values = {"smallest": float(moments[0]), "middle": float(moments[1]), "largest": largest}
+    listed = ", ".join(f"{x:.4g}" for x in moments)
+    yield Finding(severity, how, link.name, f"its principal moments are {listed} kg m^2: {what} ({why})", values)
+
+
+def _excess(moments: np.ndarray) -> tuple[str, float]:
+    """(what is violated, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
+    if moments[0] < -INERTIA_ROUNDING * abs(moments[2]):
+        return "negative-inertia", float(-moments[0])
+    excess = float(moments[2] - moments[0] - moments[1])
+    return "triangle-inequality", excess if excess > INERTIA_ROUNDING * moments[2] else 0.0
+
+
+def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
+    """The inertia of all links that fixed joints weld to a link, by its name."""
+    groups = rigid_groups(description)
+    links = {link.name: link for link in description.links}
+
+    def of(name: str) -> Inertia:
+        top = groups[name][0]
+        parts = [(links[n].inertia, X) for n, (first, X) in groups.items() if first == top and n in links]
+        return join(*(transform(inertia, X) for inertia, X in parts))
+
+    return of
+
+
+def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
+    """Compare the radius of gyration with the size of the robot: units of inertia are wrong by 1e3 or 1e6."""
+    gyration = float(np.sqrt(max(np.trace(link.inertia.rotational), 0.0) / 2 / link.inertia.mass))
+    values = {"gyration_radius": gyration, "robot_reach": scale}
+    limit = max(3 * scale, 0.5) if scale > 0 else 10.0
+    if gyration > limit:
+        sentence = (
+            f"its inertia is that of {link.inertia.mass:.3g} kg spread {gyration:.3g} m away from its centre, on a "
+            f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?"
+        )
+        yield Finding("warning", "inertia-unit", link.name, sentence, values)
+    elif gyration < POINT_MASS_RADIUS:
+        yield Finding(
+            "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
+        )
+    elif gyration < MIN_GYRATION_RADIUS and link.inertia.mass > LIGHT_MASS:
+        sentence = (
+            f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
+            "a placeholder, or another unit?"
+        )
+        yield Finding("warning", "inertia-unit", link.name, sentence, values)
+
+
+def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
+    distance = float(np.linalg.norm(link.inertia.com))
+    others = scale - distance  # what the rest of the robot spans, if this centre of mass is what sets the reach
+    if distance > 10.0 or (distance > 0.5 and distance > 3 * max(others, 0.2)):
+        sentence = (
+            f"its centre of mass lies {distance:.4g} m from its frame: is it given in millimetres, or in another frame?"
+        )
+        yield Finding("warning", "far-centre", link.name, sentence, {"distance": distance})
+
+
+def _massless(description: Description) -> Iterator[Finding]:
+    """Links that carry no mass at all: frames when fixed, trouble when they move freely at the end of a branch."""
+    carried = _carried_mass(description)
+    above, below = joint_above(description), joints_below(description)
+    for link in description.links:
+        joint = above.get(link.name)
+        if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
+            continue
+        outermost = not any(j.kind != "fixed" for j in below.get(link.name, []))
+        if joint.mimic is not None or not outermost:
+            continue
+        if joint.armature and min(joint.armature) > 0:
+            sentence = f"it and all it carries have no mass; only the armature of joint {joint.name!r} resists motion"
+            yield Finding("note", "massless-leaf", link.name, sentence)
+        else:
+            sentence = (
+                f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
+                "give it a mass, fix the joint, or give the joint an armature"
+            )
+            yield Finding("error", "massless-leaf", link.name, sentence)
+
+
+def _carried_mass(description: Description) -> dict[str, float]:
+    """The mass of each link and everything it carries, kg."""
+    order = list(links_in_tree_order(description))
+    carried = {link.name: link.inertia.mass for link, _, _ in order}
+    for link, joint, _ in reversed(order):
+        if joint is not None:
+            carried[joint.parent] += carried[link.name]
+    return carried

@@ -1,0 +1,282 @@
+"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer import spatial
+from freeflyer.analysis.checks.states import States, random_states
+from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
+from freeflyer.dynamics.equations import (
+    bias_forces,
+    coriolis_matrix,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    inverse_mass_matrix,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import FreeflyerError
+from freeflyer.model.description import WORLD
+from freeflyer.model.edits import with_gravity
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tolerances import (
+    LAW_DIFFERENCED,
+    LAW_FLIGHT,
+    LAW_MIN_SPEED,
+    LAW_ROUNDING,
+    LAW_TIME_STEP,
+    MAX_LAW_ROUNDING,
+    MIN_LAW_SIZE,
+)
+
+STRAIGHT = "d(X M v)/dt = 0"
+NEED_REGULAR = (  # M, that is
+    "M > 0",
+    "M Minv = 1",
+    "ID(FD(tau)) = tau",
+    "FD(ID(a)) = a",
+    "d(T+V)/dt = v . tau",
+    STRAIGHT,
+)
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Law of dynamics, its residual over random states, and the tolerance that it is held to.
+
+    Attributes
+    ----------
+    law : str
+        The formula.
+    meaning : str
+        The same in words.
+    residual : float
+        Relative: the largest difference over the largest entry of what is compared, worst of all states; NaN where the robot is
+        refused as singular.
+    tolerance : float
+        Largest residual with which the law holds.
+
+    Examples
+    --------
+    >>> law = ff.analysis.identities(ff.robots.humanoid())[6]
+    >>> law.law, law.meaning, law.holds
+    ('Mdot = C + C^T', 'Coriolis forces do no work (finite difference)', True)
+    """
+
+    law: str
+    meaning: str
+    residual: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.residual <= self.tolerance)  # False for NaN
+
+
+@public
+def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
+    """Identities of dynamics, each evaluated at random states of one robot.
+
+    Parameters
+    ----------
+    model : Model
+    seed : int
+        Of the random states.
+    count : int
+        Number of states.
+
+    Returns
+    -------
+    tuple of Identity
+        Empty for a robot without degrees of freedom.
+
+    Raises
+    ------
+    InputError
+        For less than one state, and for a negative seed.
+
+    Notes
+    -----
+    Laws that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
+
+    Examples
+    --------
+    >>> laws = ff.analysis.identities(ff.robots.humanoid())
+    >>> len(laws), all(law.holds for law in laws)
+    (13, True)
+    >>> [law.law for law in laws[2:6]]
+    ['M Minv = 1', 'ID(FD(tau)) = tau', 'FD(ID(a)) = a', 'M a + bias = ID(a)']
+    """
+    states = random_states(model, count, seed)
+    if model.nv == 0:
+        return ()
+    with np.errstate(all="ignore"):  # a singular robot gives NaN here, which no tolerance accepts
+        return tuple(_identities(model, states))
+
+
+def _identities(model: Model, x: States) -> Iterator[Identity]:
+    M = mass_matrix(model, x.q)
+    condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
+    solved = min(max(LAW_ROUNDING, 100 * EPS * condition), MAX_LAW_ROUNDING)
+    difference = Difference(model, x)
+    g, bias = gravity_forces(model, x.q), bias_forces(model, x.q, x.v)
+    C = coriolis_matrix(model, x.q, x.v)
+    A = centroidal_momentum_matrix(model, x.q)
+    kinetic = kinetic_energy(model, x.q, x.v)
+
+    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), LAW_ROUNDING)
+    yield _positive(M)
+    product = _or_nan(lambda: M @ inverse_mass_matrix(model, x.q), M)
+    yield _law(
+        "M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved
+    )
+    acceleration = _or_nan(lambda: forward_dynamics(model, x.q, x.v, x.tau), x.tau)
+    returned = _or_nan(lambda: inverse_dynamics(model, x.q, x.v, acceleration), x.tau)
+    yield _law("ID(FD(tau)) = tau", "inverse dynamics undoes forward dynamics", returned, x.tau, solved, bias)
+    torque = inverse_dynamics(model, x.q, x.v, x.a)
+    returned = _or_nan(lambda: forward_dynamics(model, x.q, x.v, torque), torque)
+    yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
+    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, LAW_ROUNDING)
+    Mdot = difference.along_velocity(lambda q: mass_matrix(model, q))
+    yield _law(
+        "Mdot = C + C^T",
+        "Coriolis forces do no work (finite difference)",
+        C + np.swapaxes(C, -1, -2),
+        Mdot,
+        LAW_DIFFERENCED,
+        M,
+    )
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, LAW_ROUNDING)
+    slope = difference.along_each(lambda q: potential_energy(model, q))
+    yield _law(
+        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, LAW_DIFFERENCED
+    )
+    yield _law(
+        "A_G v = h",
+        "momentum matrix and momentum agree",
+        _multiply(A, x.v),
+        centroidal_momentum(model, x.q, x.v),
+        LAW_ROUNDING,
+    )
+    half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
+    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, LAW_ROUNDING)
+    if not np.all(np.isfinite(acceleration)):
+        power = np.full(x.count, np.nan)
+    else:
+        power = difference.along_motion(
+            acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q)
+        )
+    work = np.einsum("bi,bi->b", x.v, x.tau)
+    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, LAW_DIFFERENCED, kinetic)
+    if any(joint.kind == "free" and joint.parent == WORLD for joint in model.joints):
+        yield _straight_flight(model, x)
+
+
+def _straight_flight(model: Model, x: States) -> Identity:
+    """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
+
+    No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
+    """
+    weightless = with_gravity(model, (0.0, 0.0, 0.0))
+    meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
+    momentum = floating_momentum(model, x.q, x.v)
+    a = _or_nan(lambda: forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
+    if not np.all(np.isfinite(a)):
+        return Identity(STRAIGHT, meaning, np.nan, LAW_FLIGHT)
+    rate = Difference(weightless, x).along_motion(a, lambda q, v: floating_momentum(weightless, q, v))
+    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), LAW_FLIGHT, momentum)
+
+
+def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
+    axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
+    h, parts = _multiply(mass_matrix(model, q), v), []
+    for joint in model.joints:
+        if joint.kind == "free" and joint.parent == WORLD:
+            R = spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
+            force = _multiply(R, h[:, joint.iv : joint.iv + 3])
+            moment = _multiply(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
+            parts += [force, moment]
+    return np.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Central differences through the states `x` (a moving posture is an integrated one)."""
+
+    model: Model
+    x: States
+
+    def along_velocity(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """df/dt at v held constant."""
+        return self._central(lambda h: f(self._move(h * self.x.v)))
+
+    def along_motion(self, a: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """df/dt along the motion that starts with acceleration a: right to second order of the step.
+
+        The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2.
+        """
+        v, largest = self.x.v, np.abs(a).max(axis=1)
+        h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, MIN_LAW_SIZE))[:, None]
+        ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
+        return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
+
+    def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The slope (count, nv) of a scalar f along each velocity coordinate."""
+        unit = np.eye(self.model.nv)
+        shape = self.x.v.shape
+
+        def slope(e: np.ndarray) -> np.ndarray:
+            return self._central(lambda h: f(self._move(np.broadcast_to(h * e, shape))))
+
+        return np.stack([slope(e) for e in unit], axis=-1)
+
+    def _move(self, dv: np.ndarray) -> np.ndarray:
+        return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
+
+    def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:
+        return (f(LAW_TIME_STEP) - f(-LAW_TIME_STEP)) / (2 * LAW_TIME_STEP)
+
+
+def _law(law: str, meaning: str, left: Any, right: Any, tolerance: float, scale: Any = 0.0) -> Identity:
+    """Compare two sides, relative to the larger of the right side and `scale`."""
+    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), MIN_LAW_SIZE)
+    return Identity(law, meaning, float(np.max(np.abs(np.asarray(left) - right))) / size, tolerance)
+
+
+def _positive(M: np.ndarray) -> Identity:
+    """The residual of positive definiteness: how far below zero the smallest scaled eigenvalue lies."""
+    meaning = "the mass matrix is positive definite"
+    if not np.all(np.isfinite(M)):
+        return Identity("M > 0", meaning, np.nan, LAW_ROUNDING)
+    smallest = float(np.min(np.linalg.eigvalsh(scale_to_unit_diagonal(M))))
+    return Identity("M > 0", meaning, max(-smallest, 0.0), 0.0)
+
+
+def scale_to_unit_diagonal(M: np.ndarray) -> np.ndarray:
+    """M with units taken out: M_ij / sqrt(M_ii M_jj); a zero diagonal stays zero."""
+    d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), 0.0))
+    d = np.where(d > 0, d, 1.0)
+    return M / (d[..., :, None] * d[..., None, :])
+
+
+def _multiply(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    return np.einsum("bij,bj->bi", matrix, vector)
+
+
+def _or_nan(compute: Callable[[], np.ndarray], like: np.ndarray) -> np.ndarray:
+    """The result, or NaN of the same shape where the robot is refused as singular."""
+    try:
+        return compute()
+    except FreeflyerError:
+        return np.full_like(like, np.nan)

@@ -1,0 +1,262 @@
+"""What a robot consists of, as rows: links, joints, loops, totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.checks.geometry import links_in_tree_order
+from freeflyer.analysis.study_tables import joints_table, loops_table, totals
+from freeflyer.model.base import ORIGINS, base_kind
+from freeflyer.model.description import Description
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.tables import html_tables
+from freeflyer.text import short_repr, visible
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """Link in tree order.
+
+    Attributes
+    ----------
+    name : str
+    parent, joint, joint_kind : str or None
+        None for a root.
+    depth : int
+        In the tree; roots have 0.
+    mass : float
+        kg.
+    share : float
+        Of all mass.
+    com : (3,) array
+        m, in the link's frame.
+    rotational : (3, 3) array
+        kg m^2, about the centre of mass, in the link's axes.
+    """
+
+    name: str
+    parent: str | None
+    joint: str | None
+    joint_kind: str | None
+    depth: int
+    mass: float
+    share: float
+    com: np.ndarray
+    rotational: np.ndarray
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """Moving joint: its coordinates and limits.
+
+    Attributes
+    ----------
+    name, kind, parent, child : str
+    actuated : bool
+    mimics : str or None
+        The joint that it follows.
+    nq, nv, iq, iv : int
+        Numbers of coordinates in q and v, and the first of each.
+    lower, upper, velocity, effort, armature, damping, friction : (nv,) array
+        SI units; limits are infinite where none is given.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    actuated: bool
+    mimics: str | None
+    nq: int
+    nv: int
+    iq: int
+    iv: int
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    armature: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+
+
+@dataclass(frozen=True)
+class LoopRow:
+    """Loop between two frames.
+
+    Attributes
+    ----------
+    name, frame_a, frame_b : str
+    mask : (6,) tuple of 0 and 1
+        Tied directions, x y z rx ry rz in frame_a's axes.
+    kind : str
+        "point", "hinge" or "weld" for the usual masks, the tied directions otherwise.
+    rows : int
+        Number of tied directions.
+    """
+
+    name: str
+    frame_a: str
+    frame_b: str
+    mask: tuple[int, ...]
+    kind: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Facts of a robot: links, joints, loops, totals.
+
+    Attributes
+    ----------
+    name : str
+    base : str
+        How its root moves: free, planar, fixed ...
+    base_origin : str
+        Where that comes from, in words; empty: not from a file.
+    nq, nv : int
+        Of the tree.
+    independent : int
+        Velocities, of nv, that loops leave free, where they are closed.
+    mass : float
+        What moves, kg.
+    total_mass : float
+        Links fixed to the world as well, kg.
+    gravity : (3,) array
+        m/s^2.
+    actuated : tuple of str
+        Joints with motors.
+    links : tuple of LinkRow
+        In tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg m^2).
+    joints : tuple of JointRow
+        Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort, armature,
+        damping, friction.
+    loops : tuple of LoopRow
+        Name, frame_a, frame_b, mask, kind, rows.
+    sites : int
+        Number of named frames beside the links.
+    notes : tuple of str
+        Of the file's reader.
+
+    Examples
+    --------
+    >>> facts = ff.analysis.overview(ff.robots.space_manipulator())
+    >>> heaviest = max(facts.links, key=lambda link: link.mass)
+    >>> facts.base, heaviest.name, f"{heaviest.share:.0%} of {facts.mass:.0f} kg"
+    ('free', 'satellite', '91% of 481 kg')
+    """
+
+    __repr__ = short_repr
+
+    name: str
+    base: str
+    base_origin: str
+    nq: int
+    nv: int
+    independent: int
+    mass: float
+    total_mass: float
+    gravity: np.ndarray
+    actuated: tuple[str, ...]
+    links: tuple[LinkRow, ...]
+    joints: tuple[JointRow, ...]
+    loops: tuple[LoopRow, ...]
+    sites: int
+    notes: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        loops = [loops_table(self.loops)] if self.loops else []
+        return html_tables(f"{visible(self.name)}  {totals(self)}", [joints_table(self.joints), *loops])
+
+
+@public
+def overview(model: Model) -> Overview:
+    """Facts of a robot, read off its model; nothing is computed but sums.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Overview
+        Links, joints, loops, totals.
+
+    Examples
+    --------
+    >>> facts = ff.analysis.overview(ff.close_loops(ff.robots.kangaroo_like()))
+    >>> facts.nv, facts.independent, len(facts.loops), sum(loop.rows for loop in facts.loops)
+    (82, 18, 24, 64)
+    """
+    d, independent = model.description, model.nv
+    model = model.tree
+    mimics = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
+    actuated = set(model.actuated)
+    joints = tuple(
+        _joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed"
+    )
+    return Overview(
+        name=model.name,
+        base=base_kind(d),
+        base_origin=ORIGINS.get(d.base, ""),
+        nq=model.nq,
+        nv=model.nv,
+        independent=independent,
+        mass=float(model.mass),
+        total_mass=float(sum(link.inertia.mass for link in d.links)),
+        gravity=np.array(model.gravity, dtype=float),
+        actuated=tuple(model.actuated),
+        links=_link_rows(d),
+        joints=joints,
+        loops=tuple(
+            LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask)) for x in model.loops
+        ),
+        sites=len(d.sites),
+        notes=tuple(d.notes),
+    )
+
+
+def loop_kind(mask: tuple[int, ...]) -> str:
+    """A word for the usual masks, the tied directions otherwise."""
+    words: dict[tuple[int, ...], str] = {
+        (1, 1, 1, 0, 0, 0): "point",
+        (1, 1, 1, 1, 1, 0): "hinge",
+        (1, 1, 1, 1, 1, 1): "weld",
+    }
+    directions = ("x", "y", "z", "rx", "ry", "rz")
+    return words.get(tuple(mask)) or " ".join(d for d, on in zip(directions, mask, strict=True) if on)
+
+
+def _link_rows(d: Description) -> tuple[LinkRow, ...]:
+    total = sum(link.inertia.mass for link in d.links) or 1.0
+    rows = []
+    for link, joint, depth in links_in_tree_order(d):
+        rows.append(
+            LinkRow(
+                name=link.name,
+                parent=joint.parent if joint else None,
+                joint=joint.name if joint else None,
+                joint_kind=joint.kind if joint else None,
+                depth=depth,
+                mass=link.inertia.mass,
+                share=link.inertia.mass / total,
+                com=link.inertia.com,
+                rotational=link.inertia.rotational,
+            )
+        )
+    return tuple(rows)
+
+
+def _joint_row(model: Model, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
+    part = slice(joint.iv, joint.iv + joint.nv)
+    return JointRow(
+        name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated, mimics=mimics,
+        nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv,
+        lower=model.position_lower[part], upper=model.position_upper[part], velocity=model.velocity_limit[part],
+        effort=model.effort_limit[part], armature=model.armature[part], damping=model.damping[part],
+        friction=model.friction[part],
+    )  # fmt: skip

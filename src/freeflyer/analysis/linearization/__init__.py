@@ -1,0 +1,1 @@
+"""Linearised dynamics of one robot: accuracy, modes, recovery after a push."""

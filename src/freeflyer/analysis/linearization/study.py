@@ -1,0 +1,132 @@
+"""A robot about a posture at rest: what holds it, how it moves when left alone, and what its inputs can steer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freeflyer.analysis.linearization.modes import Mode, modes_of
+from freeflyer.contacts.constrained_linearization import linearize
+from freeflyer.control.controllable import Controllability, controllability
+from freeflyer.control.costs import check_bandwidth
+from freeflyer.control.equilibria import Equilibrium, equilibrium
+from freeflyer.control.inputs import Inputs
+from freeflyer.control.regulator import Regulator, lqr
+from freeflyer.control.words import coordinate_names, describe_forces
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.errors import FreeflyerError
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class LinearStudy:
+    """x_dot = A x + B u about q at rest, x = [eta; dv] on the group.
+
+    q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the
+    coordinates' own axes (N, N m). `found`: how q was found; `held`: what holds it. A (2 nv, 2 nv), B (2 nv, m), open
+    poles (2 nv, 2) real and imaginary (1/s), `modes` the same in words. `steering`: what the inputs reach;
+    `distance` to the nearest pair that they could not steer, over the size of A and B (0: some motion is out of reach).
+    Conditions: of the mass matrix without units, and of A's eigenvectors (infinite: it has too few). closed (2 nv, 2): poles
+    under the regulator of `bandwidth` (rad/s), empty where there is none, for the reason `refusal`.
+    """
+
+    robot: str
+    q: np.ndarray
+    coordinates: tuple[str, ...]
+    inputs: tuple[str, ...]
+    u: np.ndarray
+    missing: np.ndarray
+    moved: float
+    found: str
+    held: str
+    A: np.ndarray
+    B: np.ndarray
+    poles: np.ndarray
+    modes: tuple[Mode, ...]
+    states: int
+    rank: int
+    uncontrollable: tuple[str, ...]
+    unstabilizable: tuple[str, ...]
+    distance: float
+    mass_condition: float
+    eigenvector_condition: float
+    bandwidth: float
+    closed: np.ndarray
+    refusal: str
+    notes: tuple[str, ...]
+
+
+def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
+    """Linearise about q (nq,) or, with `search`, about the nearest equilibrium found from there.
+
+    Where the inputs hold no posture near, q stays and what is missing is held from outside, and named in the result
+   . Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
+    """
+    bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
+    at = equilibrium(model, q, inputs, search=search)
+    rest = np.zeros(model.nv)
+    tau, external = inputs.forces_and_wrenches(at.u)
+    found = linearize(model, at.q, rest, tau + at.missing, external)
+    A, B = found.A, found.B @ inputs.matrix(model, at.q)
+    M = mass_matrix(model, at.q)
+    scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))
+    As, Bs = scale[:, None] * A / scale, scale[:, None] * B
+    values, vectors = np.linalg.eig(As)
+    steering = controllability(model, M, A, B)
+    regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
+    d = np.sqrt(np.diagonal(M))
+    return LinearStudy(
+        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
+        _describe_holding(model, at), A, B, _pairs(values),
+        modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
+        steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
+        bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator),
+    )  # fmt: skip
+
+
+def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
+    try:
+        return lqr(model, at.q, inputs, bandwidth=bandwidth), ""
+    except FreeflyerError as error:
+        return None, str(error)
+
+
+def _describe_holding(model: Model, at: Equilibrium) -> str:
+    if at.balanced:
+        return "held by the inputs alone"
+    least = 1e-9 * max(1.0, float(np.max(np.abs(at.missing))))
+    return (
+        f"held from outside, as by a hoist or the ground: {describe_forces(model, at.missing, least)}, constant in the "
+        "coordinates' own axes; the inputs hold the rest"
+    )
+
+
+def _notes(model: Model, regulator: Regulator | None) -> tuple[str, ...]:
+    found = []
+    if model.loops:
+        found.append(f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
+    if regulator is not None and regulator.left_out:
+        found.append(f"free spins that the regulator leaves out: {', '.join(regulator.left_out)}")
+    return tuple(found)
+
+
+def _pairs(values: NDArray[np.complex128]) -> np.ndarray:
+    """Real and imaginary part, fastest growing first."""
+    order = np.lexsort((values.imag, -values.real))
+    return np.stack([values.real[order], values.imag[order]], axis=-1)
+
+
+def _condition(x: np.ndarray) -> float:
+    s = np.linalg.svd(x, compute_uv=False)
+    return float(s[0] / s[-1]) if s.size and s[-1] > np.finfo(float).eps * s[0] else float("inf")
+
+
+def _distance(A: np.ndarray, B: np.ndarray, values: NDArray[np.complex128], steering: Controllability) -> float:
+    """Smallest singular value of [A - s, B] at the poles s, over the largest at 0 (an upper bound of the true distance)."""
+    if steering.rank < steering.states or not B.size:
+        return 0.0
+    eye = np.eye(len(A))
+    least = min(np.linalg.svd(np.hstack([A - s * eye, B]), compute_uv=False)[-1] for s in values[values.imag >= 0.0])
+    return float(least / np.linalg.norm(np.hstack([A, B]), 2))

@@ -1,0 +1,177 @@
+"""The one runner: every algorithm on one robot, ours and the peer's in alternating blocks of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.checks.states import States, random_states
+from freeflyer.analysis.timing import peer as peers
+from freeflyer.analysis.timing.algorithms import (
+    ALGORITHMS,
+    BY_NAME,
+    Algorithm,
+    batch_call,
+    has_enough_links,
+    into_memory,
+    outermost_frame,
+    single_call,
+)
+from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.machine import usable_cores
+from freeflyer.analysis.timing.results import ClosedTimings, RobotTimings, Timing
+from freeflyer.dynamics.all_terms import AllTerms
+from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.progress import Progress, no_progress
+
+NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
+LARGEST_RESULT = 2**29  # bytes
+CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: states in a batch, blocks whose median counts, s in a block, threads of a second run."""
+
+    batch: int = 4096
+    blocks: int = 15
+    block_seconds: float = 4e-3
+    threads: int = 2
+
+    @property
+    def batch_blocks(self) -> int:
+        return max(5, self.blocks // 2)
+
+
+def largest_batch(nv: int) -> int:
+    """How many states fit into LARGEST_RESULT when each gives an (nv, nv) matrix; a multiple of 8, at least 8."""
+    return max(8, LARGEST_RESULT // (8 * max(nv, 1) ** 2) // 8 * 8)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Run batches on `count` threads, and as before afterwards."""
+    before = get_threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
+def time_robot(
+    model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
+    algorithms: tuple[str, ...] = NAMES, closed: bool = True, progress: Progress = no_progress,
+) -> RobotTimings:  # fmt: skip
+    """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them.
+    `closed`: also with its loops closed, if it has any."""
+    effort = effort or Effort()
+    effort = replace(
+        effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())
+    )
+    x, frame = random_states(model, effort.batch), outermost_frame(model)
+    peer, note = None, None
+    if with_peer:
+        try:
+            peer = peers.peer_for(model, urdf, frame, mjcf)
+        except peers.NoPeerError as error:
+            note = f"no peer: {error}"
+    rows = []
+    for name in algorithms:
+        if not has_enough_links(model, BY_NAME[name]):
+            continue  # wrenches or contacts on more links than there are
+        progress(0.0, f"{model.name}: {name}")
+        rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
+    with_loops, open_note = _time_closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
+    return RobotTimings(
+        model.name,
+        model.nq,
+        model.nv,
+        len(model.joints),
+        effort.batch,
+        effort.threads,
+        effort.blocks,
+        effort.batch_blocks,
+        tuple(rows),
+        "; ".join(filter(None, (note, open_note))) or None,
+        with_loops,
+    )
+
+
+def _time_closed(
+    model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
+) -> tuple[ClosedTimings | None, str | None]:
+    """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
+    if not model.constraint_rows[0]:
+        return None, None
+    from freeflyer.analysis.timing.closed.runner import time_closed
+    from freeflyer.linkages import LinkageError
+
+    batch = min(effort.batch, CLOSED_BATCH)
+    try:
+        with threads(1):
+            return time_closed(model, mjcf, with_peer, batch, effort.blocks, effort.block_seconds, progress), None
+    except LinkageError as error:
+        return None, f"loops left open: {error}"
+
+
+def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:
+    one, many = (make(model, algorithm, x, frame) for make in (single_call, batch_call))
+    calls, fresh = ([f for f in (call, into_memory(algorithm, call)) if f] for call in (one, many))
+    means = None
+    if peer is not None:
+        calls.append(peers.CALLS[algorithm.name](peer, peer.state(x, 0)))
+        theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
+        fresh.append(theirs)
+    call, *others = time_interleaved(calls, effort.blocks, effort.block_seconds)
+    peer_call = others.pop() if peer else None
+    with threads(1):
+        batch_fresh, *more = time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
+    peer_batch = more.pop() / x.count if peer else None
+    spread = None
+    if effort.threads > 1:
+        with threads(effort.threads):
+            (spread,) = time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
+    return Timing(
+        algorithm=algorithm.name,
+        call=call,
+        call_out=others[0] if others else None,
+        batch=(more[0] if more else batch_fresh) / x.count,
+        batch_fresh=batch_fresh / x.count,
+        batch_threads=None if spread is None else spread / x.count,
+        peer=peer.label if peer else None,
+        peer_call=peer_call,
+        peer_batch=peer_batch,
+        peer_batch_means=means,
+        difference=difference(model, algorithm, x, frame, peer) if peer else None,
+    )
+
+
+def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer) -> float:
+    """The largest difference between our result and the peer's at the first state, over the largest entry."""
+    worst = 0.0
+    answers = peers.answer(peer, algorithm.name, peer.state(x, 0))
+    for (ours, axes), theirs in zip(parts(single_call(model, algorithm, x, frame)(), algorithm.axes), answers, strict=True):
+        for axis in axes:
+            ours = np.take(ours, peer.columns, axis=axis)
+        theirs = theirs.reshape(ours.shape)  # of one column it makes a vector
+        worst = max(worst, float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12)))
+    return worst
+
+
+def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[int, ...]]]:
+    """(an array, which of its axes run over velocity coordinates) of each result; the matrices of derivatives as one."""
+    if isinstance(result, AllTerms):
+        return [
+            (result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
+            (result.centroidal_momentum_matrix, (1,)), (result.poses, ()), (result.jacobians, (2,)), (result.velocities, ()),
+            (result.bias_accelerations, ()),
+        ]  # fmt: skip
+    if hasattr(result, "dq"):
+        return [(np.stack(result, axis=-3), axes)]
+    return [(np.asarray(result, dtype=float), axes)]

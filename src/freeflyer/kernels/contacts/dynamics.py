@@ -1,0 +1,291 @@
+"""Accelerations, and velocities after impacts, of trees whose motion a constraint set restricts.
+
+    M a + bias = tau + J^T y,   J a + bias_J = 0          RBDA (2008), 8.2, with M = L^T D L and its sparsity (6.5)
+
+With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.contacts.rows import (
+    axes_place,
+    first_item_row,
+    held_wrenches,
+    item_int,
+    put_set_rows,
+    table_int,
+)
+from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import dot, load3
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
+from freeflyer.kernels.model.set_layout import (
+    FIRST_FREE,
+    HELD,
+    ITEM_FIRST_ROW,
+    ITEM_KIND,
+    ITEM_ROWS,
+    N_ITEMS,
+    N_PATH,
+    N_SET_ROWS,
+    NORMAL,
+    PATH_AT,
+    VERDICT_SIZE,
+)
+from freeflyer.kernels.tree.all_terms import areas
+from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
+from freeflyer.kernels.tree.crba import put_mass_matrix
+from freeflyer.kernels.tree.factor import coordinate_before, factor, line_start, zeros_workspace
+from freeflyer.kernels.tree.motions import body_motions, motions_workspace
+from freeflyer.kernels.tree.rnea import rnea
+
+
+@kernel
+def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D, given the kinematics in `work`; the diagonal (nv,) of M."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    inertias, S, F, _, _ = areas(topology)
+    L = workspace(diagonal, nv * stride + 8)
+    subtree_inertias(topology, parameters, work, inertias)
+    column_rows(topology, parameters, work, inertias, S, F)
+    if load_int(topology, N_COLUMNS) == nv:
+        put_mass_rows(topology, parameters, work, S, F, L)
+    else:
+        M = workspace(diagonal, nv * nv + 8)
+        put_mass_matrix(topology, parameters, work, S, F, M)
+        for i in range(nv):
+            for k in range(0, i + 1, row_step(M)):
+                store_row(L, stride * i + k, load_row(M, nv * i + k))
+    for i in range(nv):
+        store(diagonal, i, load(L, stride * i + i))
+    factor(topology, L)
+    return L
+
+
+@inlined
+def put_mass_rows(topology, parameters, work, S, F, L):
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
+    `factor` copies them and nothing reads them."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
+    armature = load_int(topology, ARMATURE_AT)
+    for i in range(nv):
+        f = scalar_column(work, F, stride, i)
+        if step > 1:
+            for k in range(0, i + 1, step):
+                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
+        else:
+            k = i
+            while k >= 0:
+                store(L, stride * i + k, spatial_dot(spatial_of(scalar_column(work, S, stride, k)), spatial_of(f)))
+                k = coordinate_before(topology, k)
+        store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
+
+
+@inlined
+def path_of(topology):
+    """(where topology lists the coordinates that move any row, descending; how many)."""
+    return load_int(topology, TABLE_AT) + table_int(topology, PATH_AT), table_int(topology, N_PATH)
+
+
+@kernel
+def whiten(topology, L, X, width):
+    """Columns X (nv, width) become L^-T X."""
+    stride = load_int(topology, COLUMN_ROW)
+    path, count = path_of(topology)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        end = coordinate_before(topology, j)
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
+            end = coordinate_before(topology, start)
+
+
+@inlined
+def inward(topology, L, x):
+    """x (nv,) becomes L^-T x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V) - 1, -1, -1):
+        y, end = load(x, j), coordinate_before(topology, j)
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                store(x, i, load(x, i) - load(L, stride * j + i) * y)
+            end = coordinate_before(topology, start)
+
+
+@inlined
+def outward(topology, L, x):
+    """x (nv,) becomes L^-1 D^-1 x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V)):
+        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                y = y - load(L, stride * j + i) * load(x, i)
+            end = coordinate_before(topology, start)
+        store(x, j, y)
+
+
+@kernel
+def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces):
+    """Wrenches [force; torque] on the items' frames (items, 6), the multipliers (r,) of the public rows, and the forces along the
+    items' normals (items,)."""
+    start = first_item_row(topology)
+    for i in range(start):
+        store(multipliers, i, load(y, i))
+    for n in range(table_int(topology, N_ITEMS)):
+        row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
+        f = force_of(wrenches, y, row, start, count)
+        store_spatial(forces, 6 * n, f)
+        store(normal_forces, n, dot(f[0], load3(wrenches, axes_place(topology, n) + NORMAL)))
+        if item_int(topology, n, ITEM_KIND) == HELD:
+            at = held_wrenches(topology, n, True) + 6 * count
+            for i in range(count):
+                total = 0.0 * load(y, row)
+                for j in range(count):
+                    total = total + load(parameters, at + count * i + j) * load(y, row + j)
+                store(multipliers, row + i, total)
+        else:
+            for i in range(count):
+                store(multipliers, row + i, load(y, row + i))
+
+
+@inlined
+def force_of(wrenches, y, row, start, count):
+    """The sum of `count` unit wrenches from row `row` on, times y."""
+    zero = 0.0 * load(y, row)
+    f, n = (zero, zero, zero), (zero, zero, zero)
+    for i in range(count):
+        f, n = spatial_add_scaled((f, n), load(y, row + i), load_spatial(wrenches, 6 * (row - start + i)))
+    return f, n
+
+
+@inlined
+def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
+    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
+    sizes (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
+    rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
+    path, count = path_of(topology)
+    G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
+    put_gram(topology, path, count, X, L, stride + 1, rows, width, G)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        s = load(L, (stride + 1) * j) * load(x, j)
+        for i in range(rows):
+            store(b, i, load(b, i) - s * load(X, width * j + i))
+    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, load(sizes, rows), y, found)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        total = load(x, j)
+        for i in range(rows):
+            total = total + load(X, width * j + i) * load(y, i)
+        store(x, j, total)
+    outward(topology, L, x)
+    for i in range(table_int(topology, VERDICT_SIZE)):
+        store(verdict, i, load(found, i))
+    put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
+    return G
+
+
+@inlined
+def zero_workspace(q, n):
+    """n numbers, the first of them zero."""
+    made = workspace(q, n)
+    store(made, 0, 0.0)
+    return made
+
+
+@inlined
+def items_workspace(topology, q):
+    """Room for the unit wrenches and axes of the items."""
+    return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
+
+
+@inlined
+def size_of(a):
+    """|a|"""
+    return sqrt(a * a)
+
+
+@inlined
+def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict):
+    """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
+    `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
+    nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
+    width = row_width(q, rows)
+    body_motions(topology, work, v, to)
+    diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
+    L = factored_mass(topology, parameters, work, diagonal)
+    X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
+    wrenches = items_workspace(topology, q)
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
+    rnea(topology, parameters, q, v, zero, x)
+    for i in range(rows):
+        store(sizes, i, size_of(load(b, i)))
+        store(b, i, -1.0 * load(b, i))
+    total = 0.0 * load(x, 0)
+    for j in range(nv):
+        swept = load(diagonal, j) * load(v, j) * load(v, j)  # of which the rows' rates have their rounding
+        both = size_of(load(tau, j)) + size_of(load(x, j)) + swept
+        total = total + both * both / load(diagonal, j)
+        store(x, j, load(tau, j) - load(x, j))
+    store(sizes, rows, sqrt(total))
+    whiten(topology, L, X, width)
+    inward(topology, L, x)
+    G = put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict)
+    return L, X, G, wrenches
+
+
+@kernel
+def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal_forces, verdict):
+    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames, normal_forces (items,) their parts along the items' normals;
+    multipliers (r,) of the rows; verdict: see set_layout."""
+    nv = load_int(topology, N_V)
+    _, _, _, _, end = areas(topology)
+    work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
+    solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
+    for j in range(nv):
+        store(a, j, load(x, j))
+
+
+@kernel
+def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
+    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
+    (items,), verdict."""
+    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width, to = row_width(q, rows), load_int(topology, FREE_AT)
+    _, _, _, _, end = areas(topology)
+    work = motions_workspace(topology, parameters, q, end - to)
+    body_motions(topology, work, v, to)
+    x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
+    L = factored_mass(topology, parameters, work, diagonal)
+    X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
+    wrenches = items_workspace(topology, q)
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
+    total = 0.0 * load(v, 0)
+    for j in range(nv):
+        total = total + load(diagonal, j) * load(v, j) * load(v, j)
+    store(sizes, rows, sqrt(total))
+    for i in range(rows):
+        store(sizes, i, size_of(load(b, i)))
+        store(b, i, -1.0 * load(b, i))
+    whiten(topology, L, X, width)
+    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
+    for j in range(nv):
+        store(after, j, load(v, j) + load(x, j))
+

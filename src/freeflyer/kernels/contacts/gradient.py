@@ -1,0 +1,294 @@
+"""Derivatives of set_dynamics by q, v and tau, by one factor of M: of sets of held contacts and locks whose rows are independent.
+
+With g_x the derivatives of M a + bias - J^T y by x at fixed a and y (-1 for tau), b_x those of J a + bias_J, Y = L^-T g_x and the
+whitened columns X = L^-T J^T:
+
+    (X^T D^-1 X) y_x = X^T D^-1 Y - b_x        a_x = L^-1 D^-1 (X y_x - Y)
+
+With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that it moves column j changes the acceleration by
+Y_j - V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    keep_below,
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
+from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
+from freeflyer.kernels.derivatives.forward import put_inverse_rows
+from freeflyer.kernels.derivatives.gradient_rows import rows3
+from freeflyer.kernels.derivatives.inverse import (
+    DIRECTION_RECORD,
+    FORCE,
+    LAST,
+    MOTION_RECORD,
+    T,
+    Y,
+    accelerations,
+    areas,
+    armature_rates_at,
+    more_than_kinematics,
+    put_pairs,
+    put_table,
+    subtree_forces,
+    subtree_loads,
+    table_size,
+    velocities,
+)
+from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
+from freeflyer.kernels.linkages.blocks import zero_rows
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
+from freeflyer.kernels.math.dense import ZERO
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    load_spatial,
+    motion_cross,
+    spatial_dot,
+    spatial_of,
+    spatial_scale,
+    store_spatial,
+)
+from freeflyer.kernels.model.joints.armature import put_armature_rates
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_COLUMNS, N_V
+from freeflyer.kernels.model.set_layout import (
+    FLAGS,
+    HELD,
+    ITEM_FIRST_ROW,
+    ITEM_FRAME,
+    ITEM_KIND,
+    ITEM_ROWS,
+    N_ITEMS,
+    N_SET_ROWS,
+    VERDICT_SIZE,
+)
+from freeflyer.kernels.tree.all_terms import areas as motion_areas
+from freeflyer.kernels.tree.columns import row_dot
+from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
+from freeflyer.kernels.tree.frames import BODY, frame_body
+from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
+from freeflyer.kernels.tree.wrenches import wrench_from_root
+
+ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g
+
+
+@kernel
+def subtract_item_forces(topology, parameters, work, items, forces):
+    """The forces required by subtrees are reduced by the wrenches (items, 6) on the items' frames."""
+    for n in range(table_int(topology, N_ITEMS)):
+        frame = item_int(topology, n, ITEM_FRAME)
+        i, F, _ = wrench_from_root(topology, parameters, work, frame, load_spatial(items, 6 * n), BODY)
+        while i > 0:
+            accumulate_spatial(work, forces + FORCE * i, spatial_scale(-1.0, F))
+            i = parent_of(topology, i)
+
+
+@kernel
+def put_set_table(topology, parameters, v, a, work, items, table):
+    """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
+    g = load3(parameters, GRAVITY)
+    _, _, _, _, forces, _ = areas(topology)
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, items, 0, BODY)
+    subtract_item_forces(topology, parameters, work, items, forces)
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+
+
+@kernel
+def put_item_changes(topology, parameters, work, table, n, wrenches, numbers, by_q, by_v, width):
+    """Rows of held item n, over columns: the power of its unit wrenches along derivatives of its frame's acceleration. numbers:
+    room for ITEM_CHANGE a row."""
+    end, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
+    directions, motions, _, _, _, _ = areas(topology)
+    frame, count, first = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_ROWS), item_int(topology, n, ITEM_FIRST_ROW)
+    i, g = frame_body(topology, frame), load3(parameters, GRAVITY)
+    if i > 0:
+        _, reach = column_range(topology, i)
+        V = load_spatial(work, motions + MOTION_RECORD * i)
+        for k in range(count):
+            F = load_spatial(wrenches, 6 * (first - first_item_row(topology) + k))
+            _, F, _ = wrench_from_root(topology, parameters, work, frame, F, BODY)
+            store_spatial(numbers, ITEM_CHANGE * k, F)
+            store_spatial(numbers, ITEM_CHANGE * k + 6, force_cross(V, F))
+            store3(numbers, ITEM_CHANGE * k + 12, cross(F[0], g))
+        for c in range(0, reach, step):
+            last = load_row(table, LAST * stride + c)
+            s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, end))
+            l, w = motion_cross(spatial_of(record_rows(topology, work, motions, MOTION_RECORD, OF_PARENT, c, end)), s)
+            for k in range(count):
+                at, to = ITEM_CHANGE * k, width * (first + k) + c
+                f, h = load_spatial(numbers, at), load_spatial(numbers, at + 6)
+                x = row_dot(f[0] + f[1], table, Y * stride + c, stride) + dot(load3(numbers, at + 12), s[1])
+                x = x + (dot(h[0], l) + dot(h[1], w))
+                y = row_dot(f[0] + f[1], table, T * stride + c, stride) + spatial_dot(h, s)
+                store_row(by_q, to, keep_below(table, select_less(last, reach - 1, 0.0, x), c, reach))
+                store_row(by_v, to, keep_below(table, select_less(last, reach - 1, 0.0, y), c, reach))
+
+
+@kernel
+def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, length):
+    """Derivatives of J a + bias by q and v at fixed a: rows `length` long, of held items; of others zero."""
+    rows, n, stride = table_int(topology, N_SET_ROWS), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    direct, width, Q, V = n == load_int(topology, N_V), length, by_q, by_v
+    if not direct:
+        width = stride
+        Q, V = workspace(table, rows * stride + 8), workspace(table, rows * stride + 8)
+        zero_rows(Q, 0, rows * stride)
+        zero_rows(V, 0, rows * stride)
+    zero_rows(by_q, 0, rows * length)
+    zero_rows(by_v, 0, rows * length)
+    numbers = workspace(table, 6 * ITEM_CHANGE)
+    for k in range(table_int(topology, N_ITEMS)):
+        if item_int(topology, k, ITEM_KIND) == HELD:
+            put_item_changes(topology, parameters, work, table, k, wrenches, numbers, Q, V, width)
+    if not direct:
+        for i in range(rows):
+            for c in range(n):
+                to = length * i + coordinate(topology, c)
+                store(by_q, to, load(by_q, to) + load(Q, width * i + c))
+                store(by_v, to, load(by_v, to) + load(V, width * i + c))
+
+
+@inlined
+def add_row3(s, A, at, step, x):
+    """Three row scalars, plus s times those at `at`."""
+    return add_scaled(x, s, rows3(A, at, step))
+
+
+@kernel
+def put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
+    """Right sides of the equations of y_q, y_v and y_tau, in place of b_q and b_v."""
+    rows, stride, step = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW), row_step(Q)
+    path, count = path_of(topology)
+    for i in range(rows):
+        for j in range(0, length, 3 * step):
+            at, zero = length * i + j, 0.0 * load_row(by_q, length * i + j)
+            q, v, e = scale(-1.0, rows3(by_q, at, step)), scale(-1.0, rows3(by_v, at, step)), (zero, zero, zero)
+            for n in range(count):
+                k = load_int(topology, path + n)
+                s = load(L, (stride + 1) * k) * load(X, width * k + i)
+                if not all_below(s, ZERO):
+                    there = length * k + j
+                    q, v, e = add_row3(s, Q, there, step, q), add_row3(s, V, there, step, v), add_row3(-1.0 * s, E, there, step, e)
+            put_rows3(by_q, at, step, q)
+            put_rows3(by_v, at, step, v)
+            put_rows3(by_tau, at, step, e)
+
+
+@kernel
+def solve_right_sides(G, rows, width, flags, by_q, by_v, by_tau, length):
+    """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others get zero."""
+    inverses, step = workspace(G, rows + 1), row_step(G)
+    for c in range(rows):
+        store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
+    for j in range(0, length, 3 * step):
+        for i in range(rows):
+            at = length * i + j
+            q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
+            for c in range(i):
+                s, there = -1.0 * load(inverses, c) * load(G, width * c + i), length * c + j
+                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
+            put_rows3(by_q, at, step, q)
+            put_rows3(by_v, at, step, v)
+            put_rows3(by_tau, at, step, e)
+        for i in range(rows - 1, -1, -1):
+            at, d = length * i + j, load(inverses, i)
+            q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
+            for c in range(i + 1, rows):
+                s, there = -1.0 * load(G, width * i + c), length * c + j
+                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
+            put_rows3(by_q, at, step, scale(d, q))
+            put_rows3(by_v, at, step, scale(d, v))
+            put_rows3(by_tau, at, step, scale(d, e))
+
+
+@kernel
+def subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length):
+    """Q and V become Y - X y; E, which is -Y for tau, becomes X y - Y."""
+    rows, step = table_int(topology, N_SET_ROWS), row_step(Q)
+    path, count = path_of(topology)
+    for n in range(count):
+        k = load_int(topology, path + n)
+        for j in range(0, length, 3 * step):
+            at = length * k + j
+            q, v, e = rows3(Q, at, step), rows3(V, at, step), rows3(E, at, step)
+            for i in range(rows):
+                s = load(X, width * k + i)
+                if not all_below(s, ZERO):
+                    there = length * i + j
+                    q, v = add_row3(-1.0 * s, by_q, there, step, q), add_row3(-1.0 * s, by_v, there, step, v)
+                    e = add_row3(s, by_tau, there, step, e)
+            put_rows3(Q, at, step, q)
+            put_rows3(V, at, step, v)
+            put_rows3(E, at, step, e)
+
+
+@kernel
+def put_multipliers(topology, parameters, y, length, out):
+    """The rows of y as those of the multipliers (r, nv) of the public rows."""
+    nv, step = load_int(topology, N_V), row_step(y)
+    for i in range(first_item_row(topology)):
+        put_row(y, length * i, nv, out, nv * i)
+    made = workspace(y, length)
+    for n in range(table_int(topology, N_ITEMS)):
+        row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
+        for i in range(count):
+            if item_int(topology, n, ITEM_KIND) == HELD:
+                numbers = held_wrenches(topology, n, True) + 6 * count + count * i
+                for j in range(0, length, 3 * step):
+                    total = scale(load(parameters, numbers), rows3(y, length * row + j, step))
+                    for c in range(1, count):
+                        total = add_row3(load(parameters, numbers + c), y, length * (row + c) + j, step, total)
+                    put_rows3(made, j, step, total)
+                put_row(made, 0, nv, out, nv * (row + i))
+            else:
+                put_row(y, length * (row + i), nv, out, nv * (row + i))
+
+
+@kernel
+def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau, verdict):
+    """Derivatives (nv, nv) of a and (r, nv) of the multipliers by q, v and tau; the verdict of set_dynamics. For sets without
+    rolling bodies and loops; where rows depend on others, derivatives do not exist, and the outputs are undefined."""
+    nv, rows, length = load_int(topology, N_V), table_int(topology, N_SET_ROWS), solved_width(topology, q)
+    width = row_width(q, rows)
+    _, _, _, _, end = motion_areas(topology)
+    more = max(end - load_int(topology, FREE_AT), more_than_kinematics(topology))
+    work, a = kinematics_workspace(topology, parameters, q, more), workspace(q, nv + 1)
+    items, y, found = (
+        zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1),
+        workspace(q, table_int(topology, VERDICT_SIZE)),
+    )  # fmt: skip
+    normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
+    L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
+    table = workspace(q, table_size(topology))
+    put_set_table(topology, parameters, v, a, work, items, table)
+    Q, V, E = workspace(q, nv * length), workspace(q, nv * length), workspace(q, nv * length)
+    put_inverse_rows(topology, table, 0, 0, Q, V, length)
+    inward(topology, L, Q, V, E, length)
+    by_q, by_v, by_tau = workspace(q, rows * length + 8), workspace(q, rows * length + 8), workspace(q, rows * length + 8)
+    put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, length)
+    put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length)
+    solve_right_sides(G, rows, width, found, by_q, by_v, by_tau, length)
+    subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length)
+    outward(topology, L, Q, V, E, length, dq, 0, dv, 0, nv, dtau, 0)
+    put_multipliers(topology, parameters, by_q, length, y_q)
+    put_multipliers(topology, parameters, by_v, length, y_v)
+    put_multipliers(topology, parameters, by_tau, length, y_tau)
+    for i in range(table_int(topology, VERDICT_SIZE)):
+        store(verdict, i, load(found, i))

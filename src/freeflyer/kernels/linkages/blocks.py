@@ -1,0 +1,347 @@
+"""Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates
+from independent ones, multipliers of the constraints from forces.
+
+papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
+from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
+from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
+from freeflyer.kernels.model.linkage_layout import (
+    BLOCK_INTS,
+    BLOCKS_AT,
+    INDEPENDENTS_AT,
+    INVERSE,
+    INVERSES,
+    LARGEST_SIZE,
+    LINKAGE_AT,
+    N_BLOCKS,
+    N_INDEPENDENT,
+    N_OUTSIDE,
+    PLACES_AT,
+    ROWS_AT,
+    SIZE,
+    STRIDE,
+)
+from freeflyer.kernels.tree.motions import body_motions
+
+OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
+REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
+
+
+@inlined
+def linkage_int(topology, k):
+    """Entry k of the linkage's header."""
+    return load_int(topology, load_int(topology, LINKAGE_AT) + k)
+
+
+@inlined
+def block_of(topology, k):
+    """(size, number of coordinates outside, where its places and its rows are listed) of block k."""
+    at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
+    return (
+        load_int(topology, at + SIZE), load_int(topology, at + N_OUTSIDE),
+        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT),
+    )  # fmt: skip
+
+
+@inlined
+def inverse_of(topology, k):
+    """(where the inverse of block k begins, length of its rows)."""
+    at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
+    n = load_int(topology, at + SIZE)
+    return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
+
+
+@kernel
+def closed_or_nan(topology, residual):
+    """One, or NaN where a loop is open."""
+    worst = 0.0 * load(residual, 0)
+    for k in range(load_int(topology, N_ROWS)):
+        x = (OPEN_GAP / REDUNDANT_GAP) * load(residual, k)
+        worst = select_less(worst, x * x, x * x, worst)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, _, row_list = block_of(topology, k)
+        for i in range(n):
+            x = load(residual, load_int(topology, row_list + i))
+            worst = select_less(worst, x * x, x * x, worst)
+    return select_less(worst, OPEN_GAP * OPEN_GAP, 1.0, NAN)
+
+
+@inlined
+def linkage_buffers(topology, work):
+    """Room for (J, inverses, residual)."""
+    nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
+    return (
+        workspace(work, rows * nv + 8),
+        workspace(work, linkage_int(topology, INVERSES) + 8),
+        workspace(work, rows + 1),
+    )
+
+
+@kernel
+def linkage_rows(topology, parameters, q, work):
+    """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
+    J, inverses, residual = linkage_buffers(topology, work)
+    constraints_of(topology, parameters, q, work, residual, J)
+    invert_blocks(topology, J, inverses, closed_or_nan(topology, residual))
+    return J, inverses
+
+
+@kernel
+def invert_blocks(topology, J, inverses, factor):
+    """The inverses of all blocks of J times a factor; the square of the worst block's ratio of smallest to largest pivot, entries
+    of its rows outside of it counting as pivots: one joint that hardly closes its loop is nearly singular, too."""
+    nv = load_int(topology, N_V)
+    worst = 1.0 + 0.0 * load(J, 0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        to -= n
+        largest = 0.0 * worst
+        for i in range(n):
+            row = nv * load_int(topology, row_list + i)
+            for j in range(n):
+                store(inverses, to + stride * i + j, factor * load(J, row + load_int(topology, places + j)))
+            for j in range(n, n + outside):
+                x = load(J, row + load_int(topology, places + j))
+                largest = select_less(largest, x * x, x * x, largest)
+        ratio = invert(inverses, to, n, stride, largest)
+        worst = select_less(ratio, worst, ratio, worst)
+    return worst
+
+
+@kernel
+def pivot_ratio(topology, inverses, worst):
+    """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
+    if worst > GENERAL_PIVOT * GENERAL_PIVOT:
+        return sqrt(worst)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        at, _ = inverse_of(topology, k)
+        if not abs(load(inverses, at)) >= 0.0:
+            return -1.0 - k
+    return 0.0
+
+
+@kernel
+def complete_rates(topology, J, inverses, bias, x):
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0."""
+    nv = load_int(topology, N_V)
+    rest = workspace(x, nv + 1)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        for i in range(n):
+            row = load_int(topology, row_list + i)
+            total = load(bias, row)
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                total = total + load(J, nv * row + place) * load(x, place)
+            store(rest, i, total)
+        for d in range(n):
+            total = 0.0 * load(rest, 0)
+            for i in range(n):
+                total = total - load(inverses, to + stride * d + i) * load(rest, i)
+            store(x, load_int(topology, places + d), total)
+
+
+@kernel
+def solve_rates(topology, J, bias, x, y):
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`.
+
+    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For
+    one state.
+    """
+    nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
+    work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        width, largest = row_width(x, n + 2), 0.0
+        zero_rows(work, 0, n * width)
+        for i in range(n):
+            row = load_int(topology, row_list + i)
+            for d in range(n):
+                store(work, width * i + d, load(J, nv * row + load_int(topology, places + d)))
+            a, b = -load(bias, row), 0.0
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                slope = load(J, nv * row + place)
+                largest = max(largest, abs(slope))
+                a -= slope * load(x, place)
+                b -= slope * load(y, place)
+            store(work, width * i + n, a)
+            store(work, width * i + n + 1, b)
+        ratio = eliminate(work, 0, n, width, width, largest * largest)
+        if not ratio > GENERAL_PIVOT * GENERAL_PIVOT:
+            return -1.0 - k
+        worst = min(worst, ratio)
+        for d in range(n):
+            place = load_int(topology, places + d)
+            store(x, place, load(work, width * d + n))
+            store(y, place, load(work, width * d + n + 1))
+    return sqrt(worst)
+
+
+@kernel
+def project_forces(topology, J, inverses, tau, multipliers):
+    """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
+    coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
+
+    From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
+    """
+    nv = load_int(topology, N_V)
+    zero = 0.0 * load(tau, 0)
+    for k in range(load_int(topology, N_ROWS)):
+        store(multipliers, k, zero)
+    for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
+        n, outside, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        for i in range(n):
+            total = zero
+            for d in range(n):
+                total = total + load(inverses, to + stride * d + i) * load(tau, load_int(topology, places + d))
+            store(multipliers, load_int(topology, row_list + i), total)
+        for d in range(n):
+            store(tau, load_int(topology, places + d), zero)
+        for j in range(n, n + outside):
+            place = load_int(topology, places + j)
+            total = load(tau, place)
+            for i in range(n):
+                row = load_int(topology, row_list + i)
+                total = total - load(J, nv * row + place) * load(multipliers, row)
+            store(tau, place, total)
+
+
+@kernel
+def project_force_rows(topology, J, inverses, X, stride):
+    """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
+    nv, step = load_int(topology, N_V), row_step(X)
+    zero = like(load_row(X, 0), 0.0)
+    multipliers = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
+    for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
+        n, outside, places, row_list = block_of(topology, k)
+        to, width = inverse_of(topology, k)
+        for first in range(0, stride, step):
+            for i in range(n):
+                total = zero
+                for d in range(n):
+                    place = stride * load_int(topology, places + d)
+                    total = total + load(inverses, to + width * d + i) * load_row(X, place + first)
+                store_row(multipliers, step * i, total)
+            for d in range(n):
+                store_row(X, stride * load_int(topology, places + d) + first, zero)
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                total = load_row(X, stride * place + first)
+                for i in range(n):
+                    slope = load(J, nv * load_int(topology, row_list + i) + place)
+                    total = total - slope * load_row(multipliers, step * i)
+                store_row(X, stride * place + first, total)
+
+
+@inlined
+def zero_vector(like, n):
+    """n zeros (at least one)."""
+    x = workspace(like, n + 1)
+    for k in range(n + 1):
+        store(x, k, 0.0 * load(like, 0))
+    return x
+
+
+@kernel
+def scatter_independent(topology, u, v):
+    """Writes the independent rates u (nu,) to their places in v (nv,)."""
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(load_int(topology, N_INDEPENDENT)):
+        store(v, load_int(topology, at + i), load(u, i))
+
+
+@kernel
+def gather_independent(topology, tau, out):
+    """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(load_int(topology, N_INDEPENDENT)):
+        store(out, i, load(tau, load_int(topology, at + i)))
+
+
+@kernel
+def whole_velocity(topology, work, J, inverses, u):
+    """v (nv,) = G u."""
+    v = zero_vector(work, load_int(topology, N_V))
+    scatter_independent(topology, u, v)
+    complete_rates(topology, J, inverses, zero_vector(work, load_int(topology, N_ROWS)), v)
+    return v
+
+
+@kernel
+def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
+    """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
+    to = load_int(topology, FREE_AT)
+    body_motions(topology, work, v, to)
+    bias = workspace(work, load_int(topology, N_ROWS) + 1)
+    bias_of(topology, parameters, q, v, work, to, bias)
+    a = zero_vector(work, load_int(topology, N_V))
+    scatter_independent(topology, u_dot, a)
+    complete_rates(topology, J, inverses, bias, a)
+    return a
+
+
+@inlined
+def add_rows(X, to, s, Y, row, end):
+    """Entries of X from `to` on grow by s times those of Y from `row` on; `end` is a multiple of the row step."""
+    for k in range(0, end, row_step(X)):
+        store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
+
+
+@inlined
+def zero_rows(X, to, end):
+    """Zeros in X from `to` on; `end` is a multiple of the row step."""
+    for k in range(0, end, row_step(X)):
+        store_row(X, to + k, 0.0)
+
+
+@kernel
+def complete_rate_rows(topology, J, inverses, rest, X, stride):
+    """As `complete_rates`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row.
+
+    Rest is used up.
+    """
+    nv, step = load_int(topology, N_V), row_step(X)
+    zero = like(load_row(X, 0), 0.0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, width = inverse_of(topology, k)
+        for first in range(0, stride, step):
+            for i in range(n):
+                row = load_int(topology, row_list + i)
+                total = load_row(rest, stride * row + first)
+                for j in range(n, n + outside):
+                    place = load_int(topology, places + j)
+                    total = total + load(J, nv * row + place) * load_row(X, stride * place + first)
+                store_row(rest, stride * row + first, total)
+            for d in range(n):
+                total = zero
+                for i in range(n):
+                    row = stride * load_int(topology, row_list + i)
+                    total = total - load(inverses, to + width * d + i) * load_row(rest, row + first)
+                store_row(X, stride * load_int(topology, places + d) + first, total)
+
+
+@kernel
+def velocity_map(topology, J, inverses):
+    """G (nv rows of row_width(nu) numbers) with v = G u: papers/000 (6)-(8), for the whole robot."""
+    nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
+    stride = row_width(J, nu)
+    G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
+    zero_rows(G, 0, nv * stride)
+    zero_rows(rest, 0, rows * stride)
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(nu):
+        store(G, stride * load_int(topology, at + i) + i, 1.0)
+    complete_rate_rows(topology, J, inverses, rest, G, stride)
+    return G

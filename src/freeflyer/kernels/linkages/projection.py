@@ -1,0 +1,234 @@
+"""Dynamics of a closed linkage in its independent velocities u: v = G u, a = G udot + gamma. papers/000, appendix B.
+
+M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree come from its own algorithms; where they are
+projected no map is needed: G^T tau is what remains of tau when the constraints have taken their share.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.linkages.blocks import (
+    add_rows,
+    gather_independent,
+    linkage_int,
+    linkage_rows,
+    project_forces,
+    velocity_map,
+    whole_acceleration,
+    whole_velocity,
+    zero_rows,
+    zero_vector,
+)
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_ROWS, N_V
+from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT, SUPPORT_INTS, SUPPORTS_AT
+from freeflyer.kernels.tree.columns import (
+    column_rows,
+    inertia_tiles,
+    last_column,
+    row_dot,
+    scalar_column,
+    subtree_inertias,
+)
+from freeflyer.kernels.tree.composite import coordinate
+from freeflyer.kernels.tree.motions import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.rnea import rnea
+
+
+@kernel
+def projection_map(topology, parameters, q, G):
+    """G (nv, nu)."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
+    stride = row_width(H, nu)
+    for i in range(load_int(topology, N_V)):
+        for j in range(nu):
+            store(G, nu * i + j, load(H, stride * i + j))
+
+
+@kernel
+def projected_motion(topology, parameters, q, u, u_dot, v, a):
+    """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    x = whole_velocity(topology, work, J, inverses, u)
+    y = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, x)
+    for j in range(load_int(topology, N_V)):
+        store(v, j, load(x, j))
+        store(a, j, load(y, j))
+
+
+@inlined
+def inertias_at(topology):
+    """Where the inertias of bodies lie in work: behind the motions."""
+    return load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
+
+
+@inlined
+def projection_workspace(topology, parameters, q):
+    """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
+    return motions_workspace(
+        topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW)
+    )
+
+
+@inlined
+def support_of(topology, coordinate):
+    """(first, end) of the list, in topology, of independent rates that move a velocity coordinate."""
+    at = linkage_int(topology, SUPPORTS_AT) + SUPPORT_INTS * coordinate
+    first = load_int(topology, at)
+    return first, first + load_int(topology, at + 1)
+
+
+@kernel
+def half_mass(topology, parameters, work, G):
+    """P in nu rows of row_width(nu) numbers, with M_p = P + P^T: P = G^T U G, U the upper triangle of M, its diagonal halved.
+
+    U is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another.
+    """
+    nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
+    rows, pitch, composites = load_int(topology, COLUMN_ROW), row_width(work, nu), inertias_at(topology)
+    S = composites + inertia_tiles(topology)
+    F = S + 6 * rows
+    subtree_inertias(topology, parameters, work, composites)
+    column_rows(topology, parameters, work, composites, S, F)
+    products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
+    zero_rows(P, 0, nu * pitch)
+    step = row_step(work)
+    for c in range(nc):
+        end, s, j = last_column(topology, c) + 1, scalar_column(work, S, rows, c), coordinate(topology, c)
+        for k in range(c - c % step, end, step):
+            store_row(products, k, row_dot(s, work, F + k, rows))
+        zero_rows(Y, 0, pitch)
+        add_rows(Y, 0, 0.5 * load(products, c), G, pitch * j, pitch)
+        for k in range(c + 1, end):
+            add_rows(Y, 0, load(products, k), G, pitch * coordinate(topology, k), pitch)
+        add_projected(topology, P, pitch, G, j, Y)
+    for j in range(nv):
+        zero_rows(Y, 0, pitch)
+        add_rows(Y, 0, 0.5 * load(parameters, load_int(topology, ARMATURE_AT) + j), G, pitch * j, pitch)
+        add_projected(topology, P, pitch, G, j, Y)
+    return P
+
+
+@inlined
+def add_projected(topology, P, pitch, G, j, Y):
+    """P grows by the outer product of row j of G and the row Y."""
+    first, end = support_of(topology, j)
+    for n in range(first, end):
+        i = load_int(topology, n)
+        add_rows(P, pitch * i, load(G, pitch * j + i), Y, 0, pitch)
+
+
+@kernel
+def put_mass(topology, P, M):
+    """M (nu, nu) = P + P^T."""
+    nu = load_int(topology, N_INDEPENDENT)
+    pitch = row_width(P, nu)
+    for i in range(nu):
+        for j in range(i, nu):
+            x = load(P, pitch * i + j) + load(P, pitch * j + i)
+            store(M, nu * i + j, x)
+            store(M, nu * j + i, x)
+
+
+@kernel
+def projected_mass(topology, parameters, q, M):
+    """M_p (nu, nu), symmetric, armature included."""
+    work = projection_workspace(topology, parameters, q)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
+
+
+@kernel
+def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
+    """(tau (nv,), multipliers (rows,)): G^T of the tree's inverse dynamics, at the independent coordinates of tau."""
+    v = whole_velocity(topology, work, J, inverses, u)
+    a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
+    return forces_of(topology, parameters, q, J, inverses, v, a)
+
+
+@kernel
+def forces_of(topology, parameters, q, J, inverses, v, a):
+    """(tau (nv,), multipliers (rows,)) of the whole robot at v (nv,) and a (nv,): see `project_forces`."""
+    tau, multipliers = workspace(J, load_int(topology, N_V) + 1), workspace(J, load_int(topology, N_ROWS) + 1)
+    rnea(topology, parameters, q, v, a, tau)
+    project_forces(topology, J, inverses, tau, multipliers)
+    return tau, multipliers
+
+
+@kernel
+def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
+    """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
+    gather_independent(topology, forces, tau)
+
+
+@kernel
+def projected_equations(topology, parameters, q, u, M, h):
+    """M_p (nu, nu) and h_p (nu,)."""
+    work = projection_workspace(topology, parameters, q)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    rest = zero_vector(work, load_int(topology, N_INDEPENDENT))
+    forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, rest)
+    gather_independent(topology, forces, h)
+    put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
+
+
+@kernel
+def projected_forward_dynamics(topology, parameters, q, u, tau, u_dot):
+    """u_dot (nu,) of M_p u_dot + h_p = tau."""
+    nu = load_int(topology, N_INDEPENDENT)
+    M, h = workspace(q, nu * nu + 1), workspace(q, nu + 1)
+    projected_equations(topology, parameters, q, u, M, h)
+    factor_symmetric(M, nu)
+    for i in range(nu):
+        store(u_dot, i, load(tau, i) - load(h, i))
+    solve_factored(M, nu, u_dot, 0)
+
+
+@kernel
+def projected_inverse_mass(topology, parameters, q, inverse):
+    """M_p^-1 (nu, nu), symmetric."""
+    nu = load_int(topology, N_INDEPENDENT)
+    M = workspace(q, nu * nu + 1)
+    projected_mass(topology, parameters, q, M)
+    factor_symmetric(M, nu)
+    for i in range(nu * nu):
+        store(inverse, i, 0.0)
+    for i in range(nu):
+        store(inverse, nu * i + i, 1.0)
+        solve_factored(M, nu, inverse, nu * i)
+    for i in range(nu):
+        for j in range(i):
+            x = 0.5 * (load(inverse, nu * i + j) + load(inverse, nu * j + i))
+            store(inverse, nu * i + j, x)
+            store(inverse, nu * j + i, x)
+
+
+@kernel
+def shared_forces(topology, parameters, q, tau, multipliers, projected):
+    """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    rest = workspace(work, load_int(topology, N_V) + 1)
+    for j in range(load_int(topology, N_V)):
+        store(rest, j, load(tau, j))
+    project_forces(topology, J, inverses, rest, multipliers)
+    gather_independent(topology, rest, projected)
+
+
+@kernel
+def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
+    """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
+    for k in range(load_int(topology, N_ROWS)):
+        store(multipliers, k, load(shares, k))
+    gather_independent(topology, forces, tau)

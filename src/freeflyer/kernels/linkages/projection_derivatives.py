@@ -1,0 +1,274 @@
+"""Derivatives of the inverse dynamics of a closed linkage in independent velocities, exact, along all its motions at once.
+
+tau_p = G^T (ID(q, v, a) - J^T lambda) with v = G u, a = G u_dot + gamma, whatever lambda. With lambda such that the bracket
+vanishes at dependent coordinates, the derivative of G^T itself drops out:
+
+    d tau_p = G^T d(ID - J^T lambda), lambda fixed,
+
+and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one recursion along the tree, carried out for eight
+directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.derivatives.spatial_motion import (
+    ACCELERATION,
+    FORCE,
+    MOMENTUM,
+    RATE,
+    STATE,
+    VELOCITY,
+    inertia_at,
+    spatial_column,
+    spatial_states,
+)
+from freeflyer.kernels.linkages.blocks import (
+    add_rows,
+    complete_rate_rows,
+    linkage_int,
+    linkage_rows,
+    velocity_map,
+    whole_acceleration,
+    whole_velocity,
+    zero_rows,
+)
+from freeflyer.kernels.linkages.constraints import first_coupling
+from freeflyer.kernels.linkages.projection import forces_of, support_of
+from freeflyer.kernels.linkages.tangents import (
+    DA,
+    DF,
+    DV,
+    MOVED,
+    TANGENT,
+    acceleration_tangents,
+    coupling_slopes,
+    force_tangents,
+    load_tangent,
+    loop_forces,
+    store_tangent,
+    velocity_tangents,
+)
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    inertia_times,
+    load_spatial,
+    motion_cross,
+    spatial_add,
+    spatial_add_scaled,
+    spatial_dot,
+    spatial_subtract,
+)
+from freeflyer.kernels.model.joints.armature import add_armature_tangents
+from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
+from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
+from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
+from freeflyer.kernels.tree.motions import motions_workspace
+
+
+@inlined
+def row_motion(topology, work, i, x):
+    """The sum of body i's columns times the rows of x that belong to their coordinates."""
+    step = row_step(work)
+    first, end = column_range(topology, i)
+    zero = 0.0 * load_row(x, 0)
+    total = (zero, zero, zero), (zero, zero, zero)
+    for c in range(first, end):
+        S, rate = spatial_column(topology, work, i, c), load_row(x, step * coordinate(topology, c))
+        total = spatial_add_scaled(total, rate, S)
+    return total
+
+
+@inlined
+def clear_world(tangents, k):
+    """The world moves along no direction."""
+    for n in range(6):
+        store_row(tangents, row_step(tangents) * (k + n), 0.0)
+
+
+@kernel
+def tangents_of(topology, work, states, directions, tangents):
+    """Writes T, and dV as far as it does not come from changes of v."""
+    clear_world(tangents, MOVED)
+    clear_world(tangents, DV)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        p = parent_of(topology, i)
+        own = row_motion(topology, work, i, directions)
+        store_tangent(tangents, i, MOVED, spatial_add(load_tangent(tangents, p, MOVED), own))
+        swept = motion_cross(own, load_spatial(states, STATE * p + VELOCITY))
+        store_tangent(tangents, i, DV, spatial_subtract(load_tangent(tangents, p, DV), swept))
+
+
+@kernel
+def rate_tangents(topology, work, states, directions, rates, tangents):
+    """Writes dV, and dA as far as it does not come from changes of a."""
+    clear_world(tangents, DA)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        p = parent_of(topology, i)
+        V, A, own_rate = (
+            load_spatial(states, STATE * p + VELOCITY),
+            load_spatial(states, STATE * p + ACCELERATION),
+            load_spatial(states, STATE * i + RATE),
+        )
+        own, more = row_motion(topology, work, i, directions), row_motion(topology, work, i, rates)
+        dV = spatial_subtract(load_tangent(tangents, p, DV), motion_cross(own, V))
+        dA = spatial_add(
+            spatial_subtract(load_tangent(tangents, p, DA), motion_cross(own, A)),
+            spatial_add(motion_cross(dV, own_rate), motion_cross(V, more)),
+        )
+        store_tangent(tangents, i, DV, spatial_add(dV, more))
+        store_tangent(tangents, i, DA, dA)
+
+
+@kernel
+def inertial_tangents(topology, work, states, changes, tangents):
+    """Writes dF of every body; `changes` (nv rows) are those of a."""
+    clear_world(tangents, DF)
+    for i in range(1, load_int(topology, N_BODIES) + 1):  # dF holds what dA gains, for now
+        gained = spatial_add(load_tangent(tangents, parent_of(topology, i), DF), row_motion(topology, work, i, changes))
+        store_tangent(tangents, i, DF, gained)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        at = STATE * i
+        m, h, I = inertia_at(states, at)
+        T, dV, dA = (
+            load_tangent(tangents, i, MOVED),
+            load_tangent(tangents, i, DV),
+            spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF)),
+        )
+        dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))
+        dF = spatial_add(dF, force_cross(dV, load_spatial(states, at + MOMENTUM)))
+        swept = force_cross(load_spatial(states, at + VELOCITY), inertia_times(m, h, I, dV))
+        store_tangent(tangents, i, DF, spatial_add(dF, swept))
+
+
+@kernel
+def joint_tangents(topology, parameters, work, states, changes, tangents, out):
+    """Writes the changes of the joints' forces into out (nv rows); forces and their changes become those of subtrees."""
+    step = row_step(work)
+    for j in range(load_int(topology, N_V)):
+        armature = load(parameters, load_int(topology, ARMATURE_AT) + j)
+        store_row(out, step * j, armature * load_row(changes, step * j))
+    for i in range(load_int(topology, N_BODIES), 0, -1):
+        p, F, dF = parent_of(topology, i), load_spatial(states, STATE * i + FORCE), load_tangent(tangents, i, DF)
+        seen = spatial_subtract(dF, force_cross(load_tangent(tangents, i, MOVED), F))
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            S, to = spatial_column(topology, work, i, c), step * coordinate(topology, c)
+            store_row(out, to, load_row(out, to) + spatial_dot(S, seen))
+        store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
+
+
+@kernel
+def subtree_forces(topology, states, totals):
+    """Writes the states once more, with the forces of subtrees."""
+    n = load_int(topology, N_BODIES)
+    for k in range(STATE * (n + 1)):
+        store(totals, k, load(states, k))
+    for i in range(n, 0, -1):
+        there = STATE * parent_of(topology, i) + FORCE
+        accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))
+
+
+@kernel
+def coupling_tangents(topology, parameters, q, multipliers, directions, out):
+    """Takes the changes of the couplings' forces, at fixed multipliers, from out (nv rows)."""
+    step = row_step(out)
+    for k in range(load_int(topology, N_COUPLINGS)):
+        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        if second >= 0:
+            share = bend * load(multipliers, first_coupling(topology) + k)
+            store_row(out, step * second, load_row(out, step * second) + share * load_row(directions, step * second))
+
+
+@kernel
+def motion_tangents(
+    topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest
+):
+    """Writes how v and a of all coordinates change with directions of q and with changes of u, which `rates` begins with: rows
+    `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
+    step = row_step(work)
+    tangents_of(topology, work, states, directions, tangents)
+    velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+    complete_rate_rows(topology, J, inverses, rest, rates, step)
+    rate_tangents(topology, work, states, directions, rates, tangents)
+    acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
+    zero_rows(changes, 0, step * load_int(topology, N_V))
+    complete_rate_rows(topology, J, inverses, rest, changes, step)
+
+
+@kernel
+def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
+    """dq (nu, nu) and du (nu, nu): derivatives of tau_p (q, u, u_dot) along q (+) G delta, and by u."""
+    n, nv, rows = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_ROWS)
+    nu, step = load_int(topology, N_INDEPENDENT), row_step(q)
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
+    v = whole_velocity(topology, work, J, inverses, u)
+    a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
+    multipliers = forces_of(topology, parameters, q, J, inverses, v, a)[1]
+    states, totals = workspace(work, STATE * (n + 1)), workspace(work, STATE * (n + 1))
+    spatial_states(topology, parameters, work, v, a, states)
+    loop_forces(topology, parameters, work, multipliers, states, FORCE)
+    subtree_forces(topology, states, totals)
+    inertial = workspace(work, STATE * (n + 1))
+    spatial_states(topology, parameters, work, v, a, inertial)
+    width = row_width(work, 2 * nu)
+    tangents = workspace(work, step * TANGENT * (n + 1))
+    directions, rates = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
+    changes, out = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
+    rest, result = workspace(work, step * (rows + 1)), workspace(work, nu * step + LANES)
+    for first in range(0, width, step):
+        choose_directions(topology, G, pitch, nu, first, directions, rates)
+        motion_tangents(topology, parameters, q, v, a, work, inertial, J, inverses, directions, rates, changes, tangents, rest)
+        inertial_tangents(topology, work, inertial, changes, tangents)
+        force_tangents(topology, parameters, work, multipliers, tangents)
+        joint_tangents(topology, parameters, work, totals, changes, tangents, out)
+        add_armature_tangents(topology, parameters, v, rates, out)
+        coupling_tangents(topology, parameters, q, multipliers, directions, out)
+        project_rows(topology, G, pitch, out, result)
+        put_lanes(result, nu, dq, first, nu)
+        put_lanes(result, nu, du, first - nu, nu)
+
+
+@kernel
+def project_rows(topology, G, pitch, out, result):
+    """result (nu rows) = G^T out (nv rows)."""
+    step = row_step(out)
+    zero_rows(result, 0, load_int(topology, N_INDEPENDENT) * step)
+    for j in range(load_int(topology, N_V)):
+        begin, end = support_of(topology, j)
+        for at in range(begin, end):
+            i = load_int(topology, at)
+            add_rows(result, step * i, load(G, pitch * j + i), out, step * j, step)
+
+
+@kernel
+def put_lanes(rows, n, out, first, width):
+    """Columns `first` and following of out (n, width), as far as there are such, from n rows."""
+    step = row_step(rows)
+    for lane in range(max(0, -first), min(step, width - first)):
+        for i in range(n):
+            store(out, width * i + first + lane, load(rows, step * i + lane))
+
+
+@kernel
+def choose_directions(topology, G, pitch, nu, first, directions, rates):
+    """Directions number `first` and following: columns of G for q; then unit changes of u, which `rates` begins with."""
+    step, at = row_step(directions), linkage_int(topology, INDEPENDENTS_AT)
+    nv = load_int(topology, N_V)
+    zero_rows(rates, 0, step * nv)
+    for j in range(nv):
+        for lane in range(step):
+            k = first + lane
+            if k < nu:
+                store(directions, step * j + lane, load(G, pitch * j + k))
+            else:
+                store(directions, step * j + lane, 0.0)
+    for lane in range(step):
+        k = first + lane - nu
+        if k >= 0 and k < nu:
+            store(rates, step * load_int(topology, at + k) + lane, 1.0)

@@ -1,0 +1,129 @@
+"""A step of a closed linkage, with the facts by which it stayed in its assembly mode.
+
+Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It
+passes no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not
+positive. Determinants would not do: two that change their signs at once leave that of the whole as it was.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.linkages.blocks import (
+    block_of,
+    complete_rates,
+    inverse_of,
+    invert_blocks,
+    linkage_buffers,
+    linkage_int,
+    whole_velocity,
+    zero_vector,
+)
+from freeflyer.kernels.linkages.constraints import constraints_of
+from freeflyer.kernels.marks import kernel
+from freeflyer.kernels.math.dense import NAN
+from freeflyer.kernels.model.configuration import integrate
+from freeflyer.kernels.model.layout import N_Q, N_V
+from freeflyer.kernels.model.linkage_layout import N_BLOCKS
+from freeflyer.kernels.tree.kinematics import kinematics
+from freeflyer.kernels.tree.motions import motions_workspace
+
+CLOSED = 1e-9  # m or rad: what Newton's method leaves open on the independent rows
+CORRECTIONS = 6  # Newton steps before a state is given up
+LONGEST = 0.2  # rad or m: no dependent coordinate may move further in one correction; it would jump to another mode
+
+
+@kernel
+def step_closed(topology, parameters, q, du, out, facts):
+    """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (3,): the square of what stays
+    open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the
+    lengths of A1's columns. Neither open loops nor singular blocks stop it: see `facts`."""
+    nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
+    work = motions_workspace(topology, parameters, q, 0)
+    J, first, residual = linkage_buffers(topology, work)
+    constraints_of(topology, parameters, q, work, residual, J)
+    invert_blocks(topology, J, first, 1.0)
+    x = whole_velocity(topology, work, J, first, du)
+    integrate(topology, parameters, q, x, out)
+    J, inverses, residual = linkage_buffers(topology, work)
+    here, rest = workspace(q, nq + 1), zero_vector(work, nv)
+    wild = 0.0 * load(q, 0)
+    open_by = wild
+    for k in range(CORRECTIONS + 1):
+        kinematics(topology, parameters, out, work)
+        constraints_of(topology, parameters, out, work, residual, J)
+        open_by = largest_square(topology, residual)
+        if k == CORRECTIONS or all_below(open_by, CLOSED * CLOSED):
+            break
+        invert_blocks(topology, J, inverses, 1.0)
+        for j in range(nv):
+            store(x, j, load(rest, j))
+        complete_rates(topology, J, inverses, residual, x)
+        far = load(rest, 0)
+        still = select_less(open_by, CLOSED * CLOSED, 0.0, 1.0)  # of a pack, those that are closed stay
+        for j in range(nv):
+            step = still * load(x, j)
+            store(x, j, step)
+            far = select_less(far, step * step, step * step, far)
+        wild = select_less(LONGEST * LONGEST, far, NAN, wild)
+        for j in range(nq):
+            store(here, j, load(out, j))
+        integrate(topology, parameters, here, x, out)
+    store(facts, 0, open_by + wild)
+    store(facts, 1, largest_change(topology, first, J))
+    invert_blocks(topology, J, inverses, 1.0)
+    store(facts, 2, largest_inverse(topology, inverses, J))
+
+
+@kernel
+def largest_square(topology, residual):
+    """The largest square of a residual of an independent row."""
+    worst = 0.0 * load(residual, 0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, _, row_list = block_of(topology, k)
+        for i in range(n):
+            x = load(residual, load_int(topology, row_list + i))
+            worst = select_less(x * x, worst, worst, x * x)  # a NaN stays
+    return worst
+
+
+@kernel
+def largest_change(topology, inverses, J):
+    """The largest |A0^-1 A1 - 1|^2 (Frobenius) of a block: A0^-1 from `inverses`, A1 from J."""
+    nv = load_int(topology, N_V)
+    worst = 0.0 * load(J, 0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        total = 0.0 * worst
+        for i in range(n):
+            for j in range(n):
+                place = load_int(topology, places + j)
+                x = -1.0 + 0.0 * worst if i == j else 0.0 * worst
+                for r in range(n):
+                    row = load_int(topology, row_list + r)
+                    x = x + load(inverses, to + stride * i + r) * load(J, nv * row + place)
+                total = total + x * x
+        worst = select_less(total, worst, worst, total)
+    return worst
+
+
+@kernel
+def largest_inverse(topology, inverses, J):
+    """The largest |D A^-1|^2 (Frobenius) of a block, D the lengths of A's columns: at least 1 / s^2, s being the smallest singular
+    value of the block with its columns at unit length, and at most n / s^2."""
+    nv = load_int(topology, N_V)
+    worst = 0.0 * load(J, 0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        total = 0.0 * worst
+        for i in range(n):
+            place = load_int(topology, places + i)
+            column = row_of_inverse = 0.0 * worst
+            for r in range(n):
+                x, y = load(J, nv * load_int(topology, row_list + r) + place), load(inverses, to + stride * i + r)
+                column, row_of_inverse = column + x * x, row_of_inverse + y * y
+            total = total + column * row_of_inverse
+        worst = select_less(total, worst, worst, total)
+    return worst

@@ -1,0 +1,276 @@
+"""How the constraint rows and the constraint forces of loops and couplings change along motions of the closed linkage.
+
+A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations in the body's own
+axes (rates less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken in
+A's axes, so that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store_row
+from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.derivatives.spatial_motion import (
+    ACCELERATION,
+    STATE,
+    VELOCITY,
+)
+from freeflyer.kernels.linkages.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
+from freeflyer.kernels.linkages.couplings import coupled_position
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    load_spatial,
+    motion_cross,
+    point_velocity,
+    shift_force_back,
+    spatial_add,
+    spatial_scale,
+    spatial_subtract,
+)
+from freeflyer.kernels.math.trig import atan2
+from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
+from freeflyer.kernels.model.layout import (
+    COUPLING_INTS,
+    COUPLING_RATIOS,
+    COUPLINGS_AT,
+    FRAME_A,
+    FRAME_B,
+    N_COEFFICIENTS,
+    N_COUPLINGS,
+    N_LOOPS,
+    NUMBERS_AT,
+    SECOND_POSITION,
+    SECOND_VELOCITY,
+)
+from freeflyer.kernels.tree.frames import frame_body
+from freeflyer.kernels.tree.poses import position, put_row3, row3
+
+TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
+MOVED, DV, DA, DF = 0, 6, 12, 18
+TINY = 1e-16
+
+
+@inlined
+def load_tangent(tangents, i, k):
+    """Six entries of body i from entry k on: a motion or a force of as many directions as a row scalar holds."""
+    step = row_step(tangents)
+    at = step * (TANGENT * i + k)
+    return row3(tangents, at), row3(tangents, at + 3 * step)
+
+
+@inlined
+def store_tangent(tangents, i, k, a):
+    step = row_step(tangents)
+    at = step * (TANGENT * i + k)
+    put_row3(tangents, at, a[0])
+    put_row3(tangents, at + 3 * step, a[1])
+
+
+@inlined
+def loop_bodies(topology, k):
+    """Bodies of the two frames of loop k."""
+    at = loop_ints(topology, k)
+    a, b = load_int(topology, at + FRAME_A), load_int(topology, at + FRAME_B)
+    return frame_body(topology, a), frame_body(topology, b)
+
+
+@inlined
+def loop_point(topology, parameters, work, k):
+    """(R_A, R_B, where frame B's origin is from the common point)."""
+    R_A, R_B, _, x_B, _ = loop_frames(topology, parameters, work, k)
+    _, j = loop_bodies(topology, k)
+    return R_A, R_B, add(x_B, subtract(position(topology, work, j), position(topology, work, 1)))
+
+
+@inlined
+def relative_quaternion(R_A, R_B):
+    """(v, t, angle / |v|) of the turn from A to B, in A's axes."""
+    v, t = matrix_quaternion(relative_rotation(R_A, R_B))
+    sign = select_less(t, 0.0, -1.0, 1.0)
+    v, t = scale(sign, v), sign * t
+    square = dot(v, v)
+    norm = sqrt(square)
+    return v, t, select_less(square, TINY, 2.0, 2.0 * atan2(norm, t) / select_less(square, TINY, 1.0, norm))
+
+
+@inlined
+def quaternion_rate(v, t, w):
+    """Rate (vector, scalar) of a quaternion at the angular velocity w in the first frame's axes."""
+    return scale(0.5, add(scale(t, w), cross(w, v))), -0.5 * dot(w, v)
+
+
+@inlined
+def put_masked_rows(rows, row, bits, a):
+    """Writes the entries of a whose bits are set into one row of `rows` after another; the next row."""
+    step = row_step(rows)
+    if bits & 1:
+        store_row(rows, step * row, a[0])
+        row += 1
+    if bits & 2:
+        store_row(rows, step * row, a[1])
+        row += 1
+    if bits & 4:
+        store_row(rows, step * row, a[2])
+        row += 1
+    return row
+
+
+@kernel
+def velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rows):
+    """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known."""
+    step = row_step(tangents)
+    for k in range(load_int(topology, N_LOOPS)):
+        mask, row = loop_rows(topology, k)
+        R_A, R_B, x = loop_point(topology, parameters, work, k)
+        i, j = loop_bodies(topology, k)
+        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
+        W = spatial_subtract(V_b, V_a)
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
+        dW = spatial_add(
+            spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)), motion_cross(T, V_b)
+        )
+        if mask & 7:
+            linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
+            row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
+        angular = rotate_back(R_A, dW[1])
+        if turns(mask) == 1:
+            u, t, factor = relative_quaternion(R_A, R_B)
+            e, w = unit(mask, 1), rotate_back(R_A, W[1])
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
+            change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
+            store_row(rows, step * row, 0.5 * factor * dot(e, change))
+        elif turns(mask) > 1:
+            put_masked_rows(rows, row, mask >> 3, angular)
+    for k in range(load_int(topology, N_COUPLINGS)):
+        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        row = step * (first_coupling(topology) + k)
+        store_row(rows, row, 0.0)
+        if second >= 0:
+            store_row(rows, row, -bend * load(v, second) * load_row(directions, step * second))
+
+
+@inlined
+def coupling_slopes(topology, parameters, q, k):
+    """(second velocity coordinate or -1, and the polynomial's first three derivatives by its coordinate) of coupling k."""
+    at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
+    numbers, count = load_int(topology, at + NUMBERS_AT), load_int(topology, at + N_COEFFICIENTS)
+    x = 0.0 * load(q, 0)
+    if load_int(topology, at + SECOND_POSITION) >= 0:
+        x = coupled_position(topology, parameters, q, at + SECOND_POSITION, numbers + 2)
+    p, s, b, c = 0.0 * x, 0.0 * x, 0.0 * x, 0.0 * x
+    for n in range(count - 1, -1, -1):
+        c = c * x + 3.0 * b
+        b = b * x + 2.0 * s
+        s = s * x + p
+        p = p * x + load(parameters, numbers + COUPLING_RATIOS + n)
+    ratio = load(parameters, numbers + 2)
+    return load_int(topology, at + SECOND_VELOCITY), ratio * s, ratio * ratio * b, ratio * ratio * ratio * c
+
+
+@kernel
+def acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rows):
+    """As velocity_tangents, for all rows of J a + Jdot v; `rates` (nv rows) are the changes of v, and dA is known."""
+    step = row_step(tangents)
+    for k in range(load_int(topology, N_LOOPS)):
+        mask, row = loop_rows(topology, k)
+        R_A, R_B, x = loop_point(topology, parameters, work, k)
+        i, j = loop_bodies(topology, k)
+        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
+        A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
+        W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
+        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
+        dA = spatial_subtract(
+            spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA)
+        )
+        dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
+        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
+        if mask & 7:
+            y, dy = point_velocity(W, x), add(point_velocity(dW, x), cross(W[1], slide))
+            linear = add(add(point_velocity(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
+            row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
+        angular = rotate_back(R_A, dD[1])
+        if turns(mask) == 1:
+            u, t, factor = relative_quaternion(R_A, R_B)
+            e, w, dw, z = unit(mask, 1), rotate_back(R_A, W[1]), rotate_back(R_A, dW[1]), rotate_back(R_A, D[1])
+            u_dot, t_dot = quaternion_rate(u, t, w)
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
+            du_dot = scale(0.5, add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du))))
+            dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
+            change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
+            change = add(change, add(add(cross(angular, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
+            store_row(rows, step * row, 0.5 * factor * dot(e, change))
+        elif turns(mask) > 1:
+            put_masked_rows(rows, row, mask >> 3, angular)
+    for k in range(load_int(topology, N_COUPLINGS)):
+        second, _, bend, third = coupling_slopes(topology, parameters, q, k)
+        row = step * (first_coupling(topology) + k)
+        store_row(rows, row, 0.0)
+        if second >= 0:  # of - slope a - bend v^2
+            rate = load(v, second)
+            moved = (bend * load(a, second) + third * rate * rate) * load_row(directions, step * second)
+            store_row(rows, row, -1.0 * moved - (2.0 * bend * rate) * load_row(rates, step * second))
+
+
+@inlined
+def masked(x, row, bits):
+    """(the entries of x from `row` on at the places whose bits are set, zero elsewhere; the next row)."""
+    zero = 0.0 * load(x, 0)
+    a, b, c = zero, zero, zero
+    if bits & 1:
+        a = load(x, row)
+        row += 1
+    if bits & 2:
+        b = load(x, row)
+        row += 1
+    if bits & 4:
+        c = load(x, row)
+        row += 1
+    return (a, b, c), row
+
+
+@kernel
+def loop_forces(topology, parameters, work, multipliers, states, at):
+    """The forces of all loops on their bodies, taken from the forces at entry `at` of the bodies' states."""
+    for k in range(load_int(topology, N_LOOPS)):
+        F, x = loop_force(topology, parameters, work, multipliers, k)
+        F, (i, j) = shift_force_back(F, x), loop_bodies(topology, k)
+        accumulate_spatial(states, STATE * j + at, spatial_scale(-1.0, F))
+        accumulate_spatial(states, STATE * i + at, F)
+
+
+@inlined
+def loop_force(topology, parameters, work, multipliers, k):
+    """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
+    mask, row = loop_rows(topology, k)
+    R_A, R_B, x = loop_point(topology, parameters, work, k)
+    f, row = masked(multipliers, row, mask & 7)
+    n, _ = masked(multipliers, row, mask >> 3)
+    if turns(mask) == 1:
+        u, t, factor = relative_quaternion(R_A, R_B)
+        n = scale(0.5 * factor, add(scale(t, n), cross(u, n)))
+    return (rotate(R_A, f), rotate(R_A, n)), x
+
+
+@kernel
+def force_tangents(topology, parameters, work, multipliers, tangents):
+    """Takes the changes of the loops' forces, at fixed multipliers, from dF of their bodies."""
+    for k in range(load_int(topology, N_LOOPS)):
+        mask, row = loop_rows(topology, k)
+        F, x = loop_force(topology, parameters, work, multipliers, k)
+        i, j = loop_bodies(topology, k)
+        T_a = load_tangent(tangents, i, MOVED)
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), T_a)
+        change = force_cross(T_a, shift_force_back(F, x))
+        change = change[0], add(change[1], cross(point_velocity(T, x), F[0]))
+        if turns(mask) == 1:
+            R_A, R_B, _ = loop_point(topology, parameters, work, k)
+            _, row = masked(multipliers, row, mask & 7)
+            e, _ = masked(multipliers, row, mask >> 3)
+            u, t, factor = relative_quaternion(R_A, R_B)
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
+            change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale(dt, e), cross(du, e)))))
+        store_tangent(tangents, j, DF, spatial_subtract(load_tangent(tangents, j, DF), change))
+        store_tangent(tangents, i, DF, spatial_add(load_tangent(tangents, i, DF), change))
