@@ -10,10 +10,11 @@ from typing import Any
 ROOMS = (
     "", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations.constrained",
     "formulations.dual_quaternion", "formulations.gauss", "formulations.geometric", "formulations.gibbs_appell",
-    "formulations.kane", "linkages", "optimization", "papers", "report", "robots", "sim", "spatial.consistency",
+    "formulations.kane", "linkages", "optimization", "report", "robots", "sim", "spatial.consistency",
     "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist",
-    "spatial.wrench", "symbolic", "symbolic.planar",
+    "spatial.wrench", "symbolic",
 )  # fmt: skip
+PAPERS = ("freeflyer_papers", "freeflyer_papers.hopping", "freeflyer_papers.planar")
 
 
 def public_functions(first: str = "") -> dict[str, Callable[..., Any]]:
@@ -24,11 +25,8 @@ def public_functions(first: str = "") -> dict[str, Callable[..., Any]]:
 
 def public_names() -> dict[str, Any]:
     """Functions and classes by name, 'load' or 'linkages.sweep'."""
-    found = {}
-    for room in ROOMS:
-        module = import_module(f"freeflyer.{room}".rstrip("."))
-        for name in module.__all__:
-            x = getattr(module, name)
-            if inspect.isfunction(x) or inspect.isclass(x):
-                found[f"{room}.{name}".lstrip(".")] = x
-    return found
+    rooms = {f"freeflyer.{room}".rstrip("."): room for room in ROOMS}
+    rooms |= {room: room for room in PAPERS}
+    modules = {room: import_module(name) for name, room in rooms.items()}
+    names = {f"{room}.{name}".lstrip("."): getattr(x, name) for room, x in modules.items() for name in x.__all__}
+    return {name: x for name, x in names.items() if inspect.isfunction(x) or inspect.isclass(x)}

@@ -12,6 +12,7 @@ import pytest
 from public_names import public_names
 
 import freeflyer as ff
+import freeflyer_papers
 
 NAMES = public_names()
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -55,7 +56,7 @@ def test_examples_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = inspect.getdoc(NAMES[name]) or ""
     assert "\nExamples\n--------\n" in text
-    test = doctest.DocTestParser().get_doctest(text, {"ff": ff, "np": np}, name, None, None)
+    test = doctest.DocTestParser().get_doctest(text, {"ff": ff, "np": np, "freeflyer_papers": freeflyer_papers}, name, None, None)
     if inspect.isfunction(NAMES[name]):
         assert any(f"{name}(" in f"{example.source}" for example in test.examples), f"ff.{name}(...)"
     shown: list[str] = []

@@ -87,7 +87,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
-    "sim.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
+    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
     "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
 }  # fmt: skip
@@ -99,7 +99,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     first: dict[int, str] = {}
     for name in found:
         first.setdefault(id(found[name]), name)
-    other = ("robots.", "symbolic.planar.")  # the first make the robot that they describe, the others take one in formulas
+    other = ("robots.", "freeflyer_papers.planar.")  # the first make the robot that they describe, the others take one in formulas
     kept = [name for name in first.values() if not name.startswith(other)]
     return {name: found[name] for name in sorted(kept, key=lambda x: x.rpartition(".")[::2])}
 

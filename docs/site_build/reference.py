@@ -35,28 +35,32 @@ def first_line(module: str) -> str:
     return (getdoc(import_module(module)) or "").partition("\n")[0]
 
 
+def package_of(room: str) -> str:
+    return room if room.startswith("freeflyer_papers") else f"freeflyer.{room}".rstrip(".")
+
+
 def page(room: str, modules: dict[str, str]) -> str:
     """Markdown of a room: for each module that defines some of its names a section, under the first line of its docstring."""
-    package = f"freeflyer.{room}".rstrip(".")
+    package = package_of(room)
     lines = [f"# {package}", first_line(package)]
     for module, names in groupby(sorted(modules, key=lambda name: (modules[name], name)), modules.__getitem__):
         if module != package:
             lines += [f"## {module.removeprefix('freeflyer.')}", first_line(module)]
-        lines += [f"::: freeflyer.{name}" for name in names]
+        lines += [f"::: {package}.{name.rpartition('.')[2]}" for name in names]
     return "\n\n".join(lines) + "\n"
 
 
 def on_config(config: Any) -> Any:
     section = next(part["Reference"] for part in config.nav if "Reference" in part)
     with sources() as names:
-        section += [{room or "freeflyer": place(room)} for room in names.ROOMS]
+        section += [{room or "freeflyer": place(room)} for room in (*names.ROOMS, *names.PAPERS)]
     return config
 
 
 def on_files(files: Any, *, config: Any) -> Any:
     with sources() as names:
         found = names.public_names()
-        for room in names.ROOMS:
+        for room in (*names.ROOMS, *names.PAPERS):
             modules = {name: x.__module__ for name, x in found.items() if name.rpartition(".")[0] == room}
             files.append(File.generated(config, place(room), content=page(room, modules)))
     return files

@@ -14,7 +14,6 @@ from . import (
     linkages as linkages,
     model as model,
     optimization as optimization,
-    papers as papers,
     plots as plots,
     report as report,
     robots as robots,

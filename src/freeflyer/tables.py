@@ -28,7 +28,8 @@ class Table:
     Examples
     --------
     >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
-    >>> table = ff.papers.Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
+    >>> from freeflyer.tables import Table
+    >>> table = Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
     >>> table.rows[1]
     ('space_manipulator', '481')
     """
@@ -61,7 +62,8 @@ def html_tables(heading: str, tables: Iterable[Table]) -> str:
     Examples
     --------
     >>> from freeflyer.tables import html_tables
-    >>> html_tables("robots", [ff.papers.Table("masses", ("kg",), [("481",)])]).count("<table>")
+    >>> from freeflyer.tables import Table
+    >>> html_tables("robots", [Table("masses", ("kg",), [("481",)])]).count("<table>")
     1
     """
     return _without_mathematics(f"<p>{esc(heading, 2000)}</p>{''.join(x._repr_html_() for x in tables)}")

@@ -10,7 +10,8 @@ from planted import arm, shifted, solid, with_inertia, with_joint
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis import check, check_description, identities, laws
+from freeflyer.analysis import check, check_description, identities
+from freeflyer.analysis.checks import laws
 from freeflyer.model.build import build
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Site
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from command import run
 
-from freeflyer import papers
-from freeflyer.papers import running
-from freeflyer.papers.linearization import cost, recursion
+import freeflyer_papers as papers
 from freeflyer.plots.figures import new_figure
+from freeflyer_papers import running
+from freeflyer_papers.linearization import cost, recursion
 
 
 @pytest.fixture

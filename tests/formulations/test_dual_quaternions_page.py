@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from freeflyer.papers.dual_quaternion import counts
-from freeflyer.papers.dual_quaternion.tables import formula
+from freeflyer_papers.dual_quaternion import counts
+from freeflyer_papers.dual_quaternion.tables import formula
 
 PAGE = Path(__file__).parents[2] / "docs" / "dual_quaternions.md"
 

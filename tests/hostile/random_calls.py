@@ -30,6 +30,7 @@ from things import Thing
 
 import freeflyer as ff
 from freeflyer import control, decoupling, estimation, linkages, optimization, sim
+from freeflyer_papers import hopping
 
 ANY = ("named", "beyond floating-point numbers")  # words of sentences on names, and on runs and results whose numbers overflow
 LONGEST, SECONDS = 1500, 10.0  # characters of a sentence; of a call
@@ -112,9 +113,9 @@ def _hopping() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     model = ff.robots.revolute_hopper()
     start = {"angle": 0.1, "height": 0.3, "speed": 0.0}
     common = {"experiment": "revolute-V", "duration": 0.02, "model": model, "executor": None}
-    yield sim.hop_start, {"model": model, **start, "joint": [1.0]}
-    yield sim.hop_ends, {**common, "q": np.array(model.keyframes["start"]), "v": np.zeros(4), "energy_gain": 20.0}
-    yield sim.hop_basins, {**common, **{name: [x] for name, x in start.items()}}
+    yield hopping.hop_start, {"model": model, **start, "joint": [1.0]}
+    yield hopping.hop_ends, {**common, "q": np.array(model.keyframes["start"]), "v": np.zeros(4), "energy_gain": 20.0}
+    yield hopping.hop_basins, {**common, **{name: [x] for name, x in start.items()}}
 
 
 def _closed() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:

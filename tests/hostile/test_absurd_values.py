@@ -11,6 +11,7 @@ from linkage_samples import four_bar
 
 import freeflyer as ff
 from freeflyer import control, decoupling, estimation, linkages, optimization, sim
+from freeflyer_papers import hopping
 
 
 def bad_calls():
@@ -31,7 +32,7 @@ def bad_calls():
         return optimization.solve_hierarchy(levels, **given)
 
     def hop_ends(**given):
-        return sim.hop_ends("revolute-V", **{"q": start, "v": np.zeros(4), "duration": 0.1, **given})
+        return hopping.hop_ends("revolute-V", **{"q": start, "v": np.zeros(4), "duration": 0.1, **given})
 
     def replayed(**given):
         return sim.replay(arm, sim.Run(**{**vars(run), **given}))
@@ -61,16 +62,16 @@ def bad_calls():
         "weights of level 0 must hold real numbers": lambda: hierarchy([(*level, "x")]),
         "frames is empty": lambda: decoupling.constants_of_motion(satellite, satellite.neutral, np.zeros(13), frames=[]),
         "motors is empty": lambda: estimation.calibrate(linkage, {"r": 0.1}, np.zeros(0), motors=[]),
-        r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: sim.hop_start(
+        r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: hopping.hop_start(
             hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0
         ),
-        "angle holds NaN": lambda: sim.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
+        "angle holds NaN": lambda: hopping.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
         "executor must be a Executor or None, got int 5": lambda: hop_ends(executor=5),
         "executor must be .*, got type": lambda: hop_ends(executor=Executor),
         "v holds 1e\\+300": lambda: hop_ends(v=np.full(4, 1e300)),
         "beyond floating-point numbers: start nearer": lambda: hop_ends(v=np.full(4, 1e49)),
-        "executor must be a Executor": lambda: sim.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
-        "speed holds 1e\\+300": lambda: sim.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[1e300]),
+        "executor must be a Executor": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
+        "speed holds 1e\\+300": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[1e300]),
         "sensing must be a freeflyer.sim.Sensing": lambda: control.run("squat", model, sensing=5),
         "dt must be a positive number, got 'x'": lambda: control.run("squat", model, dt="x"),
         "seed must be a whole number": lambda: control.run("squat", model, seed="x"),
@@ -126,10 +127,10 @@ class Broken(Executor):
 def test_errors_of_an_executor_pass_as_they_are():
     start = ff.robots.revolute_hopper().keyframes["start"]
     with pytest.raises(OSError, match="the worker was killed"):
-        sim.hop_ends("revolute-V", start, np.zeros(4), duration=0.1, executor=Broken())
+        hopping.hop_ends("revolute-V", start, np.zeros(4), duration=0.1, executor=Broken())
 
 
 def test_no_runs_end_nowhere():
-    ends = sim.hop_ends("revolute-V", np.zeros((0, 4)), np.zeros(4), duration=0.1)
+    ends = hopping.hop_ends("revolute-V", np.zeros((0, 4)), np.zeros(4), duration=0.1)
     assert ends.q.shape == (0, 4)
     assert ends.outcome.shape == (0,)

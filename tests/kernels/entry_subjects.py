@@ -14,6 +14,7 @@ from random_robots import BASES, random_robot
 from seeds import fresh
 
 import freeflyer as ff
+import freeflyer_papers
 from freeflyer import linkages
 from freeflyer.contacts import sole
 from freeflyer.contacts.sets.systems import system_handle
@@ -26,9 +27,9 @@ from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
-from freeflyer.kernels.sim.layout import HOPPERS
 from freeflyer.linkages.closure import plan_for
-from freeflyer.sim.hopping.records import make_record, table_of
+from freeflyer_papers.hopping.records import make_record, table_of
+from freeflyer_papers.kernels.layout import HOPPERS
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
@@ -101,7 +102,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         found.append(x)
     model = ff.robots.revolute_hopper()
     for tries, traced in ((3, True), (2, False)):
-        settings = ff.sim.hop_settings("revolute-V")
+        settings = freeflyer_papers.hopping.hop_settings("revolute-V")
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
         made = subject(ENTRIES["hop_steps"], model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)

@@ -20,7 +20,7 @@ def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
     q = linkages.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
-    with pytest.warns(mechanisms.OpenLoopWarning, match="stays open by"):
+    with pytest.warns(linkages.OpenLoopWarning, match="stays open by"):
         found = linkages.assemble(model, q, hold="actuated")
     assert found.closed
     assert found.independent_gap < 1e-9
@@ -40,7 +40,7 @@ def test_no_warning_for_loops_that_fit() -> None:
 def test_two_motors_on_one_degree_of_freedom() -> None:
     """G11: the cure is fewer motors, not fewer directions."""
     model = ff.build(replace(four_bar().description, actuated=("c", "r")))
-    with pytest.raises(mechanisms.LinkageError, match="too many motors: of 'c', 'r' in the loops 'pin' only 1 can move") as refused:
+    with pytest.raises(linkages.LinkageError, match="too many motors: of 'c', 'r' in the loops 'pin' only 1 can move") as refused:
         ff.close_loops(model)
     assert "Declare 1 of them passive" in str(refused.value)
 

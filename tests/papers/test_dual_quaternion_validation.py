@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.papers.dual_quaternion import validation_waveforms as waveforms, validation_wheels as wheels
-from freeflyer.papers.dual_quaternion.validation import validate
-from freeflyer.papers.dual_quaternion.validation_pictures import validation_pictures
-from freeflyer.papers.dual_quaternion.validation_robots import (
+from freeflyer_papers.dual_quaternion import validation_waveforms as waveforms, validation_wheels as wheels
+from freeflyer_papers.dual_quaternion.validation import validate
+from freeflyer_papers.dual_quaternion.validation_pictures import validation_pictures
+from freeflyer_papers.dual_quaternion.validation_robots import (
     HOLONOMIC,
     NONHOLONOMIC,
     SERIAL,
     differential_drive,
     rolling_wheels,
 )
-from freeflyer.papers.dual_quaternion.validation_scene import drive_in_mujoco
-from freeflyer.papers.dual_quaternion.validation_tables import PAPER, near_one, validation_tables
+from freeflyer_papers.dual_quaternion.validation_scene import drive_in_mujoco
+from freeflyer_papers.dual_quaternion.validation_tables import PAPER, near_one, validation_tables
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from robots_on_disk import MODELS, needs_models
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.papers.kangaroo import inverse_dynamics as part, robots
-from freeflyer.papers.kangaroo.projected_equations import equations
+from freeflyer_papers.kangaroo import inverse_dynamics as part, robots
+from freeflyer_papers.kangaroo.projected_equations import equations
 
 REAL = MODELS / "kangaroo" / "kangaroo.xml"
 EITHER = [pytest.param(None, id="like"), pytest.param(REAL, id="real", marks=needs_models)]

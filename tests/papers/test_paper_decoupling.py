@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freeflyer.papers.decoupling import (
+from freeflyer_papers.decoupling import (
     com_frame,
     free_flight,
     hopping,
@@ -17,8 +17,8 @@ from freeflyer.papers.decoupling import (
     theory_tables,
     times,
 )
-from freeflyer.sim.hopping.gaits import hop_gait
-from freeflyer.sim.hopping.running import hop
+from freeflyer_papers.hopping.gaits import hop_gait
+from freeflyer_papers.hopping.hopping import hop
 
 
 def quiet(fraction, what):

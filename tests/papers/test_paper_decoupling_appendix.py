@@ -10,10 +10,11 @@ import pytest
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.papers.decoupling import appendix, appendix_tables
-from freeflyer.papers.decoupling.sample_numbers import kernel_numbers
-from freeflyer.papers.decoupling.sample_program import sample_program
-from freeflyer.symbolic import is_zero, make_function, planar
+from freeflyer.symbolic import is_zero, make_function
+from freeflyer_papers import planar
+from freeflyer_papers.decoupling import appendix, appendix_tables
+from freeflyer_papers.decoupling.sample_numbers import kernel_numbers
+from freeflyer_papers.decoupling.sample_program import sample_program
 
 MODEL = ff.robots.revolute_hopper()
 PRINTED = (  # lines 327-350 of the sample program

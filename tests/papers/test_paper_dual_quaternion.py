@@ -11,11 +11,12 @@ from closeness import central, close, rounding, slope_error
 from seeds import fresh
 
 import freeflyer as ff
+import freeflyer_papers
 from freeflyer.formulations import gauss
 from freeflyer.formulations.dual_quaternion import printed
 from freeflyer.kernels.model import layout as L
-from freeflyer.papers import dual_quaternion
-from freeflyer.papers.dual_quaternion import (
+from freeflyer_papers import dual_quaternion
+from freeflyer_papers.dual_quaternion import (
     agreements,
     counts,
     hollerbach,
@@ -25,7 +26,7 @@ from freeflyer.papers.dual_quaternion import (
     validation_waveforms,
     validation_wheels,
 )
-from freeflyer.papers.dual_quaternion.arms import KINDS, serial_arm
+from freeflyer_papers.dual_quaternion.arms import KINDS, serial_arm
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +162,6 @@ def test_tables_and_pictures_show_the_result(result):
     for table in shown:
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert not any("FAILS" in cell for row in table.rows for cell in row)
-    pictures = ff.papers.reproduction("dual-quaternion").pictures(result)
+    pictures = freeflyer_papers.reproduction("dual-quaternion").pictures(result)
     assert {"table3_operations", "section6_times"} <= set(pictures)
     json.dumps(dataclasses.asdict(result), default=np.ndarray.tolist)

@@ -10,8 +10,8 @@ import freeflyer as ff
 from freeflyer.analysis.swing.motion import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
-from freeflyer.papers import kangaroo
-from freeflyer.papers.kangaroo import (
+from freeflyer_papers import kangaroo
+from freeflyer_papers.kangaroo import (
     calibration,
     closure,
     comparison,

@@ -9,10 +9,10 @@ import pytest
 
 import freeflyer as ff
 from freeflyer.formulations import geometric
-from freeflyer.papers import linearization
-from freeflyer.papers.linearization import cost, differences, exact, recursion, requirements, robot, trajectory
-from freeflyer.papers.linearization.pictures import pictures
-from freeflyer.papers.linearization.tables import tables
+from freeflyer_papers import linearization
+from freeflyer_papers.linearization import cost, differences, exact, recursion, requirements, robot, trajectory
+from freeflyer_papers.linearization.pictures import pictures
+from freeflyer_papers.linearization.tables import tables
 
 MODEL = robot.branched_robot()
 STATE = robot.perturbed_state(MODEL)

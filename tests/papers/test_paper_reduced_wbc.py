@@ -15,8 +15,8 @@ import freeflyer as ff
 from freeflyer.analysis.timing.standing import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer.optimization.quadratic import solve_qp
-from freeflyer.papers import reduced_wbc
-from freeflyer.papers.reduced_wbc import counts, cycles, robot, solver_alone, stances, times, tracking
+from freeflyer_papers import reduced_wbc
+from freeflyer_papers.reduced_wbc import counts, cycles, robot, solver_alone, stances, times, tracking
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import freeflyer as ff
-from freeflyer import papers
+import freeflyer_papers as papers
+from freeflyer_papers import registry
 
 
 @pytest.mark.parametrize("key", papers.names())
@@ -21,7 +22,7 @@ def test_every_key_leads_to_a_reproduction(key):
 
 
 def test_keys_are_sorted_and_complete():
-    assert list(papers.names()) == sorted(papers.MODULES)
+    assert list(papers.names()) == sorted(registry.MODULES)
     assert "linearization" in papers.names()
 
 

@@ -27,7 +27,7 @@ def test_linkages_fall_with_their_loops_closed():
     assert study.runs[-1].worst < 1e-12
     assert study.runs[0].worst < 1e-9
     lame = ff.build(replace(robots.kangaroo_like().description, actuated=tuple(robots.kangaroo_like().joint_names[1:])))
-    with pytest.raises(mechanisms.LinkageError, match="too many motors"):
+    with pytest.raises(linkages.LinkageError, match="too many motors"):
         free_fall(lame)
 
 

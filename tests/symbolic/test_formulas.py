@@ -135,7 +135,7 @@ POINT = planar.robot(planar.variables(0), [], [("base", m, 0, 0, 0)], gravity=1)
     (lambda: planar.Pose(None, (1, 2)), "angle must be a formula"),
     (lambda: planar.pose_of(sp.eye(4)), r"H must have the shape \(3, 3\), got \(4, 4\)"),
     (lambda: planar.pose_of(sp.ones(3)), "H must be a pose"),
-    (lambda: planar.adjoint(sp.eye(3)), "pose must be a Pose, got MutableDenseMatrix; ff.symbolic.planar.pose_of"),
+    (lambda: planar.adjoint(sp.eye(3)), "pose must be a Pose, got MutableDenseMatrix; freeflyer_papers.planar.pose_of"),
     (lambda: planar.twist_adjoint([1, 2]), r"twist must be \[vx, vy, omega\]"),
     (lambda: planar.twist_jacobian(planar.Pose(STATE.velocity[0], (0, 0)), STATE), "function of the configuration alone"),
     (lambda: planar.link_inertia([(0, 0)], [m, k], [0, 0]), "got 2 masses, 1 centers, 2 inertias"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
@@ -13,12 +14,10 @@ from freeflyer.cli.control import control
 from freeflyer.cli.demo import demo
 from freeflyer.cli.estimate import estimate
 from freeflyer.cli.export import export
-from freeflyer.cli.hop import hop
 from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
 from freeflyer.cli.report import report
-from freeflyer.cli.reproduce import reproduce
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
@@ -70,5 +69,13 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, loops, control, hop, bench, reproduce, estimate, export, demo, warm):
-    app.command()(command)
+COMMANDS = {  # in the order of --help
+    "Robot": (info, check, report, loops, linearize, export),
+    "Control": (control, estimate),
+    "Tools": (demo, bench, warm),
+}
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+for found in entry_points(group="freeflyer.commands"):  # of other packages: freeflyer_papers has two
+    app.command(found.name, rich_help_panel="Papers")(found.load())

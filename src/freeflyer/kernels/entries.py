@@ -8,7 +8,6 @@ from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
-from freeflyer.kernels.sim.layout import HOPPERS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -161,9 +160,6 @@ DQ_CORIOLIS = Entry("dq_coriolis", "dual_quaternion.newton_euler.coriolis_by_new
 GAUSS = Entry("gauss", "dual_quaternion.gauss.gauss_equations", "qvg", (MATRIX, MATRIX, VECTOR), square=True)
 GIBBS_APPELL = Entry("gibbs_appell", "dual_quaternion.gibbs_appell.gibbs_appell", "qvvg", ((1,), VECTOR, VECTOR), square=True)
 KANE = Entry("kane", "dual_quaternion.kane.kane", "qvvg", (VECTOR, VECTOR))
-
-# of hopping robots: a run's record, some steps on (sim/)
-HOP_STEPS = Entry("hop_steps", "sim.hopping.hop_steps", "m", (("table 0",), ("table 1", "table 2")), table=HOPPERS)
 
 # fmt: on
 

@@ -3,12 +3,6 @@
 from .changes import Change as Change
 from .events import Event as Event, Occurrence as Occurrence
 from .floor_contacts import unilateral_events as unilateral_events
-from .hopping.basins import HopBasins as HopBasins, hop_basins as hop_basins
-from .hopping.batch import HopEnds as HopEnds, hop_ends as hop_ends, hop_start as hop_start
-from .hopping.gaits import GaitError as GaitError, HopGait as HopGait, hop_gait as hop_gait
-from .hopping.results import HopEnergy as HopEnergy, HopRun as HopRun
-from .hopping.running import hop as hop
-from .hopping.settings import HopSettings as HopSettings, hop_settings as hop_settings
 from .mujoco_run import simulate_in_mujoco as simulate_in_mujoco
 from .mujoco_scene import Plant as Plant, mujoco_plant as mujoco_plant
 from .mujoco_spec import Servos as Servos

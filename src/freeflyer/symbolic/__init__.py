@@ -5,7 +5,6 @@
     tau = ff.symbolic.evaluate("inverse_dynamics", model, q, v, a)
 """
 
-from freeflyer.symbolic import planar
 from freeflyer.symbolic.evaluating import evaluate
 from freeflyer.symbolic.parameters import parameters
 from freeflyer.symbolic.printing import make_function, print_source
@@ -16,5 +15,5 @@ from freeflyer.symbolic.variables import Variables, coefficient_matrix, jacobian
 
 __all__ = [
     "Routine", "Variables", "coefficient_matrix", "evaluate", "is_zero", "jacobian", "kernel_routine", "make_function",
-    "parameters", "planar", "print_source", "reduce_products", "routine", "time_derivative", "variables",
+    "parameters", "print_source", "reduce_products", "routine", "time_derivative", "variables",
 ]  # fmt: skip

@@ -81,9 +81,10 @@ def routine(outputs: Outputs, inputs: Inputs) -> Routine:
 
     Examples
     --------
-    >>> robot = ff.symbolic.planar.prismatic_hopper()
+    >>> import freeflyer_papers
+    >>> robot = freeflyer_papers.planar.prismatic_hopper()
     >>> state, constants = robot.variables, {str(s): s for s in (robot.gravity, *[m.mass for m in robot.masses])}
-    >>> M = ff.symbolic.planar.mass_matrix(robot)
+    >>> M = freeflyer_papers.planar.mass_matrix(robot)
     >>> ff.symbolic.routine({"M": M}, {"q": state.position, **constants})
     <freeflyer.symbolic.Routine: q, g, m_01, m_11 -> M (4, 4), 2 steps>
     """

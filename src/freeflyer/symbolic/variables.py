@@ -28,7 +28,8 @@ class Variables:
 
     Examples
     --------
-    >>> variables = ff.symbolic.planar.variables(1)
+    >>> import freeflyer_papers
+    >>> variables = freeflyer_papers.planar.variables(1)
     >>> variables.velocity
     (v_x, v_y, omega, qdot1)
     """
@@ -103,7 +104,8 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
 
     Examples
     --------
-    >>> variables = ff.symbolic.planar.variables(1)
+    >>> import freeflyer_papers
+    >>> variables = freeflyer_papers.planar.variables(1)
     >>> ff.symbolic.time_derivative(variables.position[3] ** 2, variables)
     2*q1*qdot1
     """
@@ -143,7 +145,8 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
 
     Examples
     --------
-    >>> variables = ff.symbolic.planar.variables(1)
+    >>> import freeflyer_papers
+    >>> variables = freeflyer_papers.planar.variables(1)
     >>> ff.symbolic.jacobian(variables.position[0], variables)     # o_x moves by v in the base's axes
     Matrix([[cos(theta), -sin(theta), 0, 0]])
     """
@@ -216,7 +219,7 @@ def _split(e: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> tuple[list[sp.Expr], 
 def _check(variables: Variables) -> None:
     if not isinstance(variables, Variables):
         kind = type(variables).__name__
-        raise InputError(f"variables must be made by ff.symbolic.variables or ff.symbolic.planar.variables, got {kind}")
+        raise InputError(f"variables must be made by ff.symbolic.variables or freeflyer_papers.planar.variables, got {kind}")
 
 
 def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:

@@ -1,0 +1,125 @@
+"""`freeflyer hop`: a hopping experiment, its energy by port and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import DebugOption, JsonOption
+
+if TYPE_CHECKING:
+    from freeflyer_papers.hopping.results import HopRun
+
+ExperimentArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="EXPERIMENT", help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.",
+                   show_default=False),
+]  # fmt: skip
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting, such as energy_gain=20; may be given several times.",
+        show_default=False),
+]
+
+
+def hop(
+    experiment: ExperimentArgument = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="s. [default: the experiment's]", show_default=False)] = None,
+    settings: SetOption = None,
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write figure, film strip and animation there.",
+            show_default=False)
+    ] = None,
+    json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
+    from freeflyer.cli.options import make_folder
+    from freeflyer.cli.output import output, print_table, write_json
+    from freeflyer.cli.progress import status
+    from freeflyer_papers import hopping
+
+    out = output(json)
+    if experiment is None:
+        out.print(_list())
+        return
+    changes = parse_settings(settings or [])
+    if folder is not None:
+        make_folder(folder)
+    with status("hopping") as progress:
+        run = hopping.hop(experiment, duration=duration, progress=progress, **changes)
+    out.print(_table(run))
+    print_table(out, run.energy.table())
+    if run.failure:
+        out.print(f"It {run.ended}: {run.failure}", soft_wrap=True)
+    if folder is not None:
+        for path in draw(run, folder):
+            out.print(f"wrote {path}", soft_wrap=True)
+    write_json(json, "hop", summary(run))
+
+
+def parse_settings(given: list[str]) -> dict[str, Any]:
+    """Settings of NAME=VALUE. Errors: InputError."""
+    from dataclasses import fields
+
+    from freeflyer.errors import InputError, format_value, unknown_name
+    from freeflyer_papers.hopping.settings import HopSettings
+
+    known = [field.name for field in fields(HopSettings)]
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set takes NAME=VALUE, got {format_value(text)}")
+        if name not in known:
+            raise unknown_name("setting", name, known)
+        try:
+            found[name] = value if name == "controller" else int(value) if name == "apexes" else float(value)
+        except ValueError:
+            raise InputError(f"--set {name} takes a number, got {format_value(value)}") from None
+    return found
+
+
+def draw(run: HopRun, folder: Path) -> list[Path]:
+    """Writes figure, film strip and animation of a run into a folder."""
+    from freeflyer.plots.files import save
+    from freeflyer_papers.hopping.pictures import hop_animation, hop_figure, hop_strip
+
+    end = float(run.t[-1])
+    paths = [*save(folder, run.experiment, lambda: hop_figure(run)),
+             *save(folder, f"{run.experiment}_strip", lambda: hop_strip(run, 12, begin=max(0.0, end - 0.8)))]  # fmt: skip
+    return [*paths, hop_animation(run, folder / f"{run.experiment}.gif", begin=max(0.0, end - 2.0))]
+
+
+def summary(run: HopRun) -> dict[str, Any]:
+    """What the tables say, as numbers."""
+    energy = run.energy
+    works = {name: float(getattr(energy, name)[-1]) for name in (
+        "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller",
+    )}  # fmt: skip
+    return {
+        "experiment": run.experiment, "ended": run.ended, "failure": run.failure, "time": float(run.t[-1]), "steps": len(run.t),
+        "events": {name: len(run.named(name)) for name in ("touch-down", "lift-off", "apex")}, "works": works,
+        "balance": energy.residuals, "distance": float(run.q[-1, 0] - run.q[0, 0]),
+        "energy": [float(energy.mechanical[0]), float(energy.mechanical[-1])],
+    }  # fmt: skip
+
+
+def _table(run: HopRun) -> Any:
+    from freeflyer.cli.output import table
+
+    s = summary(run)
+    rows = [("time", f"{s['time']:.3f}", "s"), ("steps", str(s["steps"]), ""), *((f"{n}{'e' * (n == 'apex')}s", str(k), "") for n,
+        k in s["events"].items()),
+            ("distance", f"{s['distance']:+.3f}", "m"), ("kinetic and gravity energy, begin", f"{s['energy'][0]:.4f}", "J"),
+            ("end", f"{s['energy'][1]:.4f}", "J")]  # fmt: skip
+    return table(f"{run.experiment}: {run.ended}", ("what", "value", "unit"), rows, (1,))
+
+
+def _list() -> Any:
+    from freeflyer.cli.output import table
+    from freeflyer_papers.hopping.settings import EXPERIMENTS
+
+    rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]
+    return table("hopping experiments: freeflyer hop EXPERIMENT", ("experiment", "what", "time"), rows, (2,))

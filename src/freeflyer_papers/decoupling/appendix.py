@@ -1,0 +1,199 @@
+"""Appendix A.2: the functions of table A.1 beside ours, and the sample program's outputs beside the compiled kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from freeflyer.dynamics.frames import frame_jacobian, frame_velocity
+from freeflyer.progress import Progress
+from freeflyer.robots.hoppers import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
+from freeflyer.spatial import inertia, se2
+from freeflyer.symbolic import Routine, coefficient_matrix, is_zero, jacobian, make_function, routine
+from freeflyer_papers import planar
+from freeflyer_papers.decoupling.sample_numbers import PLANE, kernel_numbers, rates
+from freeflyer_papers.decoupling.sample_program import SampleProgram, sample_program
+
+STATES = 100
+BOUND = 1e-12  # relative to the largest entry over all states
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of table A.1, ours, and its largest difference from a numeric function; None where there is nothing to compare."""
+
+    thesis: str
+    ours: str
+    residual: float | None
+    beside: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output of the sample program: shape, and its relative difference from the kernels over all states."""
+
+    name: str
+    shape: tuple[int, ...]
+    error: float
+
+
+@dataclass(frozen=True)
+class Integrability:
+    """Whether (3.73) holds in symbols for a robot."""
+
+    robot: str
+    joints: int
+    integrable: bool
+
+
+@dataclass(frozen=True)
+class AppendixResult:
+    """Functions, outputs and tests of the sample program, what the thesis prints, and times (s).
+
+    `rate_is_printed`: whether w_bc has the thesis's form; `angle_error`: of its closed form (line 228), within half a turn;
+    `angle_jump`: its jump at half a turn, ours has none. `momentum_error`, `radial_error`: of h_inertc by line 287 and of the
+    radial Jacobian by (4.24) as printed.
+    """
+
+    functions: tuple[Function, ...]
+    outputs: tuple[Output, ...]
+    tests: tuple[tuple[str, bool], ...]
+    integrability: tuple[Integrability, ...]
+    rate_is_printed: bool
+    angle_error: float
+    angle_jump: float
+    momentum_error: float
+    radial_error: float
+    steps: int
+    program_time: float
+    printing_time: float
+
+
+def compute(progress: Progress) -> AppendixResult:
+    """All of it; some seconds."""
+    progress(0.0, "appendix A.2: the sample program, in symbols")
+    start = time.perf_counter()
+    program = sample_program()
+    done = time.perf_counter()
+    made = output_routine(program)
+    function = make_function(made, "revolute_hopper")
+    printed = time.perf_counter()
+    progress(0.0, "appendix A.2: beside the compiled kernels")
+    q, v = np.random.default_rng(0).uniform(-3.0, 3.0, (2, STATES, 4))
+    ours = numbers(program, function, q, v)
+    theirs = kernel_numbers(revolute_hopper(), q, v)
+    errors = {name: distance(ours[name], theirs[name]) for name in theirs}
+    compared = {name: errors["Cbp v" if name == "Cbp" else name] for name in program.outputs}
+    outputs = tuple(Output(name, getattr(x, "shape", ()), compared[name]) for name, x in program.outputs.items())
+    angle = _values(program, {"printed": program.printed_angle, "ours": program.outputs["alpha_c"]}, q, v)
+    inside = angle["ours"] - q[:, 2] - np.pi / 2.0
+    edge = np.zeros((2, 4))
+    edge[:, 3] = np.pi * (1.0 - 1e-9), np.pi * (1.0 + 1e-9)
+    jump = _values(program, {"printed": program.printed_angle}, edge, edge)["printed"]
+    printed_forms = _values(program, {"h": program.printed_momentum, "r": program.printed_radial}, q, v)
+    return AppendixResult(
+        table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
+        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside), float(np.abs(np.diff(jump))[0]),
+        distance(printed_forms["h"], theirs["h_inertc"]), distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps),
+        done - start, printed - done,
+    )  # fmt: skip
+
+
+def output_routine(program: SampleProgram) -> Routine:
+    """The program's outputs as one routine of q, v and the constants (printsimmat of the thesis)."""
+    return routine(program.outputs, _inputs(program))
+
+
+def numbers(program: SampleProgram, function: Callable[..., Any], q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """Outputs by name, and "Cbp v", for q, v (n, 4)."""
+    found = dict(zip(program.outputs, function(q, v, *CONSTANTS.values())))
+    return {**found, "Cbp v": np.einsum("nij,nj->ni", found["Cbp"], v)}
+
+
+def distance(found: np.ndarray, expected: np.ndarray) -> float:
+    """Largest difference over the largest entry."""
+    return float(np.abs(found.reshape(expected.shape) - expected).max() / np.abs(expected).max())
+
+
+def integrability() -> tuple[Integrability, ...]:
+    """(3.73) in symbols: one joint, and two."""
+    state = planar.variables(2)
+    m, l = sp.symbols("m l", positive=True)
+    frames = [(f"link_{i}", l if i > 1 else 0, 0, q) for i, q in enumerate(state.position[3:], 1)]
+    masses = [("base", m, 0, 0, m * l**2), ("link_1", m, l, 0, 0), ("link_2", m, l, 0, 0)]
+    hoppers = (("prismatic hopper", planar.prismatic_hopper()), ("revolute hopper", planar.revolute_hopper()))
+    named = (*hoppers, ("arm of two hinges", planar.robot(state, frames, masses, gravity=0)))
+    return tuple(Integrability(name, len(robot.joints), planar.is_integrable(robot)) for name, robot in named)
+
+
+def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Function, ...]:
+    """Each function of table A.1 at one state of the revolute hopper; frame x is the world, y the shank's."""
+    robot, model = program.robot, revolute_hopper()
+    state, pose = robot.variables, planar.frame_pose(robot, "1", reference="world")
+    twist = planar.twist_jacobian(pose, state) * sp.Matrix(state.velocity)
+    links = [m for m in robot.masses if m.frame == "base"]
+    base = planar.link_inertia([(m.x, m.y) for m in links], [m.mass for m in links], [0, 0])
+    kinetic = (sp.Matrix([state.velocity]) * program.outputs["Mb"] * sp.Matrix(state.velocity))[0] / 2
+    slope = [kinetic.diff(state.position[3])]
+    G_T, rest = coefficient_matrix(slope, state.velocity)
+    ours = {k: x[0] for k, x in _values(program, {
+        "R": pose.rotation, "H": pose.matrix, "o": pose.origin, "angle": planar.pose_of(pose.matrix).angle,
+        "A": planar.adjoint(pose), "a": planar.twist_adjoint(twist), "Jo": jacobian(pose.origin, state),
+        "Jnu": planar.twist_jacobian(pose, state),
+        "Jy": jacobian(program.outputs["alpha_c"], state), "Lambda": base.matrix, "slope": slope[0],
+        "vec2mat": (G_T * sp.Matrix(state.velocity) + rest)[0],
+    }, q[None], v[None]).items()}  # fmt: skip
+    T = rates(q)
+    w, kernels = T @ v, {name: x[0] for name, x in kernel_numbers(model, q[None], v[None]).items()}
+    X = se2.from_position_angle(ours["o"], q[2] + q[3])
+    V = frame_velocity(model, q, w, "shank")
+    J = frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
+    spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (THIGH, LENGTH / 2.0)))
+    S = np.eye(6)[[0, 2, 4]] * [[1.0], [1.0], [-1.0]]
+    rows: list[tuple[str, str, tuple[Any, Any] | None, str]] = [
+        ("rotationmatrix_R_xy(theta_xy)", "planar.rotation_matrix(angle)", (ours["R"], X[:2, :2]), "spatial.se2"),
+        ("framepose_H_xy(theta_xy, O_xy)", "planar.Pose(angle, origin).matrix", (ours["H"], X), "spatial.se2"),
+        ("frameorigin_o_xy(H_xy)", "pose.origin", (ours["o"], kernels["o_i1"]), "frame_pose"),
+        ("frameorientaton_R_o_xy(H_xy)", "pose.rotation", (ours["R"], X[:2, :2]), "spatial.se2"),
+        ("frameangle_theta_o_xy(H_xy)", "pose.angle; planar.pose_of(H).angle", (ours["angle"], q[2] + q[3]), "q"),
+        ("Adjoint_A_xy(H_xy)", "planar.adjoint(pose)", (ours["A"], se2.adjoint(X)), "spatial.se2.adjoint"),
+        ("adjoint_a_xy(H_xy)", "planar.twist_adjoint(planar.twist_jacobian(pose, state) * v)",
+         (ours["a"], se2.ad([V[0], V[2], -V[4]])), "frame_velocity"),
+        ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], se2.ad([V[0], V[2], -V[4]])),
+         "spatial.se2.ad"),
+        ("Jacobian_Jodot_xy(O_xy, xq_ib)", "symbolic.jacobian(pose.origin, state)",
+         (ours["Jo"], frame_jacobian(model, q, "shank", expressed="mixed")[PLANE] @ T), "frame_jacobian"),
+        ("Jacobian_Jnu_xy(H_xy, xq_ib)", "planar.twist_jacobian(pose, state)", (ours["Jnu"], J), "frame_jacobian"),
+        ("Jacobian_Jydot(H_xy, xq_ib)", "symbolic.jacobian(y, state)",
+         (ours["Jy"], kernels["Jalphadot_c"]), "mass_matrix"),
+        ("massmatrix_Lamda_j(o_jci_mat, mj, Ij)", "planar.link_inertia(centers, masses, inertias)",
+         (ours["Lambda"], S @ spatial @ S.T), "spatial.inertia"),
+        ("vec2mat(symVec, Vars)", "symbolic.coefficient_matrix(column, unknowns)", (ours["vec2mat"], ours["slope"]),
+         "M Vars + Res"),
+        ("row12(M)", "M[:2, :]", None, ""),
+        ("printsimmat(M, symvarStr, simvarStr)", "symbolic.print_source(symbolic.routine(outputs, inputs), name)", None,
+         "next table"),
+        ("symmat(X)", "matrices of SymPy have entries", None, ""),
+        ("timederivative(X, varsdiff, varsdot)", "symbolic.time_derivative(x, state)", None, "Jacobians' rates, next table"),
+    ]  # fmt: skip
+    return tuple(Function(a, b, None if pair is None else distance(*map(np.asarray, pair)), beside) for a, b, pair, beside in rows)
+
+
+CONSTANTS = {"m_01": THIGH_TRUNK, "m_02": THIGH, "m_11": SHANK, "l": LENGTH, "g": GRAVITY}
+
+
+def _inputs(program: SampleProgram) -> dict[str, Any]:
+    robot = program.robot
+    constants = {str(s): s for s in (*(m.mass for m in robot.masses), robot.frames[0].x, robot.gravity)}
+    return {"q": robot.variables.position, "v": robot.variables.velocity, **constants}
+
+
+def _values(program: SampleProgram, formulas: dict[str, Any], q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """Numbers of some formulas of the program's symbols."""
+    made = make_function(routine(formulas, _inputs(program)), "values")(q, v, *CONSTANTS.values())
+    return dict(zip(formulas, made if isinstance(made, tuple) else (made,)))

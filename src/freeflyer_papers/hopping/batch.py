@@ -1,0 +1,274 @@
+"""Many hopping runs at once: eight side by side in one register, blocks of runs on threads or any executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics.threads import get_threads
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.running import batch, table_handle
+from freeflyer.kernels.entry import OK
+from freeflyer.model.inputs import finite_array, finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.errors import StepError
+from freeflyer_papers.hopping.records import check_hopper, legs, make_record, put_settings, record_size, table_of
+from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, experiment_of
+from freeflyer_papers.kernels import layout as L
+from freeflyer_papers.kernels.entries import HOP_STEPS
+
+BLOCK = 128  # runs that are sent to an executor together
+TRIES = 256  # of a call
+MOST_TRIES = 40_000  # a second of a run
+OUTCOMES = {
+    L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
+    L.CHATTERING: "chattering", L.COUNTED: "counted",
+}  # fmt: skip
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors, such as
+    that of a worker which was killed, are raised as they are."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
+        """A future."""
+
+
+class HopEnds(NamedTuple):
+    """Ends of hopping runs.
+
+    Attributes
+    ----------
+    outcome : (...) array of str
+        "ended", "fallen", "settled" (on a gait), "counted" (so many apexes), "chattering", "failed" or "standstill".
+    t : (...) array
+        Times, s.
+    q, v : (..., nv) arrays
+        States, m, rad, m/s and rad/s.
+    apexes : (...) int array
+        How many there were.
+    apex_q, apex_v : (..., nv) arrays
+        The state at the last one.
+
+    Examples
+    --------
+    >>> model = ff.robots.revolute_hopper()
+    >>> ends = freeflyer_papers.hopping.hop_ends("revolute-V", model.keyframes["start"], np.zeros(4), duration=0.1)
+    >>> str(ends.outcome)
+    'ended'
+    """
+
+    outcome: np.ndarray
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    apexes: np.ndarray
+    apex_q: np.ndarray
+    apex_v: np.ndarray
+
+
+@dataclass(frozen=True)
+class Block:
+    """A model's arrays and a table: all that a block of runs needs beside its records, so that it can be sent anywhere."""
+
+    topology: np.ndarray
+    parameters: np.ndarray
+    table: np.ndarray
+
+    def advance(self, records: np.ndarray) -> np.ndarray:
+        """Records (n, m) at the ends of their runs. Runs that have ended make room for others."""
+        handle = table_handle(self.topology, self.parameters, L.HOPPERS, self.table)
+        records, active, tries = records.copy(), np.arange(len(records)), 0
+        most = MOST_TRIES * max(1.0, float(records[:, L.END].max(initial=0.0)))
+        while active.size and tries < most:
+            here = np.ascontiguousarray(records[active])
+            after = np.empty_like(here)
+            status, _ = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
+            if status != OK:
+                raise StepError("a run's numbers are beyond floating-point numbers: start nearer to rest, or take other settings")
+            records[active] = after
+            active, tries = active[after[:, L.STATUS] == L.RUNNING], tries + TRIES
+        return records
+
+
+def advance_all(model: Model, controller: HopSettings, records: np.ndarray, executor: Executor | None, progress: Progress,
+                what: str) -> np.ndarray:  # fmt: skip
+    """Records at the ends of their runs; by default on as many threads as batches take."""
+    table = table_of(model, controller, TRIES, False)
+    block = Block(np.array(model.topology), np.array(model.parameters), table)
+    parts = [records[k : k + BLOCK] for k in range(0, len(records), BLOCK)]
+    own = ThreadPoolExecutor(get_threads()) if executor is None else None
+    done = []
+    with own or nullcontext():
+        pool: Any = own or executor
+        futures = [pool.submit(block.advance, part) for part in parts]
+        try:
+            for k, future in enumerate(futures):
+                done.append(future.result())
+                progress((k + 1) / len(parts), what)
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+    return np.concatenate(done) if done else records
+
+
+def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> HopEnds:
+    """What records say of the ends of their runs."""
+    nv, apex = model.nv, L.STATE + 2 * model.nv + 1 + L.PORTS
+    outcome = np.array([OUTCOMES[int(k)] for k in records[:, L.STATUS]], dtype=object).astype(str)
+    state, last = records[:, L.STATE : L.STATE + 2 * nv], records[:, apex : apex + 2 * nv]
+    return HopEnds(
+        outcome.reshape(lead), records[:, L.TIME].reshape(lead), state[:, :nv].reshape(*lead, nv), state[:, nv:].reshape(*lead, nv),
+        records[:, L.APEXES].astype(int).reshape(lead), last[:, :nv].reshape(*lead, nv), last[:, nv:].reshape(*lead, nv),
+    )  # fmt: skip
+
+
+@public
+def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, model: Model | None = None,
+             executor: Executor | None = None, progress: Progress = no_progress,
+             **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
+    """Ends of many hopping runs, of different starts and settings.
+
+    Parameters
+    ----------
+    experiment : str
+        Whose settings hold, as in `hop`.
+    q, v : (..., nv) arrays
+        Starts, m, rad, m/s and rad/s; leading axes broadcast.
+    duration : float
+        Of each run at most, s.
+    model : Model, optional
+        As in `hop`.
+    executor : optional
+        With `submit(function, *arguments)`, whose futures have `result()`: one of concurrent.futures, or a Dask client. By default
+        threads, `freeflyer.get_threads()` of them.
+    progress : callable, optional
+        Called as progress(fraction, what).
+    **changes : optional
+        Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and but for the
+        floor's.
+
+    Returns
+    -------
+    HopEnds
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        As `hop`.
+    StepError
+        For runs whose numbers are beyond floating-point numbers.
+
+    Notes
+    -----
+    A run ends early where it has fallen, and with `repeated` where five apexes in a row repeat the one before.
+
+    Examples
+    --------
+    Starts between upright and 60 degrees, and whether they fell:
+
+    >>> q = np.tile(ff.robots.revolute_hopper().keyframes["start"], (4, 1))
+    >>> q[:, 2] += np.radians([0, 20, 40, 60])
+    >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
+    array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
+    """
+    chosen = experiment_of(experiment)
+    robot = ROBOTS[chosen.robot]() if model is None else model
+    check_hopper(robot)
+    end = time_step("duration", duration)
+    fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
+    varied = {name: finite_array(name, x) for name, x in changes.items() if name not in fixed}
+    settings = changed(chosen.settings, fixed)
+    q0, v0 = finite_row(robot, "q", q, "v"), finite_row(robot, "v", v, "v")
+    try:
+        lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], *(x.shape for x in varied.values()))
+    except ValueError:
+        raise InputError(f"the leading axes of q {q0.shape}, v {v0.shape} and of changes do not broadcast together") from None
+    q0, v0 = (np.broadcast_to(x, (*lead, robot.nv)).reshape(-1, robot.nv) for x in (q0, v0))
+    records = make_records(robot, settings, q0, v0, end)
+    _vary(records, settings, {name: np.broadcast_to(x, lead).reshape(-1) for name, x in varied.items()})
+    return ends_of(robot, advance_all(robot, settings, records, executor, progress, f"hopping, {len(records)} runs"), lead)
+
+
+def _vary(records: np.ndarray, settings: HopSettings, varied: dict[str, np.ndarray]) -> None:
+    """Writes settings that differ from run to run, each value checked once."""
+    if not varied:
+        return
+    names = list(varied)
+    values, of = np.unique(np.stack([varied[n] for n in names], axis=1), axis=0, return_inverse=True)
+    for k, value in enumerate(values):
+        given = {n: int(x) if n == "apexes" else float(x) for n, x in zip(names, value, strict=True)}
+        part = records[of.ravel() == k]
+        put_settings(part, changed(settings, given))
+        records[of.ravel() == k] = part
+
+
+def make_records(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+    """Records (n, m) of runs; InputError as for one."""
+    records = np.empty((len(q), record_size(model)))
+    for k in range(len(q)):
+        try:
+            records[k] = make_record(model, settings, q[k], v[k], duration)
+        except InputError as error:
+            raise InputError(f"run {k}: {error}", run=k) from None
+    return records
+
+
+@public
+def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: ArrayLike, joint: Sequence[float] | None = None,
+              ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Starts of hopping at an apex: the leg at an angle, the trunk at a height, all of it moving forward.
+
+    Parameters
+    ----------
+    model : Model
+        A hopper.
+    angle : (...) array
+        Of the line from the centre of mass to the foot, from the vertical, rad: at which it touches down, as nothing turns in
+        flight.
+    height : (...) array
+        Of the trunk, m.
+    speed : (...) array
+        Along x, m/s.
+    joint : sequence of float, optional
+        Positions of the joints; by default those of keyframe "start".
+
+    Returns
+    -------
+    tuple of (..., nv) arrays
+        q and v.
+
+    Raises
+    ------
+    InputError
+        For another model, and numbers that do not broadcast.
+
+    Examples
+    --------
+    The start of experiment V, table 4.13:
+
+    >>> q, v = freeflyer_papers.hopping.hop_start(ff.robots.revolute_hopper(), angle=np.radians(30), height=0.3, speed=0.0)
+    >>> print(q.round(4))
+    [ 0.      0.3    -1.9938  1.7802]
+    """
+    check_hopper(model)
+    upright = np.array(model.keyframes["start"])
+    if joint is not None:
+        upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
+    given = [finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))]
+    angles, heights, speeds = np.broadcast_arrays(*given)
+    q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))
+    q[..., 2] += angles - float(legs(model, upright).angle)
+    q[..., 1], v[..., 0] = heights, speeds
+    return q, v

@@ -1,0 +1,187 @@
+"""Periodic gaits: the map from apex to apex, its fixed point by Newton's method, and Floquet multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.progress import no_progress
+from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
+from freeflyer_papers.hopping.records import check_hopper, legs
+from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, experiment_of, start_of
+from freeflyer_papers.kernels import layout as L
+
+STEP = 1e-6  # of central differences, m, rad, m/s, rad/s: the map has bends, where the foot bounces once more, some 1e-5 apart
+ACCURACY = 1e-11  # of the integrator's steps
+CLOSED = 1e-8  # what a fixed point may miss
+MOST_STEPS = 20  # of Newton's method
+LONGEST = 3.0  # s, from apex to apex
+
+
+@dataclass(frozen=True, eq=False)
+class HopGait:
+    """Periodic gait: the state at its apex, which repeats itself but for the place along x.
+
+    Attributes
+    ----------
+    q, v : (nv,) arrays
+        At the apex, with q[0] = 0.
+    period : float
+        From apex to apex, s.
+    stride : float
+        Along x, m.
+    matrix : (2 nv - 2, 2 nv - 2) array
+        Derivative of the map from apex to apex, of the section's coordinates: z, angle, joints; then v without the one along z.
+    multipliers : (2 nv - 2,) complex array
+        Its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait is stable.
+    residual : float
+        By how much the apex misses itself, m, rad, m/s or rad/s.
+
+    Examples
+    --------
+    >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
+    >>> gait.stable, round(gait.stride / gait.period, 2)     # m/s
+    (True, 0.24)
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    period: float
+    stride: float
+    matrix: np.ndarray
+    multipliers: np.ndarray
+    residual: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether all multipliers are below 1 in size."""
+        return bool(np.abs(self.multipliers).max() < 1.0)
+
+
+class GaitError(FreeflyerError, ArithmeticError):
+    """No gait was found; `q`, `v` is where the search ended.
+
+    Examples
+    --------
+    >>> issubclass(ff.sim.GaitError, ff.FreeflyerError)
+    True
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class ApexMap:
+    """The map from apex to apex, of states (n, 2 nv - 2) of the section."""
+
+    model: Model
+    settings: HopSettings
+
+    def lift(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) of section states: x is zero, and the trunk rises as the centre of mass takes to stay at its height."""
+        nv = self.model.nv
+        q, v = np.zeros((len(s), nv)), np.zeros((len(s), nv))
+        q[:, 1:], v[:, 0], v[:, 2:] = s[:, : nv - 1], s[:, nv - 1], s[:, nv:]
+        rise = legs(self.model, q).center_jacobian[:, 1]
+        v[:, 1] = -np.einsum("kj,kj->k", rise, v) / rise[:, 1]
+        return q, v
+
+    def section(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.concatenate([q[:, 1:], v[:, :1], v[:, 2:]], axis=1)
+
+    def __call__(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(section states at the next apex, NaN where there is none; times; places along x)."""
+        q, v = self.lift(s)
+        records = make_records(self.model, self.settings, q, v, LONGEST)
+        records[:, L.PHASE] = L.FALLING  # the apex where a run begins is not counted
+        ends = ends_of(self.model, advance_all(self.model, self.settings, records, None, no_progress, "apexes"), (len(s),))
+        reached = np.where(ends.outcome == "counted", 1.0, np.nan)
+        return self.section(ends.q, ends.v) * reached[:, None], ends.t * reached, ends.q[:, 0] * reached
+
+    def derivative(self, s: np.ndarray) -> np.ndarray:
+        """By central differences, all runs in one batch."""
+        n = len(s)
+        shifts = STEP * np.eye(n)
+        there = self(np.concatenate([s + shifts, s - shifts]))[0]
+        found: np.ndarray = ((there[:n] - there[n:]) / (2.0 * STEP)).T
+        return found
+
+
+@public
+def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None = None, model: Model | None = None,
+             **changes: ArrayLike | str) -> HopGait:  # fmt: skip
+    """Periodic gait near a start, stable or not, by Newton's method on the map from apex to apex.
+
+    Parameters
+    ----------
+    experiment : str
+        Whose settings hold, as in `hop`.
+    q, v : (nv,) arrays, optional
+        Near an apex of the gait; by default the experiment's start.
+    model : Model, optional
+        As in `hop`.
+    **changes : optional
+        Settings of `HopSettings`.
+
+    Returns
+    -------
+    HopGait
+
+    Raises
+    ------
+    GaitError
+        Where Newton's method does not converge, or a run on its way has no next apex.
+    UnknownNameError, InputError
+        As `hop`.
+
+    Notes
+    -----
+    The section is the apex of the centre of mass in flight, so the robot's 2 nv numbers lose the place along x and the trunk's
+    speed along z. Derivatives are central differences of runs with a tolerance of 1e-11.
+
+    Examples
+    --------
+    >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
+    >>> print(f"{gait.period:.3f} s, {gait.q[1]:.3f} m")
+    0.372 s, 0.258 m
+    """
+    chosen = experiment_of(experiment)
+    robot = ROBOTS[chosen.robot]() if model is None else model
+    check_hopper(robot)
+    settings = changed(chosen.settings, {"tolerance": ACCURACY} | changes | {"apexes": 1})
+    if q is None:
+        q0, v0 = start_of(chosen, robot)
+    else:
+        q0 = np.asarray(finite_row(robot, "q", q, "v"))
+        v0 = np.zeros(robot.nv) if v is None else np.asarray(finite_row(robot, "v", v, "v"))
+    if q0.ndim != 1 or v0.ndim != 1:
+        raise InputError("a gait is searched from one state: give q and v without leading axes")
+    maps = ApexMap(robot, settings)
+    s = maps.section(q0[None], v0[None])
+    miss = np.zeros_like(s)
+    for _ in range(MOST_STEPS):
+        there, time, place = maps(s)
+        miss = there - s
+        if not np.isfinite(miss).all():
+            raise _failed(maps, s, "the run from there has no next apex")
+        D = maps.derivative(s[0])
+        if np.abs(miss).max() < CLOSED:
+            values = np.linalg.eigvals(D)
+            order = np.argsort(-np.abs(values), kind="stable")
+            found, speed = maps.lift(s)
+            return HopGait(found[0], speed[0], float(time[0]), float(place[0]), D, values[order], float(np.abs(miss).max()))
+        if not np.isfinite(D).all():
+            raise _failed(maps, s, "a run near it has no next apex")
+        step = np.linalg.solve(np.eye(len(D)) - D, miss[0])
+        s = s + step * min(1.0, 0.2 / max(np.abs(step).max(), 1e-300))
+    raise _failed(maps, s, f"the apex misses itself by {np.abs(miss).max():.2g} after {MOST_STEPS} steps")
+
+
+def _failed(maps: ApexMap, s: np.ndarray, why: str) -> GaitError:
+    q, v = maps.lift(s)
+    return GaitError(f"no periodic gait was found: {why}, at q = {q[0].round(5).tolist()}, v = {v[0].round(5).tolist()}", q=q[0],
+        v=v[0])

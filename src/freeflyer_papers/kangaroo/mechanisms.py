@@ -1,0 +1,150 @@
+"""Tables I and II: the closed sub-mechanisms of a leg, counted from the linkage, with what their limits become."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.linkages import extract_limb, follow, mechanisms, partition, reachable_set
+from freeflyer.model.description import Loop
+from freeflyer.model.model import Model
+from freeflyer.progress import Progress
+from freeflyer.robots.kangaroo import sub_mechanisms
+from freeflyer.tables import Table
+from freeflyer_papers.kangaroo.robots import Kangaroo
+
+# papers/000, Table II: active, passive (total), constraints, stroke (m), limits of the joints (deg)
+PAPER = {
+    "hip yaw": (1, 2, 3, 2, (-0.02, 0.02), ((-30, 30),)),
+    "hip roll-pitch": (2, 8, 10, 8, (-0.04, 0.04), ((-27, 27), (-40, 42))),
+    "knee": (1, 6, 8, 6, (0.0, 0.15), ((0, 120),)),
+    "ankle": (2, 16, 24, 16, (-0.02, 0.02), ((-27, 27), (-36, 34))),
+}
+KINDS = dict(zip(PAPER, (m.kind for m in sub_mechanisms().values())))
+WRITTEN = "U-2(RRRP-RRR-UU)"  # the ankle's type in the paper's text
+SAME_PLACE = 2e-4  # m: pins nearer than this are one
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A sub-mechanism of the left leg. passive: joint coordinates of the tree; pins: joints that were opened, those that
+    share a place or a pair of links counted once; rows: independent constraints. stroke (m); limits (deg) of `joints`.
+    """
+
+    name: str
+    active: int
+    passive: int
+    pins: int
+    rows: int
+    stroke: tuple[float, float]
+    joints: tuple[str, ...]
+    limits: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """Table II of a robot's left leg, and Table I's row. by_freedom: number of the robot's sub-mechanisms for each number of
+    motors. motors: of the robot, those in no loop included.
+    """
+
+    robot: str
+    mechanisms: tuple[Mechanism, ...]
+    passive_in_a_leg: int
+    by_freedom: dict[int, int]
+    motors: int
+
+
+def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
+    """The tables' numbers for the left leg."""
+    progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
+    leg, names = extract_limb(robot.model, robot.left.sole), robot.left
+    limits = _limits(leg, robot)
+    parts = mechanisms(leg).parts
+    made = []
+    for name, motors in names.groups.items():
+        part = next((m for m in parts if set(m.actuated) == set(motors)), None)
+        if part is None:
+            found = "; ".join(m.name for m in parts)
+            raise InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found {found}", motors=motors)
+        joints, degrees = limits[name]
+        stroke = float(part.strokes[0, 0]), float(part.strokes[0, 1])
+        pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
+        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints, degrees))
+    whole = mechanisms(robot.model)
+    counts = [len(m.strokes) for m in whole.parts]
+    by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
+    return Mechanisms(robot.source, tuple(made), sum(m.passive for m in made), by_freedom, whole.motors)
+
+
+def letters(kind: str) -> int:
+    """Passive joint axes that a type's name spells: R counts one, U two, P none; a factor multiplies what follows it."""
+    text = re.sub(r"(\d+)\(([^()]*)\)", lambda m: m[2] * int(m[1]), kind)
+    text = re.sub(r"(\d+)([A-Z]+)", lambda m: m[2] * int(m[1]), text)
+    return text.count("R") + 2 * text.count("U")
+
+
+def _pins(leg: Model, loops: list[Loop]) -> int:
+    """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
+    q = partition(leg).q
+    link = {x.name: x.link for x in leg.description.sites}
+    found: list[tuple[set[str], np.ndarray]] = []
+    for loop in loops:
+        ends = {link.get(f, f) for f in (loop.frame_a, loop.frame_b)}
+        place = frame_pose(leg, q, loop.frame_a)[:3, 3]
+        same = any(ends == e or (ends & e and np.linalg.norm(place - p) < SAME_PLACE) for e, p in found)
+        if not same:
+            found.append((ends, place))
+    return len(found)
+
+
+def _limits(leg: Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
+    names = robot.left
+    out: dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]] = {}
+    for name, motor, joint in (("hip yaw", names.yaw_motor, names.yaw), ("knee", names.length_motor, names.knee)):
+        info = leg.joint(motor)
+        ends = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
+        y = follow(leg, motor, np.linspace(*ends, 9)).joint(leg, joint)
+        out[name] = (joint,), ((math.degrees(min(y)), math.degrees(max(y))),)
+    for name, motors, joints in (("hip roll-pitch", names.hip_motors, (names.roll, names.pitch)),
+                                 ("ankle", names.ankle_motors, (names.ankle_roll, names.ankle_pitch))):  # fmt: skip
+        extent = np.degrees(reachable_set(leg, motors, joints, points=32).extent)
+        out[name] = joints, tuple((float(a), float(b)) for a, b in extent)
+    return out
+
+
+def tables(result: Mechanisms) -> list[Table]:
+    """Tables I and II, the paper's numbers beside ours."""
+    ours = result.by_freedom
+    parallel = sum(n * k for n, k in ours.items())
+    one = Table("Table I: parallel sub-mechanisms", ("", "1-DoF", "2-DoF", "DoFs", "of them parallel"), (
+        ("paper: Kangaroo (2022)", "4", "4", "12", "12"),
+        (result.robot, str(ours.get(1, 0)), str(ours.get(2, 0)), str(result.motors), str(parallel))), (1, 2, 3, 4))  # fmt: skip
+    rows = []
+    for m in result.mechanisms:
+        p = PAPER[m.name]
+        rows.append((m.name, "paper", str(p[0]), f"{p[1]} ({p[2]})", str(p[3]), _span(p[4], "g"), _spans(p[5])))
+        total_of = f"{m.passive} ({m.passive + m.pins})"
+        rows.append(("", "ours", str(m.active), total_of, str(m.rows), _span(m.stroke, "g"), _spans(m.limits)))
+    columns = ("sub-mechanism", "", "active", "passive (total)", "constraints", "stroke m", "limits deg (roll, pitch)")
+    two = Table("Table II: sub-mechanisms of a leg", columns, rows, (2, 3, 4, 5, 6), (
+        f"{result.passive_in_a_leg} passive joints in a leg (paper: 32; the public model has 30: it leaves out the second axis "
+        "of the two lower universal joints of the ankle). Our totals add the joints opened to make a tree, a pin shared by "
+        "several bars counted once; the paper's are the axes its type names spell: "
+        + ", ".join(f"{kind} {letters(kind)}" for kind in KINDS.values())
+        + f"; the text writes the last {WRITTEN}, which spells {letters(WRITTEN)}, against its own table's 24 and the RRRR of its "
+        "Fig 9b. Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."
+    ))  # fmt: skip
+    return [one, two]
+
+
+def _span(ends: tuple[float, float], form: str) -> str:
+    return f"{ends[0]:{form}} .. {ends[1]:{form}}"
+
+
+def _spans(limits: tuple[tuple[float, float], ...]) -> str:
+    return ", ".join(f"{a + 0.0:.1f} .. {b:.1f}" for a, b in limits)

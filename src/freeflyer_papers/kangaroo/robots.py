@@ -1,0 +1,209 @@
+"""The robots of papers/000: the public Kangaroo model or our Kangaroo-like one, and TALOS; and the names of their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from freeflyer.analysis.timing.robots import example_urdf
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import feet_of, sole
+from freeflyer.contacts.soles import feet_in_file
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.linkages import partition, sweep
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.model.build import build
+from freeflyer.model.configuration import neutral
+from freeflyer.model.description import Inertia, Site
+from freeflyer.model.load import load
+from freeflyer.model.model import Model
+from freeflyer.robots import kangaroo_like
+from freeflyer_papers.model_files import model_file
+
+OWN = "kangaroo_like"
+SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
+SOLE_DIGITS = 5  # of m: beyond, the file's rounded rotations bend a rectangle
+HOME_LENGTH, HOME_ANKLE = 0.0004, -0.001  # m: length and ankle motors in the public model's keyframe `home`, others at zero
+HALF_SITTING = {
+    "3": -0.411354,
+    "4": 0.859395,
+    "5": -0.448041,
+}  # rad: TALOS's usual standing posture, joints leg_*_N_joint
+
+
+@dataclass(frozen=True)
+class Names:
+    """Joints and frames of a leg; motors are given in the order of Table II."""
+
+    hip_link: str
+    sole: str
+    yaw_motor: str
+    hip_motors: tuple[str, str]
+    length_motor: str
+    ankle_motors: tuple[str, str]
+    yaw: str
+    roll: str
+    pitch: str
+    thigh: str
+    knee: str
+    ankle_roll: str
+    ankle_pitch: str
+
+    @property
+    def foot_middle(self) -> str:
+        """The frame in the middle of the foot's sole, with the axes of `sole`."""
+        return self.sole.removesuffix("sole") + "foot_middle"
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The motors of each sub-mechanism, from the hip down."""
+        return {"hip yaw": (self.yaw_motor,), "hip roll-pitch": self.hip_motors, "knee": (self.length_motor,),
+                "ankle": self.ankle_motors}  # fmt: skip
+
+
+def like_names(side: str) -> Names:
+    s = f"{side}_"
+    return Names(
+        s + "hip_roll_link", s + "sole", s + "yaw_motor", (s + "hip_outer_motor", s + "hip_inner_motor"), s + "length_motor",
+        (s + "ankle_outer_motor", s + "ankle_inner_motor"), s + "hip_yaw", s + "hip_roll", s + "hip_pitch", s + "thigh",
+        s + "knee", s + "ankle_roll", s + "ankle_pitch",
+    )  # fmt: skip
+
+
+def real_names(side: str) -> Names:
+    s = f"leg_{side}_"
+    return Names(
+        f"{side}_hip_roll", f"{side}_sole", s + "1_motor", (s + "2_motor", s + "3_motor"), s + "length_motor",
+        (s + "4_motor", s + "5_motor"), s + "1_joint", s + "3_joint", s + "2_joint", s + "femour_joint", s + "knee_joint",
+        s + "5_joint", s + "4_joint",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kangaroo:
+    """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at
+    the soles' frames, with the corners of the file's boxes."""
+
+    model: Model
+    left: Names
+    right: Names
+    source: str
+    feet: tuple[Contact, ...]
+    path: Path | None = None
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is the public model of the robot itself."""
+        return "leg_left_length_motor" in self.model.joint_names
+
+
+def find_kangaroo() -> Path | None:
+    """The public model's file in the folder FREEFLYER_MODELS, if both are there."""
+    return model_file("kangaroo", "kangaroo.xml")
+
+
+def find_talos() -> Path | None:
+    """TALOS's file in the package example-robot-data, if it is installed."""
+    return example_urdf("talos_full_v2.urdf")
+
+
+def kangaroo(robot: Path | str | None = None) -> Kangaroo:
+    """The robot of a file, or our own where there is none, or its name is given. Errors: InputError for a file with other
+    joints."""
+    if robot is None or str(robot) == OWN:
+        return _kangaroo(kangaroo_like(), like_names, f"{OWN} (made by freeflyer)", None)
+    model, path = load(robot), Path(robot)
+    for names in (real_names, like_names):
+        if all(m in model.joint_names for group in names("left").groups.values() for m in group):
+            return _kangaroo(model, names, path.name, path)
+    wanted = [m for group in real_names("left").groups.values() for m in group]
+    raise InputError(
+        f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
+        f"{', '.join(model.actuated[:8])}. Give --robot {OWN} to use the built-in robot.", robot=str(robot),
+    )  # fmt: skip
+
+
+def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Path | None) -> Kangaroo:
+    """With level frames on the ground below the ankles, and in the middle of the soles."""
+    left, right = names("left"), names("right")
+    model = _with_soles(model, left, right)
+    feet = _feet(model, path, left, right)
+    sites = list(model.description.sites)
+    for leg, foot in zip((left, right), feet):
+        at = next(site for site in sites if site.name == leg.sole)
+        shift = np.eye(4)
+        shift[:3, 3] = np.asarray(foot.points).mean(axis=0)
+        sites.append(Site(leg.foot_middle, at.link, at.placement @ shift))
+    return Kangaroo(build(replace(model.description, sites=tuple(sites))), left, right, source, feet, path)
+
+
+def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
+    """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
+    if path is None or path.suffix != ".xml":
+        return tuple([foot for leg in legs for foot in feet_of(model) if foot.frame == leg.sole])
+    made, q = [], partition(model).q
+    for leg, foot in zip(legs, feet_in_file(close_loops(model), path)):
+        X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
+        points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
+        points[:, 2] = points[:, 2].mean()
+        made.append(sole(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+    return tuple(made)
+
+
+def home_posture(robot: Kangaroo, length: float = HOME_LENGTH, ankle: float = HOME_ANKLE) -> np.ndarray:
+    """q (nq,): the motors as in the keyframe `home`, both length motors at `length`, the ankles' at `ankle` (m), every loop closed.
+
+    The paper's "standard nominal configuration typically adopted for walking", legs "nearly fully extended" (section V), is
+    given by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow.
+    """
+    legs = robot.left, robot.right
+    motors = {n.length_motor: [length] for n in legs} | {m: [ankle] for n in legs for m in n.ankle_motors}
+    q: np.ndarray = sweep(robot.model, motors).q.reshape(-1)
+    return q
+
+
+def talos(peer: Path | str) -> tuple[Model, np.ndarray]:
+    """(model, q): TALOS without arms and head, half sitting. Errors: InputError for another robot."""
+    model = load(peer)
+    needed = [f"leg_{s}_{n}_joint" for s in ("left", "right") for n in HALF_SITTING]
+    missing = [n for n in needed if n not in model.joint_names]
+    if missing or "left_sole_link" not in model.frame_names:
+        raise InputError(
+            f"{Path(peer).name} is no TALOS: it has no {(missing or ['left_sole_link'])[0]!r}; give talos_full_v2.urdf, say",
+            peer=str(peer),
+        )  # fmt: skip
+    model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
+    q = neutral(model)
+    for side in ("left", "right"):
+        for number, angle in HALF_SITTING.items():
+            q[model.joint(f"leg_{side}_{number}_joint").iq] = angle
+    return model, q
+
+
+def _without(model: Model, branches: tuple[str, ...]) -> Model:
+    """The robot with the links beyond these joints weightless (Fig 17 leaves arms and head out)."""
+    d = model.description
+    gone = {j.child for j in d.joints if j.name in branches}
+    while more := {j.child for j in d.joints if j.parent in gone} - gone:
+        gone |= more
+    bare = [replace(x, inertia=Inertia()) if x.name in gone else x for x in d.links]
+    return build(replace(d, links=tuple(bare)))
+
+
+def _with_soles(model: Model, *legs: Names) -> Model:
+    """Adds a level frame on the ground below each ankle, where the file has none."""
+    q, sites = partition(model).q, []
+    R_WB = frame_pose(model, q, model.joints[0].child)[:3, :3]
+    for names in legs:
+        if names.sole in model.frame_names:
+            continue
+        foot = model.joint(names.ankle_roll).child
+        X_WF = frame_pose(model, q, foot)
+        X_WS = np.eye(4)
+        X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
+        sites.append(Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
+    return build(replace(model.description, sites=(*model.description.sites, *sites)))

@@ -1,0 +1,120 @@
+"""Figs 21 and 22: a lateral swing, in MuJoCo here; contact wrenches from motor forces beside the simulator's contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.swing.comparison import Swing
+from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.motion import Sway
+from freeflyer.analysis.swing.tables import COLUMNS, Line, lines, settings
+from freeflyer.model.build import build
+from freeflyer.model.model import Model
+from freeflyer.plots.skeleton import bones
+from freeflyer.progress import Progress
+from freeflyer.sim import Servos
+from freeflyer.tables import Table
+from freeflyer_papers.kangaroo.robots import Kangaroo
+
+ALLOWED = 0.02  # of the weight: how far off the sum of vertical forces may be
+MASS = 36.0  # kg: of the paper's robot without protection cages; the public model weighs 42.2
+SWAY = Sway()
+NUMERIC = tuple(range(1, len(COLUMNS)))
+THIN = 20  # of the samples, one in so many is kept
+
+
+@dataclass(frozen=True)
+class SwingResult:
+    """lines: errors of each estimate of the wrenches, from all samples; smooth: the same without the joints' friction and damping,
+    where there are any; light: the same with MASS kg, as in the paper's experiment, on the real robot. shown: the swing at 50 Hz.
+    bones (3, n, 2, 3): the robot at its three extremes, m. settings: how it was done."""
+
+    robot: str
+    lines: tuple[Line, ...]
+    smooth: tuple[Line, ...]
+    light: tuple[Line, ...]
+    shown: Swing
+    bones: np.ndarray
+    settings: str
+
+
+def compute(robot: Kangaroo, progress: Progress) -> SwingResult:
+    """The swing as the robot is, and with frictionless joints where it has others; MuJoCo reads the real robot's own file."""
+
+    def run(word: str, servos: Servos, model: Model = robot.model, path: Path | None = robot.path) -> Swing:
+        feet = None if path is not None and robot.is_real else robot.feet
+        return lateral_swing(
+            model, path if robot.is_real else None, feet, sway=SWAY, servos=servos,
+            progress=lambda x, what: progress(x, f"Fig 22, {word}: {what}"),
+        )  # fmt: skip
+
+    rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)
+    first = run("as the file has it", Servos())
+    smooth = lines(run("without friction", Servos(friction=False))) if rubs else ()
+    light = lines(run(f"with {MASS:g} kg", Servos(), without_cages(robot.model), None)) if robot.is_real else ()
+    drawn = np.array([bones(robot.model, q) for q in first.extremes])
+    return SwingResult(robot.source, lines(first), smooth, light, first.subsample(THIN), drawn, settings(first))
+
+
+def without_cages(model: Model) -> Model:
+    """The robot with MASS kg: its heaviest link, the torso, lighter in proportion."""
+    d = model.description
+    torso = max(d.links, key=lambda link: link.inertia.mass)
+    share = 1.0 - (model.mass - MASS) / torso.inertia.mass
+    lighter = replace(torso.inertia, mass=share * torso.inertia.mass, rotational=share * torso.inertia.rotational)
+    return build(replace(d, links=tuple([replace(x, inertia=lighter) if x is torso else x for x in d.links])))
+
+
+def tables(r: SwingResult) -> list[Table]:
+    """Errors of wrenches, pressure and ZMP beside the paper's."""
+    by = {x.source: x for x in r.lines}
+    off, kg = by["motors"].weight_error, r.shown.weight / 9.81
+    light = {x.source: x for x in r.light}
+    said = (
+        ("vertical forces sum to the weight", '"correctly", 36 kg', f"within {off:.2%}, {kg:.1f} kg"),
+        *([("  without the cages", "", f"within {light['motors'].weight_error:.2%}, {MASS:g} kg")] if light else []),
+        ("sum within 2 % of the weight, each way", "", _yes(all(x.weight_error < ALLOWED for x in r.lines))),
+        ("centres of pressure inside the soles", "picture", _yes(all(x.inside > 0.0 for x in r.lines))),
+        ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
+    )
+    note = (
+        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors determine the 12 "
+        "entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least squares; at rest they "
+        "miss the inertia of the sway, which the last row puts in from differences of the estimated posture (the paper mentions "
+        "it, and leaves it out)."
+    )
+    one = Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said)
+    two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
+    three = Table(
+        "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
+        "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces.",
+    )  # fmt: skip
+    four = Table(
+        f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
+        "The paper's robot swings without its protection cages; here the torso is lighter by as much. MuJoCo reads the file "
+        "that we write.",
+    )  # fmt: skip
+    return [one, two, *([three] if r.smooth else []), *([four] if r.light else [])]
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "NO"
+
+
+def _range(swing: Swing) -> tuple[float, float]:
+    x = swing.vertical("motors")[swing.settled :]
+    return float(x.min()), float(x.max())
+
+
+def pictures(r: SwingResult) -> dict[str, Any]:
+    """Figs 21 and 22."""
+    from freeflyer.plots import swing as figures
+
+    return {
+        "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
+        "fig22b_balance": figures.balance(r.shown),
+    }  # fmt: skip

@@ -1,0 +1,122 @@
+"""Fig 19: the passive state estimated from the motors' encoders on sinusoids, and the time that it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.estimators.times import Times, estimation_times
+from freeflyer.analysis.estimators.tracking_accuracy import Encoder, Tracking, sinusoids, track
+from freeflyer.contacts import sole
+from freeflyer.estimation import sensors
+from freeflyer.progress import Progress
+from freeflyer.tables import Table
+from freeflyer_papers.kangaroo.robots import Kangaroo
+
+ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
+KINDS = {"ideal": Encoder(), "noisy, quantised": ENCODER}
+ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
+DURATION = 6.0  # s
+THIN = 5  # of the samples, one in so many is kept for the picture
+HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for timings only
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way of estimating: the numbers of Tracking (tracking_accuracy.py), m and rad."""
+
+    encoders: str
+    alpha: float
+    measured_rms: float
+    passive_rms: float
+    passive_largest: float
+    bias: float
+    worst_joint: str
+    closure: float
+    redundant: float
+
+
+@dataclass(frozen=True)
+class TrackingResult:
+    """runs: by encoder and alpha. Of the run with ideal encoders and the paper's gains, the left leg's motors: names, t (n,);
+    actual, estimated (n, m), m; actual_rates, estimated_rates, m/s. closures: norm of the residual (n,), of each run."""
+
+    robot: str
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    t: np.ndarray
+    actual: np.ndarray
+    estimated: np.ndarray
+    actual_rates: np.ndarray
+    estimated_rates: np.ndarray
+    closures: tuple[np.ndarray, ...]
+    times: Times
+
+
+def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
+    """Both kinds of encoders, both gains; then the clock."""
+    s = sensors(robot.model)
+    path = sinusoids(s)
+    found: list[tuple[str, Tracking]] = []
+    for kind, encoder in KINDS.items():
+        for alpha in ALPHAS:
+            progress(0.0, f"Fig 19: {kind} encoders, alpha = {alpha:g}")
+            found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
+    progress(0.0, "timing the estimators")
+    feet = [sole(robot.left.sole, HALF_SOLE), sole(robot.right.sole, HALF_SOLE)]
+    times = estimation_times(s, feet)
+    first, keep = found[0][1], slice(None, None, THIN)
+    left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
+    return TrackingResult(
+        robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left), first.t[keep],
+        first.actual[keep, left], first.estimated[keep, left], first.actual_rates[keep, left], first.estimated_rates[keep, left],
+        tuple(t.closure[keep] for _, t in found), times,
+    )  # fmt: skip
+
+
+def _run(kind: str, t: Tracking) -> Run:
+    return Run(
+        kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure,
+        t.largest_redundant,
+    )  # fmt: skip
+
+
+def tables(r: TrackingResult) -> list[Table]:
+    """Errors by encoder and gain; times beside the paper's."""
+    rows = [
+        (x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}", f"{x.bias:.1e}",
+         x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs
+    ]  # fmt: skip
+    columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
+    note = (
+        f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by differences. The "
+        "paper gives pictures only, with alpha = 1 / s. Open by: norm of the independent rows, which the estimator closes; the "
+        "largest entry of the redundant ones, which it cannot, beside it."
+    )
+    t = r.times
+    costs = (
+        ("estimator, model update, inverse dynamics", "380", f"{t.state_and_torques:.0f}"),
+        ("  of it: a step of the estimator", "", f"{t.step:.0f}"),
+        ("contact wrenches from motor forces", "30", f"{t.contact_wrenches:.1f}"),
+        ("  with the update of their posture", "", f"{t.contacts:.0f}"),
+        ("  balanced with the base", "", f"{t.contact_balanced:.1f}"),
+        ("for scale: inverse dynamics of the tree alone", "", f"{t.tree:.1f}"),
+    )
+    said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
+    return [
+        Table("Fig 19: passive state along sinusoids", columns, rows, (1, 2, 3, 4, 5, 7, 8), note),
+        Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said),
+    ]
+
+
+def pictures(r: TrackingResult) -> dict[str, Any]:
+    """Fig 19."""
+    from freeflyer.plots.estimation import tracking
+
+    labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
+    figure = tracking(
+        r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates), dict(zip(labels, r.closures))
+    )  # fmt: skip
+    return {"fig19_tracking": figure}

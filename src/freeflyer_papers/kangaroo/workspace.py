@@ -1,0 +1,108 @@
+"""Fig 5: manipulability of the left leg over the strokes of hip pitch/roll and knee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.linkages import extract_limb, follow, manipulability
+from freeflyer.progress import Progress, part_of
+from freeflyer.tables import Table
+from freeflyer_papers.kangaroo.robots import Kangaroo
+
+PER_AXIS = 47  # positions of each of three motors: 103 823 postures
+DRAWN = 8000  # states kept for pictures
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """count, impossible, outside: all postures, those without assembly, those beyond a joint's stop. seconds: it took. position
+    (n, 3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there.
+    peak_linear, peak_angular: what 1 stands for. highest: of the sole in the base with the shortest leg, no joint's stop kept, m.
+    """
+
+    robot: str
+    count: int
+    impossible: int
+    outside: int
+    seconds: float
+    position: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    peak_linear: float
+    peak_angular: float
+    highest: float
+
+
+def compute(robot: Kangaroo, progress: Progress) -> Workspace:
+    """The map of the left leg."""
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
+    axes = {}
+    for motor in (*n.hip_motors, n.length_motor):
+        info = leg.joint(motor)
+        axes[motor] = np.linspace(leg.position_lower[info.iv], leg.position_upper[info.iv], PER_AXIS)
+    start = perf_counter()
+    text = f"Fig 5: manipulability of {PER_AXIS**3} postures"
+    found = manipulability(leg, n.sole, axes, progress=part_of(progress, text))
+    seconds = perf_counter() - start
+    kept = np.random.default_rng(0).permutation(len(found.linear))[:DRAWN]
+    X_WB = frame_pose(leg, leg.neutral, robot.model.joints[0].child)
+    shortest = follow(leg, n.length_motor, axes[n.length_motor]).q[-1]
+    highest = (np.linalg.inv(X_WB) @ frame_pose(leg, shortest, n.sole))[2, 3]
+    position = (found.position[kept] - X_WB[:3, 3]) @ X_WB[:3, :3]
+    return Workspace(
+        robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
+        found.angular[kept], found.peak_linear, found.peak_angular, float(highest),
+    )  # fmt: skip
+
+
+def tables(r: Workspace) -> list[Table]:
+    """Sizes of the map."""
+    low, high = r.position.min(axis=0), r.position.max(axis=0)
+    rows = (
+        ("postures, without assembly, beyond a stop", f"{r.count}, {r.impossible}, {r.outside}"),
+        ("seconds, microseconds a posture", f"{r.seconds:.1f}, {r.seconds / r.count * 1e6:.0f}"),
+        ("sole in the base, from (m)", ", ".join(f"{x:.2f}" for x in low)),
+        ("to (m)", ", ".join(f"{x:.2f}" for x in high)),
+        ("highest sole (m), the joints' stops disregarded", f"{r.highest:.2f}"),
+        ("largest manipulability: linear, angular", f"{r.peak_linear:.4g}, {r.peak_angular:.4g} rad^3/m^3"),
+    )
+    note = (
+        "The paper gives a picture only. Postures beyond a joint's stop are left out: the highest are beyond that of the ankle's "
+        "pitch (see the squat). The motors of hip roll and pitch and of the leg's length are sampled, as in the paper; all six "
+        "motors of the leg count as moving in the Jacobian, which the paper leaves open."
+    )
+    return [Table("Fig 5: manipulability of the left leg", ("quantity", "ours"), rows, (1,), note)]
+
+
+def pictures(r: Workspace) -> dict[str, Any]:
+    """Fig 5: position above, orientation below; from the front, from the rear; the sole in the base's frame."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+    figure, colours = Figure(figsize=(8.4, 6.4)), ScalarMappable(Normalize(0.0, 1.0), "viridis")
+    FigureCanvasAgg(figure)
+    low, high = r.position.min(axis=0), r.position.max(axis=0)
+    for row, (values, word) in enumerate(((r.linear, "position"), (r.angular, "orientation"))):
+        for column, (side, turn) in enumerate((("front", 25), ("rear", 205))):
+            axes: Any = figure.add_axes((0.01 + 0.44 * column, 0.50 - 0.49 * row, 0.44, 0.47), projection="3d")
+            axes.scatter(*r.position.T, c=values, s=2.5, cmap=colours.cmap, norm=colours.norm, linewidths=0, depthshade=False)
+            axes.text2D(0.5, 0.97, f"{word}, from the {side}", transform=axes.transAxes, ha="center", fontsize=9)
+            axes.set_xlabel("x forward (m)", fontsize=7, labelpad=-4)
+            axes.set_ylabel("y left (m)", fontsize=7, labelpad=-4)
+            axes.text2D(0.02, 0.80, "z up (m)", transform=axes.transAxes, fontsize=7)
+            axes.tick_params(labelsize=6, pad=-2)
+            axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+            axes.locator_params(nbins=5)
+            axes.view_init(18, turn)
+            axes.set_box_aspect(high - low, zoom=1.15 if high[2] - low[2] < 0.45 * (high[0] - low[0]) else 1.0)
+        bar = figure.colorbar(colours, cax=figure.add_axes((0.915, 0.58 - 0.49 * row, 0.015, 0.30)))
+        bar.set_label(f"{word}: manipulability over its peak", fontsize=7)
+        bar.ax.tick_params(labelsize=6)
+    return {"fig5_manipulability": figure}

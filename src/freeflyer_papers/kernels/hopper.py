@@ -1,0 +1,171 @@
+"""Rates of a planar hopping robot under the radial and polar controllers and a viscoelastic floor.
+
+Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich, 2021,
+(4.13)-(4.26). Its plane is the world's x and z; accelerations are those of forward dynamics (tree/aba.py).
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
+from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
+from freeflyer.kernels.math.spatial import load_spatial
+from freeflyer.kernels.model.access import body_floats, body_ints
+from freeflyer.kernels.model.joints.placement import joint_angles
+from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
+from freeflyer.kernels.tree.aba import areas, articulated_bodies
+from freeflyer.kernels.tree.centroidal import total_mass
+from freeflyer.kernels.tree.composite import (
+    COMPOSITE,
+    MOTION,
+    SECOND_MOMENT,
+    body_inertia,
+    column_range,
+    composite_inertias,
+    coordinate,
+    direction_at,
+    velocities,
+)
+from freeflyer.kernels.tree.frames import frame_body, placement
+from freeflyer.kernels.tree.kinematics import kinematics
+from freeflyer.kernels.tree.poses import position, rotation
+from freeflyer_papers.kernels import layout as L
+
+RADIAL, TURN, FOOT_X, FOOT_Z, RISE, TAU, ROWS = 0, 1, 2, 3, 4, 5, 6  # rows of nv numbers, behind the velocities of bodies
+HEIGHT, FORCE, CLIMB, FOOT_AT, FACTS = 0, 1, 2, 3, 4  # of the foot and of the centre of mass: what events are known by
+
+
+@inlined
+def places(topology):
+    """(subtrees, velocities, rows, facts, end): where they begin in work, behind the kinematics."""
+    n, nv = load_int(topology, N_BODIES) + 1, load_int(topology, N_V)
+    subtrees = load_int(topology, FREE_AT)
+    moving = subtrees + COMPOSITE * n
+    rows = moving + MOTION * n
+    return subtrees, moving, rows, rows + ROWS * nv, rows + ROWS * nv + FACTS
+
+
+@inlined
+def hopper_workspaces(topology, like):
+    """(work, area of forward dynamics) for `rates`."""
+    return workspace(like, places(topology)[4]), workspace(like, areas(topology)[4])
+
+
+@inlined
+def row_times(work, row, v, first, end):
+    """The product of a row's entries and v from `first` to `end`."""
+    total = 0.0 * load(v, 0)
+    for j in range(first, end):
+        total = total + load(work, row + j) * load(v, j)
+    return total
+
+
+@kernel
+def put_rows(topology, parameters, work, centre, foot, line, locked):
+    """Rows for each velocity: of the leg's length and angle, of the foot along x and z, of the height of the centre of mass.
+
+    line: from the centre of mass to the foot. locked: the angle is that of the frame of the centre of mass, which turns at the
+    locked angular velocity (the thesis, section 3.2.4): angular momentum about the centre of mass by the inertia there.
+    """
+    subtrees, _, rows, _, _ = places(topology)
+    nv, tip, m = load_int(topology, N_V), frame_body(topology, table_int(topology, L.FOOT)), total_mass(parameters)
+    square = line[0] * line[0] + line[2] * line[2]
+    share, away, inertia = 1.0 / m, 1.0 / sqrt(square), load6(work, subtrees + SECOND_MOMENT)[3]
+    inertia = inertia - m * (centre[0] * centre[0] + centre[2] * centre[2])
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        at, last = position(topology, work, i), load_int(topology, body_ints(i) + LAST_BODY)
+        mass, h = load(parameters, body_floats(i) + SUBTREE_MASS), load3(work, subtrees + COMPOSITE * i)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            j, (d, u) = coordinate(topology, c), load_spatial(work, direction_at(topology, c))
+            p = add(scale(mass, d), cross(u, h))
+            motion, rise = scale(0.0, d), share * p[2]
+            if i <= tip <= last:
+                motion = add(d, cross(u, subtract(foot, at)))
+            x, z = motion[0] - share * p[0], motion[2] - rise
+            store(work, rows + RADIAL * nv + j, away * (line[0] * x + line[2] * z))
+            if locked:
+                spin = add(sym_apply(load6(work, subtrees + COMPOSITE * i + SECOND_MOMENT), u), cross(h, d))
+                spin = add(spin, cross(subtract(at, centre), p))
+                store(work, rows + TURN * nv + j, -spin[1] / inertia)
+            else:
+                store(work, rows + TURN * nv + j, (line[0] * z - line[2] * x) / square)
+            store(work, rows + FOOT_X * nv + j, motion[0])
+            store(work, rows + FOOT_Z * nv + j, motion[2])
+            store(work, rows + RISE * nv + j, rise)
+
+
+@inlined
+def mechanical_energy(topology, parameters, work, moving, centre):
+    """Kinetic energy, and that in the gravity field, zero with the centre of mass at the world's origin."""
+    energy = -total_mass(parameters) * dot(load3(parameters, GRAVITY), centre)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        l, w = load_spatial(work, moving + MOTION * i)
+        h, I = body_inertia(parameters, i, rotation(topology, work, i))
+        m = load(parameters, body_floats(i) + MASS)
+        energy = energy + 0.5 * (m * dot(l, l) + dot(w, sym_apply(I, w))) + dot(l, cross(w, h))
+    return energy
+
+
+@kernel
+def rates(topology, parameters, record, x, work, body, out):
+    """out: rates of q, v, of the controlled angle and of the works at the ports, x being q, v, the angle and works. Facts of events
+    are left in work. The phase is that of the record, whatever the foot does within a step."""
+    nv = load_int(topology, N_V)
+    v, tau = from_entry(x, nv), from_entry(work, places(topology)[2] + TAU * nv)
+    subtrees, moving, rows, facts, _ = places(topology)
+    kinematics(topology, parameters, x, work)
+    composite_inertias(topology, parameters, work, subtrees)
+    velocities(topology, work, v, moving)
+    frame = table_int(topology, L.FOOT)
+    tip = frame_body(topology, frame)
+    _, c = placement(topology, parameters, frame, load(x, 0))
+    centre = scale(1.0 / total_mass(parameters), load3(work, subtrees))
+    foot = add(position(topology, work, tip), rotate(rotation(topology, work, tip), c))
+    line = subtract(foot, centre)
+    put_rows(topology, parameters, work, centre, foot, line, table_int(topology, L.LOCKED) == 1)
+
+    length = sqrt(line[0] * line[0] + line[2] * line[2])
+    stretch, angle = length - load(record, L.LENGTH), load(x, 2 * nv)
+    lengthening, turning = row_times(work, rows + RADIAL * nv, v, 0, nv), row_times(work, rows + TURN * nv, v, 0, nv)
+    phase, zero = load(record, L.PHASE), 0.0 * angle
+    stance = select_less(1.5, phase, zero + 1.0, zero)
+    pressed = stance * select_less(phase, 2.5, zero + 1.0, zero)
+    spring = load(record, L.RADIAL_GAIN) * stretch
+    energy = mechanical_energy(topology, parameters, work, moving, centre) + 0.5 * spring * stretch
+    regulating = load(record, L.ENERGY_GAIN) * (load(record, L.ENERGY) - energy) * lengthening
+    damping = (1.0 - stance) * load(record, L.RADIAL_DAMPING) + stance * load(record, L.STANCE_DAMPING)
+    radial = regulating - spring - damping * lengthening
+    polar = load(record, L.POLAR_GAIN) * (load(record, L.ANGLE) - angle) - load(record, L.POLAR_DAMPING) * turning
+    polar = stance * polar
+    slip, sink = row_times(work, rows + FOOT_X * nv, v, 0, nv), row_times(work, rows + FOOT_Z * nv, v, 0, nv)
+    push = load(record, L.FLOOR_STIFFNESS) * (load(record, L.ANCHOR) - foot[0]) - load(record, L.FLOOR_DAMPING) * slip
+    force = -load(record, L.FLOOR_STIFFNESS + 1) * foot[2] - load(record, L.FLOOR_DAMPING + 1) * sink
+    push, lift = stance * push, pressed * force
+
+    ports = 2 * nv + 1
+    external = joint = zero
+    for j in range(nv):
+        given = load(work, rows + RADIAL * nv + j) * radial + load(work, rows + TURN * nv + j) * polar
+        floor = load(work, rows + FOOT_X * nv + j) * push + load(work, rows + FOOT_Z * nv + j) * lift
+        store(tau, j, given + floor)
+        store(out, j, load(v, j))
+        if j < 3:
+            external = external + given * load(v, j)
+        else:
+            joint = joint + given * load(v, j)
+    store(out, 2 * nv, turning)
+    store(out, ports + L.EXTERNAL, external)
+    store(out, ports + L.JOINT, joint)
+    store(out, ports + L.FLOOR, push * slip + lift * sink)
+    store(out, ports + L.DAMPER, -damping * lengthening * lengthening)
+    store(out, ports + L.ENERGY_PORT, regulating * lengthening)
+    store(out, ports + L.POLAR, polar * turning)
+    store(work, facts + HEIGHT, foot[2])
+    store(work, facts + FORCE, force)
+    store(work, facts + CLIMB, row_times(work, rows + RISE * nv, v, 0, nv))
+    store(work, facts + FOOT_AT, foot[0])
+    joint_angles(topology, parameters, x, body)
+    articulated_bodies(topology, parameters, x, v, tau, load3(parameters, GRAVITY), body, from_entry(out, nv))

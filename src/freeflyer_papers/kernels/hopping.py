@@ -1,0 +1,126 @@
+"""Steps of hopping in time: each try is accepted, shortened for its error, or shortened to the event that it has passed.
+
+Events are located by steps of other lengths from the same state, never by interpolation. Each state of a Pack has its own time,
+length of step and phase; what has ended stays as it is.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
+from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.model.layout import N_V
+from freeflyer_papers.kernels import layout as L
+from freeflyer_papers.kernels.hopper import hopper_workspaces, places, rates
+from freeflyer_papers.kernels.phases import FIRST_STEP, change, count_apex, count_event, event_of, guard, phase_after
+from freeflyer_papers.kernels.rosenbrock import step, step_workspaces
+
+HERE = 1e-12  # m: an event is located where its guard is below zero by no more
+BISECTION = 5.0  # every fifth try in a window halves it
+LARGEST_ERROR = 1e12  # of a step, squared: more, or no number at all, counts as this
+SHORTEST, LONGEST = 1e-13, 0.01  # s; no step is longer, so that the foot does not touch the ground and leave it within one
+
+
+@inlined
+def length_factor(square):
+    """By how much the next step is longer, for the mean square of the error of this one: between 0.2 and 5."""
+    root = sqrt(sqrt(sqrt(square)))
+    factor = 0.9 / select_less(root, 1e-3, 1e-3 + 0.0 * root, root)
+    factor = select_less(factor, 5.0, factor, 5.0 + 0.0 * root)
+    return select_less(0.2, factor, factor, 0.2 + 0.0 * root)
+
+
+@inlined
+def tried_length(record):
+    """The length to try: the step's, to the end at most; within a window, where the guard will be zero if it is straight."""
+    length, rest = load(record, L.STEP), load(record, L.END) - load(record, L.TIME)
+    length = select_less(length, LONGEST, length, LONGEST + 0.0 * length)
+    length = select_less(length, rest, length, rest)
+    window, before = load(record, L.WINDOW), load(record, L.BEFORE)
+    here, beyond = load(record, L.GUARD), load(record, L.BEYOND)
+    share = (here + 0.5 * HERE) / (here - beyond)
+    tries = load(record, L.TRIALS)
+    share = select_less(BISECTION - 0.5, tries, 0.5 + 0.0 * share, share)
+    store(record, L.TRIALS, select_less(BISECTION - 0.5, tries, 0.0 * tries, tries + 1.0))
+    within = before + select_less(window - before, SHORTEST, 1.0 + 0.0 * share, share) * (window - before)
+    return select_less(0.0, window, within, length)
+
+
+@kernel
+def attempt(topology, parameters, record, n, work, body, spaces, after):
+    """One try. The answer: what it ended with (layout.py), 0 where nothing was accepted."""
+    nv, state, facts = load_int(topology, N_V), from_entry(record, L.STATE), places(topology)[3]
+    length, window, phase = tried_length(record), load(record, L.WINDOW), load(record, L.PHASE)
+    error = step(topology, parameters, record, state, length, n, work, body, spaces, after)
+    rates(topology, parameters, record, after, work, body, spaces[5])
+    value = guard(work, facts, phase)
+    value = select_less(value * value, LARGEST_ERROR, value, -LARGEST_ERROR + 0.0 * value)
+    error = select_less(error, LARGEST_ERROR, error, LARGEST_ERROR + 0.0 * error)
+    zero = 0.0 * length
+    one, running = zero + 1.0, select_less(load(record, L.STATUS), 0.5, zero + 1.0, zero)
+    fine, behind = running * select_less(error, 1.0, one, zero), select_less(value, 0.0, one, zero)
+    searching = select_less(0.0, window, one, zero)
+    narrow = searching * select_less(window - load(record, L.BEFORE), SHORTEST, one, zero)
+    near = select_less(-HERE, value, one, narrow)
+    hit, over = fine * behind * near, fine * behind * (1.0 - near)
+    clear, short = fine * (1.0 - behind) * (1.0 - searching), fine * (1.0 - behind) * searching
+    accepted = hit + clear
+
+    time = load(record, L.TIME) + length
+    change(record, L.TIME, load(record, L.TIME), time, accepted)
+    for k in range(n + L.PORTS):
+        change(record, L.STATE + k, load(record, L.STATE + k), load(after, k), accepted)
+    missed = running * (1.0 - fine)
+    change(record, L.START, load(record, L.START), value, clear)
+    change(record, L.GUARD, load(record, L.GUARD), value, clear + short)
+    change(record, L.GUARD, load(record, L.GUARD), load(record, L.START), missed)
+    change(record, L.BEYOND, load(record, L.BEYOND), value, over)
+    change(record, L.WINDOW, window, length, over)
+    change(record, L.WINDOW, load(record, L.WINDOW), zero, hit + missed)
+    change(record, L.BEFORE, load(record, L.BEFORE), length, short)
+    change(record, L.BEFORE, load(record, L.BEFORE), zero, hit + clear + missed)
+    change(record, L.STEP, load(record, L.STEP), length * length_factor(error), clear + missed)
+    change(record, L.STEP, load(record, L.STEP), FIRST_STEP + zero, hit)
+    event = event_of(work, facts, phase)
+    change(record, L.PHASE, phase, phase_after(work, facts, event), hit)
+    count_event(record, facts, work, time, event, hit)
+    count_apex(record, nv, event, hit)
+    for k in (L.START, L.GUARD):
+        change(record, k, load(record, k), guard(work, facts, load(record, L.PHASE)), hit)
+    put_status(record, running)
+    return select_less(0.5, hit, event, accepted)
+
+
+@inlined
+def put_status(record, running):
+    """Whether the run has ended, otherwise than by an event."""
+    zero = 0.0 * running
+    over = select_less(load(record, L.END) - load(record, L.TIME), SHORTEST, zero + L.ENDED, zero)
+    over = select_less(load(record, L.STEP), SHORTEST, zero + L.STUCK, over)
+    over = select_less(load(record, L.STATE + 1), load(record, L.FALLEN_HEIGHT), zero + L.FALLEN, over)
+    status = load(record, L.STATUS)
+    store(record, L.STATUS, select_less(0.5, running * select_less(status, 0.5, 1.0, 0.0), over, status))
+
+
+@kernel
+def hop_steps(topology, parameters, system, record, trace):
+    """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones
+    the time, what it ended with, the phase, and the state with the works at the ports."""
+    n, width = 2 * load_int(topology, N_V) + 1, table_int(topology, L.TRACE_COLUMNS)
+    for k in range(table_int(topology, L.RECORD_SIZE)):
+        store(record, k, load(system, k))
+    work, body = hopper_workspaces(topology, system)
+    spaces, after = step_workspaces(system, n), workspace(system, n + L.PORTS)
+    rates(topology, parameters, record, from_entry(record, L.STATE), work, body, spaces[5])
+    here = guard(work, places(topology)[3], load(record, L.PHASE))
+    store(record, L.START, here)
+    store(record, L.GUARD, select_less(0.0, load(record, L.BEFORE), load(record, L.GUARD), here))
+    for k in range(table_int(topology, L.ATTEMPTS)):
+        code = attempt(topology, parameters, record, n, work, body, spaces, after)
+        if k < table_int(topology, L.TRACE_ROWS):
+            store(trace, width * k + L.TRACE_TIME, load(record, L.TIME))
+            store(trace, width * k + L.TRACE_CODE, code)
+            store(trace, width * k + L.TRACE_PHASE, load(record, L.PHASE))
+            for i in range(n + L.PORTS):
+                store(trace, width * k + L.TRACE_STATE + i, load(record, L.STATE + i))

@@ -1,0 +1,86 @@
+"""One self-contained HTML page of reproductions: tables with their notes, pictures with their captions, what failed."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+from collections.abc import Mapping, Sequence
+from importlib import resources
+
+from freeflyer.analysis.timing.machine import machine
+from freeflyer.tables import Table, esc, html_table
+from freeflyer.text import count
+from freeflyer.version import __version__
+from freeflyer_papers.running import Outcome
+
+LONGEST = 4000  # characters of a note
+TITLE = "Papers reproduced"
+STYLE = """
+main { max-width: 92rem; }
+section { margin-bottom: 1rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .25rem; }
+figure { margin: 1.4rem 0 0; }
+figure img { max-width: 100%; height: auto; background: white; border-radius: .4rem; }
+figcaption, p.about { max-width: 60rem; }
+figcaption { color: var(--soft); font-size: .9rem; }
+nav a { color: var(--accent); }
+"""
+
+
+def page(outcomes: Sequence[Outcome], images: Mapping[str, Mapping[str, bytes]]) -> str:
+    """The whole page. images: PNG files of the pictures by key and name."""
+    style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8") + STYLE
+    here, now = machine(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    listed = "".join(f'<li><a href="#{esc(x.key)}">{esc(x.paper)}</a>: {_summary(x)}</li>' for x in outcomes)
+    sections = "".join(_section(x, images.get(x.key, {})) for x in outcomes)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="generator" content="freeflyer reproduce">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>{TITLE} - freeflyer</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>{TITLE}</h1>
+<div class="soft">freeflyer {esc(__version__)}, {now}; times measured on {esc(here.cpu)}, {count(here.cores, "core")}</div>
+<p>Every table has the paper's number beside ours; where they differ, the note below it says why.</p>
+<nav><ul>{listed}</ul></nav>
+</header>
+{sections}
+</main>
+</body>
+</html>
+"""
+
+
+def _summary(x: Outcome) -> str:
+    if x.failure:
+        return f'<span class="error">failed</span> after {x.seconds:.0f} s'
+    return f"{count(len(x.tables), 'table')}, {count(len(x.pictures or ()), 'picture')}, {x.seconds:.0f} s"
+
+
+def _section(x: Outcome, images: Mapping[str, bytes]) -> str:
+    if x.failure:
+        body = f'<p class="error">It failed: {esc(x.failure, LONGEST)}</p>'
+    else:
+        body = "".join(_table(t) for t in x.tables) + "".join(_figure(name, images[name], x) for name in x.pictures or ())
+    command = f"freeflyer reproduce {x.key}"
+    return f'<section class="wide" id="{esc(x.key)}"><h2>{esc(x.paper)}</h2><p class="about">{esc(command)}</p>{body}</section>'
+
+
+def _table(t: Table) -> str:
+    columns, rows = [esc(c) for c in t.columns], [[esc(cell) for cell in row] for row in t.rows]
+    note = f'<p class="about">{esc(t.note, LONGEST)}</p>' if t.note else ""
+    return f'<h3>{esc(t.title)}</h3><div class="scroll">{html_table(columns, rows, t.numeric)}</div>{note}'
+
+
+def _figure(name: str, image: bytes, x: Outcome) -> str:
+    words = esc((x.captions or {}).get(name, name.replace("_", " ")), LONGEST)
+    data = base64.b64encode(image).decode("ascii")
+    return f'<figure><img src="data:image/png;base64,{data}" alt="{words}"><figcaption>{words}</figcaption></figure>'

@@ -1,0 +1,45 @@
+"""What a reproduction of a paper consists of: one function that computes, and two that present what it computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from freeflyer.tables import Table
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Reproduction of a paper: one function that computes, and two that show what it computed, computing nothing.
+
+    Attributes
+    ----------
+    key : str
+    paper : str
+        The paper's title.
+    compute : callable
+        compute(progress, **options), a result: a dataclass that JSON can hold.
+    tables : callable
+        tables(result), a sequence of Table.
+    pictures : callable
+        pictures(result), matplotlib figures by the names of their files, without ending.
+    options : tuple of str
+        Names of files that `compute` also takes, each a path or None.
+    captions : mapping
+        Of pictures, by name: what the paper's figure shows, and why ours differs.
+
+    Examples
+    --------
+    >>> paper = freeflyer_papers.reproduction("kangaroo")
+    >>> paper.key, paper.options
+    ('kangaroo', ('robot', 'peer'))
+    """
+
+    key: str
+    paper: str
+    compute: Callable[..., Any]
+    tables: Callable[[Any], Sequence[Table]]
+    pictures: Callable[[Any], Mapping[str, Any]]
+    options: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)

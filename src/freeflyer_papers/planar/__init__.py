@@ -1,0 +1,46 @@
+"""The symbolic toolbox of papers/004 (appendix A.2): planar robots with floating bases, SE(2) x R^n, in closed form.
+
+    robot = freeflyer_papers.planar.revolute_hopper()
+    M = freeflyer_papers.planar.mass_matrix(robot)
+
+A robot is its tables: where each joint's frame stands in the one before (4.1), and the masses on each frame (4.3). Velocities are
+those of the base in its own axes, then those of the joints.
+"""
+
+from freeflyer_papers.planar.alignment import (
+    com_frame_angle,
+    integrability_residuals,
+    is_integrable,
+    locked_velocity_map,
+)
+from freeflyer_papers.planar.chain import Frame, Mass, PlanarRobot, frame_pose, robot, variables
+from freeflyer_papers.planar.equations import (
+    Equations,
+    center_of_mass,
+    coriolis_matrix,
+    equations,
+    gravity_forces,
+    inverse_mass_matrix,
+    kinetic_energy,
+    mass_matrix,
+    momentum,
+    potential_energy,
+)
+from freeflyer_papers.planar.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer_papers.planar.inertias import LinkInertia, link_inertia
+from freeflyer_papers.planar.poses import (
+    Pose,
+    adjoint,
+    pose_of,
+    rotation_matrix,
+    twist_adjoint,
+    twist_jacobian,
+)
+
+__all__ = [
+    "Equations", "Frame", "LinkInertia", "Mass", "PlanarRobot", "Pose", "adjoint", "center_of_mass", "com_frame_angle",
+    "coriolis_matrix", "equations", "frame_pose", "gravity_forces", "integrability_residuals", "inverse_mass_matrix",
+    "is_integrable", "kinetic_energy", "link_inertia", "locked_velocity_map", "mass_matrix", "momentum", "pose_of",
+    "potential_energy", "prismatic_hopper", "revolute_hopper", "robot", "rotation_matrix", "twist_adjoint", "twist_jacobian",
+    "variables",
+]  # fmt: skip

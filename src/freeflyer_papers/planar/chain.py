@@ -1,0 +1,300 @@
+"""A planar robot with a floating base as its tables: frames (papers/004, tables 4.1 and 4.2) and masses (4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import sympy as sp
+
+from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.public import public
+from freeflyer.symbolic.formulas import formula
+from freeflyer.symbolic.variables import Variables
+from freeflyer_papers.planar.poses import Pose
+
+BASE = "base"
+References = ("base", "world")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Row of table 4.1: where a frame stands in the frame before it.
+
+    Parameters
+    ----------
+    name : str
+    x, y : expression or number
+        Its origin, m; a prismatic joint along x has its variable for x.
+    angle : expression or number
+        rad; a revolute joint has its variable here.
+    parent : str, optional
+        The frame before it; by default that of the row above, or the base.
+
+    Examples
+    --------
+    >>> knee = freeflyer_papers.planar.Frame("knee", 0.12, 0, freeflyer_papers.planar.variables(1).position[3])
+    >>> knee.angle
+    q1
+    """
+
+    name: str
+    x: sp.Expr | float
+    y: sp.Expr | float
+    angle: sp.Expr | float
+    parent: str | None = None
+
+
+@dataclass(frozen=True)
+class Mass:
+    """Row of table 4.3: a mass on a frame.
+
+    Parameters
+    ----------
+    frame : str
+        "base", or the name of a Frame.
+    mass : expression or number
+        kg.
+    x, y : expression or number, optional
+        Its centre in the frame, m.
+    inertia : expression or number, optional
+        About its centre, kg m^2.
+
+    Examples
+    --------
+    >>> trunk = freeflyer_papers.planar.Mass("base", 0.835)
+    >>> trunk.inertia
+    0
+    """
+
+    frame: str
+    mass: sp.Expr | float
+    x: sp.Expr | float = 0
+    y: sp.Expr | float = 0
+    inertia: sp.Expr | float = 0
+
+
+@dataclass(frozen=True)
+class PlanarRobot:
+    """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`.
+
+    Parameters
+    ----------
+    variables : Variables
+        Its state: base pose, joints; base twist in the base's axes, joint rates.
+    frames : tuple of Frame
+        Each after its parent.
+    masses : tuple of Mass
+    gravity : expression
+        Downwards, along -y, m/s^2.
+
+    Examples
+    --------
+    >>> robot = freeflyer_papers.planar.prismatic_hopper()
+    >>> [frame.name for frame in robot.frames]
+    ['1', 'foot']
+    """
+
+    variables: Variables
+    frames: tuple[Frame, ...]
+    masses: tuple[Mass, ...]
+    gravity: sp.Expr
+
+    @property
+    def joints(self) -> tuple[sp.Symbol, ...]:
+        """Symbols of the joint variables."""
+        return self.variables.position[3:]
+
+    @property
+    def mass(self) -> sp.Expr:
+        """Total mass, kg."""
+        return sp.Add(*(m.mass for m in self.masses))
+
+
+@public
+def variables(n: int) -> Variables:
+    """Symbols of the state of a planar robot with n joints.
+
+    Parameters
+    ----------
+    n : int
+        Number of joint variables.
+
+    Returns
+    -------
+    Variables
+        Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints; velocity (v_x, v_y, omega, qdot1, ...),
+        the base's in its own axes; acceleration, its rate.
+
+    Raises
+    ------
+    InputError
+        For other than whole numbers from 0.
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.variables(2).position
+    (o_x, o_y, theta, q1, q2)
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise InputError(f"n must be a number of joints, a whole number >= 0, got {format_value(n)}")
+    names = [f"{k}" for k in range(1, n + 1)]
+    position = sp.symbols(["o_x", "o_y", "theta", *(f"q{k}" for k in names)], real=True)
+    velocity = sp.symbols(["v_x", "v_y", "omega", *(f"qdot{k}" for k in names)], real=True)
+    acceleration = sp.symbols(["vdot_x", "vdot_y", "omegadot", *(f"qddot{k}" for k in names)], real=True)
+    c, s = sp.cos(position[2]), sp.sin(position[2])
+    rates = sp.eye(3 + n)
+    rates[:2, :2] = sp.Matrix([[c, -s], [s, c]])
+    return Variables(tuple(position), tuple(velocity), tuple(acceleration), sp.ImmutableMatrix(rates))
+
+
+@public
+def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], masses: Iterable[Mass | Sequence[object]], *,
+          gravity: sp.Expr | float) -> PlanarRobot:  # fmt: skip
+    """Planar robot with a floating base, given by its tables.
+
+    Parameters
+    ----------
+    variables : Variables
+        `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
+    frames : iterable of Frame, or rows (name, x, y, angle)
+        Table 4.1; a row of a fixed frame, as a foot, has no variable.
+    masses : iterable of Mass, or rows (frame, mass, x, y, inertia)
+        Table 4.3.
+    gravity : expression or number
+        Along -y, m/s^2.
+
+    Returns
+    -------
+    PlanarRobot
+
+    Raises
+    ------
+    InputError
+        For frames of one name, rows of other lengths, what is no formula, velocities in the tables, joint variables that move
+        nothing, and robots without mass.
+    UnknownNameError
+        For frames that masses or other frames name and that are not there, or stand below.
+
+    Examples
+    --------
+    A body with a massless slider and a mass at its end:
+
+    >>> import sympy
+    >>> m, M, g = sympy.symbols("m M g", positive=True)
+    >>> state = freeflyer_papers.planar.variables(1)
+    >>> frames, masses = [("tip", state.position[3], 0, 0)], [("base", M, 0, 0, 0), ("tip", m, 0, 0, 0)]
+    >>> slider = freeflyer_papers.planar.robot(state, frames, masses, gravity=g)
+    >>> freeflyer_papers.planar.potential_energy(slider)
+    g*m*q1*sin(theta) + g*o_y*(M + m)
+    """
+    if not isinstance(variables, Variables) or len(variables.position) != len(variables.velocity) or len(variables.position) < 3:
+        raise InputError("variables must be made by freeflyer_papers.planar.variables(n), n the number of joints")
+    moving = {*variables.velocity, *variables.acceleration, *variables.position[:3]}
+    rows, known = [], [BASE]
+    for given in frames:
+        frame = _frame(given, known[-1])
+        _refuse(moving, f"frame {frame.name!r}", frame.x, frame.y, frame.angle)
+        if frame.name in known:
+            raise InputError(f"two frames are named {frame.name!r}", frame=frame.name)
+        if frame.parent not in known:
+            raise unknown_name("frame above this row", frame.parent, known)
+        rows.append(frame)
+        known.append(frame.name)
+    weights = []
+    for row in masses:
+        mass = _mass(row)
+        _refuse({*moving, *variables.position}, f"a mass of frame {mass.frame!r}", mass.mass, mass.x, mass.y, mass.inertia)
+        if mass.frame not in known:
+            raise unknown_name("frame", mass.frame, known)
+        weights.append(mass)
+    if sp.Add(*(m.mass for m in weights)) == 0:
+        raise InputError("a robot needs masses: there are none, or their sum is zero")
+    idle = set(variables.position[3:]) - set().union(*map(_symbols, rows))
+    if idle:
+        raise InputError(f"joint variables that stand in no frame: {', '.join(sorted(map(str, idle)))}")
+    return PlanarRobot(variables, tuple(rows), tuple(weights), formula("gravity", gravity))
+
+
+@public
+def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "world"] = "base") -> Pose:
+    """Pose of a frame in the base or in the world.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+    frame : str
+        "base", or the name of a Frame.
+    reference : {"base", "world"}, optional
+
+    Returns
+    -------
+    Pose
+
+    Raises
+    ------
+    InputError
+        For other references.
+    UnknownNameError
+        For frames that are not there.
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.frame_pose(freeflyer_papers.planar.revolute_hopper(), "foot").origin
+    Matrix([
+    [l*cos(q1) + l],
+    [    l*sin(q1)]])
+    """
+    check_robot(robot)
+    if reference not in References:
+        raise InputError(f"reference must be 'base' or 'world', got {format_value(reference)}", reference=reference)
+    rows = {row.name: row for row in robot.frames}
+    if frame != BASE and frame not in rows:
+        raise unknown_name("frame", frame, [BASE, *rows])
+    path = []
+    while frame != BASE:
+        path.append(rows[frame])
+        frame = str(rows[frame].parent)
+    x, y, theta = robot.variables.position[:3]
+    pose = Pose(theta, sp.Matrix([x, y])) if reference == "world" else Pose(sp.S.Zero, sp.zeros(2, 1))
+    for row in reversed(path):
+        pose = pose @ Pose(row.angle, sp.Matrix([row.x, row.y]))
+    return pose
+
+
+def check_robot(robot: object) -> None:
+    """InputError for what is no PlanarRobot."""
+    if not isinstance(robot, PlanarRobot):
+        raise InputError(f"robot must be a PlanarRobot, made by freeflyer_papers.planar.robot, got {type(robot).__name__}")
+
+
+def _frame(given: object, above: str) -> Frame:
+    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle")))
+    if not isinstance(row.name, str) or not row.name or row.name == BASE:
+        raise InputError(f"a frame needs a name of its own, other than 'base', got {format_value(row.name)}")
+    x, y, angle = (formula(f"{k} of frame {row.name!r}", getattr(row, k)) for k in ("x", "y", "angle"))
+    return Frame(row.name, x, y, angle, above if row.parent is None else row.parent)
+
+
+def _mass(given: object) -> Mass:
+    row = given if isinstance(given, Mass) else Mass(*_fields("masses", given, ("frame", "mass", "x", "y", "inertia")))
+    numbers = (formula(f"{k} of a mass on {row.frame!r}", getattr(row, k)) for k in ("mass", "x", "y", "inertia"))
+    return Mass(row.frame, *numbers)
+
+
+def _fields(what: str, given: object, names: tuple[str, ...]) -> list[Any]:
+    row = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if len(row) != len(names):
+        raise InputError(f"a row of {what} is ({', '.join(names)}), got {format_value(given)}")
+    return row
+
+
+def _symbols(frame: Frame) -> set[sp.Basic]:
+    return set().union(*(sp.sympify(x).free_symbols for x in (frame.x, frame.y, frame.angle)))
+
+
+def _refuse(symbols: set[sp.Symbol], what: str, *formulas: sp.Expr | float) -> None:
+    found = symbols & set().union(*(sp.sympify(x).free_symbols for x in formulas))
+    if found:
+        raise InputError(f"{what} must not depend on {', '.join(sorted(map(str, found)))}")

@@ -1,0 +1,385 @@
+"""Equations of motion of planar robots in closed form (papers/004, (2.50), (3.39), (3.41), (4.9)-(4.12))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import sympy as sp
+
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.public import public
+from freeflyer.symbolic.trigonometry import cancel_factors, reduce_products
+from freeflyer.symbolic.variables import time_derivative
+from freeflyer_papers.planar.chain import BASE, PlanarRobot, check_robot, frame_pose
+from freeflyer_papers.planar.inertias import LinkInertia, link_inertia
+from freeflyer_papers.planar.poses import Pose, adjoint, twist_adjoint, twist_jacobian
+
+FORMS = ("passive", "hamel")
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Equations of motion M a + C v + G = tau of a planar robot, v = [base twist in its axes; joint rates].
+
+    Parameters
+    ----------
+    mass_matrix, mass_matrix_rate, inverse_mass_matrix : matrix
+        M, its rate and its inverse (nv, nv).
+    coriolis_matrix : matrix
+        C (nv, nv) of the passive form, Mdot = C + C^T.
+    gravity_forces : matrix
+        G (nv, 1), N and N m.
+    kinetic_energy, potential_energy : expression
+        J.
+    center_of_mass : matrix
+        (2, 1), in the world, m.
+    momentum : matrix
+        (3, 1) about the base's origin, in its axes: [linear; angular].
+
+    Examples
+    --------
+    >>> e = freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper())
+    >>> ff.symbolic.is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
+    True
+    """
+
+    mass_matrix: sp.ImmutableMatrix
+    mass_matrix_rate: sp.ImmutableMatrix
+    inverse_mass_matrix: sp.ImmutableMatrix
+    coriolis_matrix: sp.ImmutableMatrix
+    gravity_forces: sp.ImmutableMatrix
+    kinetic_energy: sp.Expr
+    potential_energy: sp.Expr
+    center_of_mass: sp.ImmutableMatrix
+    momentum: sp.ImmutableMatrix
+
+
+@public
+def equations(robot: PlanarRobot) -> Equations:
+    """All equations of motion of a planar robot at once.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    Equations
+
+    Raises
+    ------
+    InputError
+        For other than planar robots, and singular mass matrices.
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper()).potential_energy
+    g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
+    """
+    M = mass_matrix(robot)
+    return Equations(
+        M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot), coriolis_matrix(robot),
+        gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot), momentum(robot),
+    )  # fmt: skip
+
+
+@public
+def mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """Mass matrix of a planar robot: sum of J^T Lambda J over its links.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    matrix
+        (nv, nv), of the base's twist in its own axes and joint rates: it does not depend on the base's pose.
+
+    Raises
+    ------
+    InputError
+        For other than planar robots.
+
+    Notes
+    -----
+    Papers/004, (2.50) and (4.10).
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.mass_matrix(freeflyer_papers.planar.prismatic_hopper())[0, :]
+    Matrix([[m_01 + m_11, 0, 0, m_11]])
+    """
+    links = _links(robot)
+    total = sp.zeros(len(robot.variables.velocity))
+    for J, inertia, _ in links:
+        total += J.T * inertia.matrix * J
+    return reduce_products(total)
+
+
+@public
+def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "passive") -> sp.ImmutableMatrix:
+    """Coriolis matrix C of a planar robot, C v the forces of velocity.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+    form : {"passive", "hamel"}, optional
+        That of Newton and Euler, Mdot = C + C^T; or that of the Hamel equations, by which the dynamics decouple.
+
+    Returns
+    -------
+    matrix
+        (nv, nv).
+
+    Raises
+    ------
+    InputError
+        For other forms and other than planar robots.
+
+    Notes
+    -----
+    Papers/004, (3.41) and (3.39).
+
+    Examples
+    --------
+    >>> import sympy
+    >>> robot = freeflyer_papers.planar.prismatic_hopper()
+    >>> v = sympy.Matrix(robot.variables.velocity)
+    >>> forms = [freeflyer_papers.planar.coriolis_matrix(robot, form=form) * v for form in ("passive", "hamel")]
+    >>> ff.symbolic.is_zero(forms[0] - forms[1])
+    True
+    """
+    check_robot(robot)
+    if form not in FORMS:
+        raise InputError(f"form must be 'passive' or 'hamel', got {format_value(form)}", form=form)
+    return _hamel(robot) if form == "hamel" else _passive(robot)
+
+
+@public
+def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """Forces that hold a planar robot at rest.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    matrix
+        (nv, 1): base wrench in its own axes and joint forces, N and N m.
+
+    Raises
+    ------
+    InputError
+        For other than planar robots.
+
+    Notes
+    -----
+    Papers/004, (4.12).
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.gravity_forces(freeflyer_papers.planar.prismatic_hopper())[1]
+    g*(m_01 + m_11)*cos(theta)
+    """
+    U = sp.Matrix([potential_energy(robot)])
+    return reduce_products((U.jacobian(robot.variables.position) * robot.variables.rates).T)
+
+
+@public
+def kinetic_energy(robot: PlanarRobot) -> sp.Expr:
+    """Kinetic energy of a planar robot.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    expression
+        J.
+
+    Raises
+    ------
+    InputError
+        For other than planar robots.
+
+    Examples
+    --------
+    >>> robot = freeflyer_papers.planar.prismatic_hopper()
+    >>> freeflyer_papers.planar.kinetic_energy(robot).coeff(robot.variables.velocity[3], 2)
+    m_11/2
+    """
+    M = mass_matrix(robot)
+    v = sp.Matrix(robot.variables.velocity)
+    return sp.expand((v.T * M * v)[0] / 2)
+
+
+@public
+def potential_energy(robot: PlanarRobot) -> sp.Expr:
+    """Potential energy of a planar robot, zero at the world's origin.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    expression
+        J.
+
+    Raises
+    ------
+    InputError
+        For other than planar robots.
+
+    Notes
+    -----
+    Papers/004, (4.11).
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.potential_energy(freeflyer_papers.planar.revolute_hopper())
+    g*l*m_11*sin(q1 + theta)/2 + g*l*(m_02/2 + m_11)*sin(theta) + g*o_y*(m_01 + m_02 + m_11)
+    """
+    height = robot.variables.position[1]
+    above = (frame_pose(robot, BASE, reference="world").rotation * _moments(robot))[1]
+    return robot.gravity * robot.mass * height + reduce_products(robot.gravity * above)
+
+
+@public
+def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = "world") -> sp.ImmutableMatrix:
+    """Centre of mass of a planar robot.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+    reference : {"base", "world"}, optional
+        In which it is expressed: o_bc or o_ic of papers/004.
+
+    Returns
+    -------
+    matrix
+        (2, 1), m.
+
+    Raises
+    ------
+    InputError
+        For other references and other than planar robots.
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.center_of_mass(freeflyer_papers.planar.prismatic_hopper(), reference="base")
+    Matrix([
+    [m_11*q1/(m_01 + m_11)],
+    [                    0]])
+    """
+    base = frame_pose(robot, BASE, reference=reference)
+    return sp.ImmutableMatrix(base.origin + reduce_products(base.rotation * _moments(robot)) / robot.mass)
+
+
+@public
+def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """Momentum h_b of a planar robot about the base's origin, in the base's axes.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    matrix
+        (3, 1): [linear; angular], kg m/s and kg m^2/s.
+
+    Raises
+    ------
+    InputError
+        For other than planar robots.
+
+    Notes
+    -----
+    Papers/004, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
+
+    Examples
+    --------
+    >>> freeflyer_papers.planar.momentum(freeflyer_papers.planar.prismatic_hopper())[0]
+    m_01*v_x + m_11*qdot1 + m_11*v_x
+    """
+    return reduce_products(mass_matrix(robot)[:3, :] * sp.Matrix(robot.variables.velocity))
+
+
+@public
+def inverse_mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """Inverse of the mass matrix of a planar robot.
+
+    Parameters
+    ----------
+    robot : PlanarRobot
+
+    Returns
+    -------
+    matrix
+        (nv, nv).
+
+    Raises
+    ------
+    InputError
+        For other than planar robots, and mass matrices that are singular in every posture.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> robot = freeflyer_papers.planar.prismatic_hopper()
+    >>> M, Minv = freeflyer_papers.planar.mass_matrix(robot), freeflyer_papers.planar.inverse_mass_matrix(robot)
+    >>> ff.symbolic.is_zero(M * Minv - sympy.eye(4))
+    True
+    """
+    M = mass_matrix(robot)
+    determinant = reduce_products(M.det(method="berkowitz"))
+    if determinant == 0:
+        raise InputError("the mass matrix is singular in every posture: some coordinate moves nothing with mass")
+    return M.adjugate(method="berkowitz").applyfunc(lambda e: cancel_factors(e / determinant))
+
+
+def _links(robot: PlanarRobot) -> list[tuple[sp.ImmutableMatrix, LinkInertia, Pose]]:
+    """Twist Jacobian J_jb (3, nv), inertia, and pose in the base, of each frame with masses."""
+    check_robot(robot)
+    found, n = [], len(robot.joints)
+    for frame in dict.fromkeys(m.frame for m in robot.masses):
+        rows = [m for m in robot.masses if m.frame == frame]
+        inertia = link_inertia([(m.x, m.y) for m in rows], [m.mass for m in rows], [m.inertia for m in rows])
+        pose = frame_pose(robot, frame)
+        joints = twist_jacobian(pose, robot.variables)[:, 3:] if n else sp.zeros(3, 0)
+        found.append((sp.ImmutableMatrix(adjoint(pose.inverse).row_join(joints)), inertia, pose))
+    return found
+
+
+def _moments(robot: PlanarRobot) -> sp.Matrix:
+    """Sum of mass times centre over the links, in the base (2, 1)."""
+    centers = ((inertia.mass, pose @ Pose(sp.S.Zero, inertia.center)) for _, inertia, pose in _links(robot))
+    return sum((mass * center.origin for mass, center in centers), sp.zeros(2, 1))
+
+
+def _passive(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """(3.41), as lines 182-189 of the sample program."""
+    v, total = sp.Matrix(robot.variables.velocity), sp.zeros(len(robot.variables.velocity))
+    for J, inertia, _ in _links(robot):
+        a, Lambda = twist_adjoint(J * v), inertia.matrix
+        total += J.T * ((Lambda * a - a.T * Lambda) * J + Lambda * time_derivative(J, robot.variables))
+    return reduce_products(total)
+
+
+def _hamel(robot: PlanarRobot) -> sp.ImmutableMatrix:
+    """(3.39)."""
+    M, v, joints = mass_matrix(robot), sp.Matrix(robot.variables.velocity), robot.joints
+    rate = time_derivative(M, robot.variables)
+    C = sp.Matrix(rate)
+    C[:3, :] -= twist_adjoint(v[:3]).T * M[:3, :]
+    for i, q in enumerate(joints, 3):
+        D = M.diff(q)
+        base = v[:3, :].T * D[:3, :]
+        C[i, :3] -= base[:, :3] / 2
+        C[i, 3:] -= base[:, 3:] + v[3:, :].T * D[3:, 3:] / 2
+    return reduce_products(C)
