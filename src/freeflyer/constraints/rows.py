@@ -154,7 +154,8 @@ def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     >>> robot = ff.robots.kangaroo_like()
     >>> rng = np.random.default_rng(0)
     >>> v, dt = rng.standard_normal(robot.nv), 1e-6
-    >>> ahead, behind = (ff.mechanisms.constraint_jacobian(robot, ff.integrate(robot, robot.neutral, s * dt * v)) for s in (1, -1))
+    >>> near = [ff.integrate(robot, robot.neutral, s * dt * v) for s in (1, -1)]
+    >>> ahead, behind = (ff.mechanisms.constraint_jacobian(robot, q) for q in near)
     >>> bias = ff.mechanisms.constraint_bias(robot, robot.neutral, v)
     >>> bool(np.allclose((ahead - behind) @ v / (2 * dt), bias, atol=1e-6))
     True

@@ -69,7 +69,7 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
     >>> model = ff.robots.kangaroo_like()
     >>> contacts = ff.estimation.contact_model(model, model.neutral)
     >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
-    >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole's frame
+    >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole
     array([[-0.03 ,  0.13 , -1.052],
            [   nan,    nan,    nan]])
     """
@@ -103,7 +103,7 @@ def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height:
     >>> model = ff.robots.kangaroo_like()
     >>> contacts = ff.estimation.contact_model(model, model.neutral)
     >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
-    >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m, nearer to the left sole at 0.13
+    >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m; left sole at 0.13
     0.065
     """
     return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))

@@ -382,7 +382,7 @@ class ScrewParameters(NamedTuple):
     --------
     >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 0, 5], [0, 0, 1, 0])  # half a turn about z
     >>> s = ff.spatial.dual_quaternion.screw_parameters(x)
-    >>> bool(np.allclose(np.cross(s.direction, s.moment), [1, 0, 0])), float(s.translation)  # the line's point next to the origin
+    >>> bool(np.allclose(np.cross(s.direction, s.moment), [1, 0, 0])), float(s.translation)  # the point nearest to the origin
     (True, 5.0)
     """
 

@@ -163,7 +163,7 @@ def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the centre of the circle
+    >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the circle's centre
     [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     A, V = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST))

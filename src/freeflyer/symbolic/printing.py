@@ -97,7 +97,8 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
     --------
     >>> import sympy
     >>> q, l = sympy.symbols("q l")
-    >>> tip = ff.symbolic.make_function(ff.symbolic.routine({"p": [l * sympy.cos(q), l * sympy.sin(q)]}, {"q": q, "l": l}), "tip")
+    >>> position = ff.symbolic.routine({"p": [l * sympy.cos(q), l * sympy.sin(q)]}, {"q": q, "l": l})
+    >>> tip = ff.symbolic.make_function(position, "tip")
     >>> tip(np.zeros(3), 2.0)
     array([[2., 0.],
            [2., 0.],

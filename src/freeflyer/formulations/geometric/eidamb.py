@@ -62,7 +62,7 @@ class Pass:
     >>> e = ff.formulations.geometric.motion_pass(tree, model.neutral, np.zeros(model.nv), np.zeros(model.nv))
     >>> len(e.v), e.F_base.shape
     (13, (6, 12))
-    >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia of all bodies, and weight
+    >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia, and weight
     (31.6, 31.6)
     """
 
