@@ -170,17 +170,6 @@ def test_what_is_public_has_a_docstring(name):
         assert re.search(r"[A-Z(.]", doc)
 
 
-@pytest.mark.parametrize("name", [n for n in PUBLIC if inspect.isfunction(getattr(ff, n))])
-def test_docstrings_of_functions_of_a_model_say_shapes_and_errors(name):
-    parameters = list(inspect.signature(getattr(ff, name)).parameters)
-    if parameters[:1] != ["model"]:
-        return
-    doc = inspect.getdoc(getattr(ff, name))
-    assert re.search(r"[Ee]rror", doc)
-    if "q" in parameters:
-        assert re.search(r"\([^()]*(\.\.\.|nq|nv|\d)[^()]*\)", doc), "no shape"
-
-
 def test_public_functions_are_annotated():
     for name in PUBLIC:
         if inspect.isfunction(getattr(ff, name)):

@@ -5,8 +5,7 @@
     model = ff.load("robot.urdf")
     M = ff.mass_matrix(model, ff.neutral(model))
 
-The file `__init__.pyi` lists the public names; a name's module is imported when the name is first used.
-"""
+The file `__init__.pyi` lists the public names; a name's module is imported when the name is first used."""
 
 from freeflyer.lazy import attach_stub
 from freeflyer.version import __version__ as __version__

@@ -13,19 +13,16 @@ MOST_LETTERS, MOST_NAMES = 100, 500  # longer names, and later ones, are not com
 class FreeflyerError(Exception):
     """Base class of every error that freeflyer raises on purpose.
 
-    Attributes
-    ----------
-    data : dict
-        Facts behind the message, by names that depend on the error: {"shape": (5,), "expected": 6}.
+    Attributes:
+        data: Facts behind the message, by names that depend on the error: {"shape": (5,), "expected": 6}.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> try:
-    ...     ff.mass_matrix(model, np.zeros(5))
-    ... except ff.FreeflyerError as error:
-    ...     print(type(error).__name__, error.data["shape"], error.data["expected"])
-    InputError (5,) 6
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> try:
+        ...     ff.mass_matrix(model, np.zeros(5))
+        ... except ff.FreeflyerError as error:
+        ...     print(type(error).__name__, error.data["shape"], error.data["expected"])
+        InputError (5,) 6
     """
 
     def __init__(self, message: str, **data: object) -> None:
@@ -36,36 +33,30 @@ class FreeflyerError(Exception):
 class InputError(FreeflyerError, ValueError):
     """Error of an argument that has the wrong shape, type or value; raised by all public functions, a ValueError as well.
 
-    Attributes
-    ----------
-    data : dict
-        Often the argument's "name", its "shape" and the one "expected"; of an entry its "index" and "joint".
+    Attributes:
+        data: Often the argument's "name", its "shape" and the one "expected"; of an entry its "index" and "joint".
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> ff.mass_matrix(model, [0.1, np.nan])
-    Traceback (most recent call last):
-        ...
-    freeflyer.errors.InputError: q[1] (joint 'joint_2') is nan: every entry must be finite
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> ff.mass_matrix(model, [0.1, np.nan])
+        Traceback (most recent call last):
+            ...
+        freeflyer.errors.InputError: q[1] (joint 'joint_2') is nan: every entry must be finite
     """
 
 
 class UnknownNameError(FreeflyerError, LookupError):
     """Error of a name that does not exist in the model; raised by functions that take names, a LookupError as well.
 
-    Attributes
-    ----------
-    data : dict
-        "name", and "known": the names that exist.
+    Attributes:
+        data: "name", and "known": the names that exist.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)
-    >>> ff.frame_pose(model, model.neutral, "tipp")
-    Traceback (most recent call last):
-        ...
-    freeflyer.errors.UnknownNameError: no frame is named 'tipp'. Did you mean 'tip'? Known frames: world, link_0, link_1, tip.
+    Examples:
+        >>> model = ff.robots.chain(1)
+        >>> ff.frame_pose(model, model.neutral, "tipp")
+        Traceback (most recent call last):
+            ...
+        freeflyer.errors.UnknownNameError: no frame is named 'tipp'. Did you mean 'tip'? Known frames: world, link_0, link_1, tip.
     """
 
 
@@ -74,38 +65,32 @@ class DescriptionError(FreeflyerError, ValueError):
 
     Raised by load, build and the edits, by to_urdf and to_mjcf. A ValueError as well.
 
-    Attributes
-    ----------
-    data : dict
-        Names of the parts at fault: "link", "joint", "site", "loop", "coupling", "keyframe", or several "links", "joints".
+    Attributes:
+        data: Names of the parts at fault: "link", "joint", "site", "loop", "coupling", "keyframe", or several "links", "joints".
 
-    Examples
-    --------
-    >>> ball = ff.Link("ball", ff.Inertia(mass=-1.0))
-    >>> try:
-    ...     ff.build(ff.Description("ball", (ball,), ()))
-    ... except ff.DescriptionError as error:
-    ...     print(error, error.data)
-    link 'ball' has the mass -1 kg: expected zero or more {'link': 'ball'}
+    Examples:
+        >>> ball = ff.Link("ball", ff.Inertia(mass=-1.0))
+        >>> try:
+        ...     ff.build(ff.Description("ball", (ball,), ()))
+        ... except ff.DescriptionError as error:
+        ...     print(error, error.data)
+        link 'ball' has the mass -1 kg: expected zero or more {'link': 'ball'}
     """
 
 
 class FileError(FreeflyerError, ValueError):
     """Error of a file that is missing, broken, hostile, in a format that is not read, or not writable; a ValueError as well.
 
-    Attributes
-    ----------
-    data : dict
-        Where it is known, the "path".
+    Attributes:
+        data: Where it is known, the "path".
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> text = ff.to_urdf(model, "chain.urdf")
-    >>> ff.to_urdf(model, "chain.urdf")
-    Traceback (most recent call last):
-        ...
-    freeflyer.errors.FileError: 'chain.urdf' exists already: pass overwrite=True to replace it
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> text = ff.to_urdf(model, "chain.urdf")
+        >>> ff.to_urdf(model, "chain.urdf")
+        Traceback (most recent call last):
+            ...
+        freeflyer.errors.FileError: 'chain.urdf' exists already: pass overwrite=True to replace it
     """
 
 

@@ -16,11 +16,10 @@ def write_atomically(
 ) -> None:
     """Writes text (UTF-8) or bytes to a new file beside `path`, then renames it to `path`.
 
-    A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the
-    umask leaves. A symbolic link stays, and the file to which it points is replaced. streams: devices and pipes are
-    written to directly. Errors: InputError for what is no path; FileError for a folder, for a file or link that is there
-    (without overwrite), for devices, pipes and sockets (without streams), and for what the system refuses.
-    """
+    A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the umask
+    leaves. A symbolic link stays, and the file to which it points is replaced. streams: devices and pipes are written to directly.
+    Errors: InputError for what is no path; FileError for a folder, for a file or link that is there (without overwrite), for
+    devices, pipes and sockets (without streams), and for what the system refuses."""
     shown = check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:

@@ -13,25 +13,19 @@ from freeflyer.text import visible
 class Table:
     """Table of text, for commands to print and for notebooks to show.
 
-    Parameters
-    ----------
-    title : str
-    columns : sequence of str
-        Headings.
-    rows : sequence of sequence of str
-        Cells; one for each column.
-    numeric : collection of int, optional
-        Numbers of the columns that align right.
-    note : str, optional
-        Printed below the table.
+    Args:
+        title: str.
+        columns: Headings.
+        rows: Cells; one for each column.
+        numeric: Numbers of the columns that align right.
+        note: Printed below the table.
 
-    Examples
-    --------
-    >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
-    >>> from freeflyer.tables import Table
-    >>> table = Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
-    >>> table.rows[1]
-    ('space_manipulator', '481')
+    Examples:
+        >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
+        >>> from freeflyer.tables import Table
+        >>> table = Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
+        >>> table.rows[1]
+        ('space_manipulator', '481')
     """
 
     title: str
@@ -50,21 +44,15 @@ class Table:
 def html_tables(heading: str, tables: Iterable[Table]) -> str:
     """HTML of tables below each other, under one line of text.
 
-    Parameters
-    ----------
-    heading : str
-    tables : iterable of Table
+    Args:
+        heading: str.
+        tables: iterable of Table.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from freeflyer.tables import html_tables
-    >>> from freeflyer.tables import Table
-    >>> html_tables("robots", [Table("masses", ("kg",), [("481",)])]).count("<table>")
-    1
+    Examples:
+        >>> from freeflyer.tables import html_tables
+        >>> from freeflyer.tables import Table
+        >>> html_tables("robots", [Table("masses", ("kg",), [("481",)])]).count("<table>")
+        1
     """
     return _without_mathematics(f"<p>{esc(heading, 2000)}</p>{''.join(x._repr_html_() for x in tables)}")
 
@@ -77,24 +65,15 @@ def _without_mathematics(body: str) -> str:
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Collection[int] = ()) -> str:
     """HTML element <table>.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Headings; HTML already: text must have passed `esc`.
-    rows : iterable of sequence of str
-        Cells, likewise.
-    numeric : collection of int, optional
-        Numbers of the columns that align right.
+    Args:
+        columns: Headings; HTML already: text must have passed `esc`.
+        rows: Cells, likewise.
+        numeric: Numbers of the columns that align right.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from freeflyer.tables import esc, html_table
-    >>> html_table([esc("a < b")], [["1"]])
-    '<table><thead><tr><th>a &lt; b</th></tr></thead><tbody>\\n<tr><td>1</td></tr>\\n</tbody></table>'
+    Examples:
+        >>> from freeflyer.tables import esc, html_table
+        >>> html_table([esc("a < b")], [["1"]])
+        '<table><thead><tr><th>a &lt; b</th></tr></thead><tbody>\\n<tr><td>1</td></tr>\\n</tbody></table>'
     """
     kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
     head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
@@ -107,20 +86,13 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: C
 def esc(text: object, longest: int = 400) -> str:
     """Text for HTML, control characters spelt out.
 
-    Parameters
-    ----------
-    text : object
-    longest : int, optional
-        Characters of the text that are kept.
+    Args:
+        text: object.
+        longest: Characters of the text that are kept.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from freeflyer.tables import esc
-    >>> esc("<left & right>")
-    '&lt;left &amp; right&gt;'
+    Examples:
+        >>> from freeflyer.tables import esc
+        >>> esc("<left & right>")
+        '&lt;left &amp; right&gt;'
     """
     return html.escape(visible(text, longest), quote=True)

@@ -4,8 +4,7 @@
 
     result = freeflyer_papers.reproduce("linearization", print)
 
-`hopping` has the hopping experiments of the decoupling thesis, `planar` its planar robots in closed form.
-"""
+`hopping` has the hopping experiments of the decoupling thesis, `planar` its planar robots in closed form."""
 
 from freeflyer.lazy import attach_stub
 

@@ -2,4 +2,4 @@
 
 from . import hopping as hopping, planar as planar
 from .registry import names as names, reproduce as reproduce, reproduction as reproduction
-from .reproduction import Reproduction as Reproduction
+from .paper import Reproduction as Reproduction

@@ -13,27 +13,18 @@ from freeflyer.tables import Table
 class Reproduction:
     """Reproduction of a paper: one function that computes, and two that show what it computed, computing nothing.
 
-    Attributes
-    ----------
-    key : str
-    paper : str
-        The paper's title.
-    compute : callable
-        compute(progress, **options), a result: a dataclass that JSON can hold.
-    tables : callable
-        tables(result), a sequence of Table.
-    pictures : callable
-        pictures(result), matplotlib figures by the names of their files, without ending.
-    options : tuple of str
-        Names of files that `compute` also takes, each a path or None.
-    captions : mapping
-        Of pictures, by name: what the paper's figure shows, and why ours differs.
+    Attributes:
+        paper: The paper's title.
+        compute: compute(progress, **options), a result: a dataclass that JSON can hold.
+        tables: tables(result), a sequence of Table.
+        pictures: pictures(result), matplotlib figures by the names of their files, without ending.
+        options: Names of files that `compute` also takes, each a path or None.
+        captions: Of pictures, by name: what the paper's figure shows, and why ours differs.
 
-    Examples
-    --------
-    >>> paper = freeflyer_papers.reproduction("kangaroo")
-    >>> paper.key, paper.options
-    ('kangaroo', ('robot', 'peer'))
+    Examples:
+        >>> paper = freeflyer_papers.reproduction("kangaroo")
+        >>> paper.key, paper.options
+        ('kangaroo', ('robot', 'peer'))
     """
 
     key: str

@@ -21,15 +21,11 @@ MODULES = {
 def names() -> tuple[str, ...]:
     """Keys of the papers that are reproduced, sorted.
 
-    Returns
-    -------
-    tuple of str
-        For `reproduction`.
+    Returns: tuple of str for `reproduction`.
 
-    Examples
-    --------
-    >>> freeflyer_papers.names()
-    ('decoupling', 'dual-quaternion', 'kangaroo', 'linearization', 'reduced-wbc')
+    Examples:
+        >>> freeflyer_papers.names()
+        ('decoupling', 'dual-quaternion', 'kangaroo', 'linearization', 'reduced-wbc')
     """
     return tuple(sorted(MODULES))
 
@@ -37,24 +33,13 @@ def names() -> tuple[str, ...]:
 def reproduction(key: str) -> Reproduction:
     """Reproduction of a paper, by its key.
 
-    Parameters
-    ----------
-    key : str
-        One of `names()`.
+    Args:
+        key: One of `names()`.
+    Raises: UnknownNameError for another key, with what exists.
 
-    Returns
-    -------
-    Reproduction
-
-    Raises
-    ------
-    UnknownNameError
-        For another key, with what exists.
-
-    Examples
-    --------
-    >>> freeflyer_papers.reproduction("linearization").paper
-    'Efficient geometric linearization of moving-base rigid robot dynamics'
+    Examples:
+        >>> freeflyer_papers.reproduction("linearization").paper
+        'Efficient geometric linearization of moving-base rigid robot dynamics'
     """
     module = MODULES.get(key) if isinstance(key, str) else None
     if module is None:
@@ -66,29 +51,16 @@ def reproduction(key: str) -> Reproduction:
 def reproduce(key: str, progress: Progress = no_progress, **options: Any) -> Any:
     """Result of a paper computed again: its tables and what its figures draw.
 
-    Parameters
-    ----------
-    key : str
-        One of `names()`.
-    progress : callable
-        Called with the fraction done and the work of the moment.
-    **options
-        As the paper's own `compute` takes them (`reproduction(key).options`).
+    Args:
+        key: One of `names()`.
+        progress: Called with the fraction done and the work of the moment.
+        **options: As the paper's own `compute` takes them (`reproduction(key).options`).
+    Returns: a frozen dataclass, the paper's own, `reproduction(key).tables(result)` and `.pictures(result)` show it.
+    Raises: UnknownNameError for another key, with what exists.
 
-    Returns
-    -------
-    a frozen dataclass, the paper's own
-        `reproduction(key).tables(result)` and `.pictures(result)` show it.
-
-    Raises
-    ------
-    UnknownNameError
-        For another key, with what exists.
-
-    Examples
-    --------
-    >>> paper = freeflyer_papers.reproduction("linearization")
-    >>> len(paper.tables(freeflyer_papers.reproduce("linearization"))) > 0
-    True
+    Examples:
+        >>> paper = freeflyer_papers.reproduction("linearization")
+        >>> len(paper.tables(freeflyer_papers.reproduce("linearization"))) > 0
+        True
     """
     return reproduction(key).compute(progress, **options)

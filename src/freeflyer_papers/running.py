@@ -18,20 +18,12 @@ FAILED = "{kind}: {text}"
 class Outcome:
     """Outcome of one reproduction.
 
-    Attributes
-    ----------
-    key, paper : str
-    seconds : float
-        That it took.
-    result : object
-        Of `compute`; None where it failed.
-    tables : sequence of Table
-    pictures : mapping
-        matplotlib figures by name.
-    captions : mapping
-        Their words, by name.
-    failure : str
-        The error that ended it; empty where there is none.
+    Attributes:
+        seconds: That it took.
+        result: Of `compute`; None where it failed.
+        pictures: matplotlib figures by name.
+        captions: Their words, by name.
+        failure: The error that ended it; empty where there is none.
     """
 
     key: str

@@ -88,3 +88,13 @@ def test_the_reference_has_every_public_name(site: Path) -> None:
         page = (site / "reference" / f"{room or 'index'}.html").read_text()
         for name in (name for name in public_names() if name.rpartition(".")[0] == room):
             assert f'id="freeflyer.{name}"' in page, name
+
+
+def test_arguments_described_together_have_rows_of_their_own(site: Path) -> None:
+    """With their defaults: 'rtol, atol: ...' would have none."""
+    text = (site / "reference" / "sim.html").read_text()
+    simulate = text[text.index('id="freeflyer.sim.simulate"') :]
+    for name, default in (("rtol", "1e-08"), ("atol", "1e-10")):
+        row = re.search(rf"<code>{name}</code>.*?</tr>", simulate, re.DOTALL)
+        assert row
+        assert f"<code>{default}</code>" in row[0]

@@ -167,7 +167,7 @@ def test_gait_repeats_and_multipliers_predict_a_disturbance():
         close(np.r_[event.q[1:], event.v], np.r_[gait.q[1:], gait.v], 1e-6)
     rng = fresh("gait")
     disturbance = 1e-6 * rng.uniform(-1.0, 1.0, 6)
-    from hopping.gaits import ApexMap
+    from freeflyer_papers.hopping.gaits import ApexMap
 
     maps = ApexMap(run.model, hopping.HopSettings(**{**vars(run.settings), "apexes": 1}))
     s = maps.section(gait.q[None], gait.v[None])
@@ -219,7 +219,7 @@ def test_controller_three_turns_with_the_locked_velocity():
     locked = np.einsum("tj,tj->t", matrix, run.v) / matrix[:, 2]
     turned = np.concatenate([[0.0], np.cumsum(0.5 * (locked[1:] + locked[:-1]) * np.diff(run.t))])
     close(run.angle - run.angle[0], turned, 2e-2)
-    from hopping.records import locked_angle
+    from freeflyer_papers.hopping.records import locked_angle
 
     close(run.angle[-1], locked_angle(run.model, run.q[-1]), 1e-6)
     two, three = (hopping.hop("prismatic-II", controller=c, q=[0, 0.3, -1.5, 0.114], duration=0.5) for c in ("II", "III"))
@@ -259,8 +259,7 @@ def test_unstable_gains_keep_what_came_before():
 
 def test_chatter_is_found(monkeypatch):
     """A floor without damping or weight of its own cannot make it: the count that finds it is lowered by a record near its end."""
-    from hopping.hopping import explain_end
-
+    from freeflyer_papers.hopping.hopping import explain_end
     from freeflyer_papers.kernels import layout as L
 
     run = hopping.hop("prismatic-II", duration=0.1)

@@ -21,21 +21,13 @@ from freeflyer.text import short_repr, visible
 class LinkRow:
     """Link in tree order.
 
-    Attributes
-    ----------
-    name : str
-    parent, joint, joint_kind : str or None
-        None for a root.
-    depth : int
-        In the tree; roots have 0.
-    mass : float
-        kg.
-    share : float
-        Of all mass.
-    com : (3,) array
-        m, in the link's frame.
-    rotational : (3, 3) array
-        kg m^2, about the centre of mass, in the link's axes.
+    Attributes:
+        parent, joint, joint_kind: None for a root.
+        depth: In the tree; roots have 0.
+        mass: float, kg.
+        share: Of all mass.
+        com: (3,) array, m, in the link's frame.
+        rotational: (3, 3) array, kg m^2, about the centre of mass, in the link's axes.
     """
 
     name: str
@@ -53,16 +45,10 @@ class LinkRow:
 class JointRow:
     """Moving joint: its coordinates and limits.
 
-    Attributes
-    ----------
-    name, kind, parent, child : str
-    actuated : bool
-    mimics : str or None
-        The joint that it follows.
-    nq, nv, iq, iv : int
-        Numbers of coordinates in q and v, and the first of each.
-    lower, upper, velocity, effort, armature, damping, friction : (nv,) array
-        SI units; limits are infinite where none is given.
+    Attributes:
+        mimics: The joint that it follows.
+        nq, nv, iq, iv: Numbers of coordinates in q and v, and the first of each.
+        lower, upper, velocity, effort, armature, damping, friction: (nv,) array, SI units; limits are infinite where none is given.
     """
 
     name: str
@@ -88,15 +74,10 @@ class JointRow:
 class LoopRow:
     """Loop between two frames.
 
-    Attributes
-    ----------
-    name, frame_a, frame_b : str
-    mask : (6,) tuple of 0 and 1
-        Tied directions, x y z rx ry rz in frame_a's axes.
-    kind : str
-        "point", "hinge" or "weld" for the usual masks, the tied directions otherwise.
-    rows : int
-        Number of tied directions.
+    Attributes:
+        mask: (6,) tuple of 0 and 1, tied directions, x y z rx ry rz in frame_a's axes.
+        kind: "point", "hinge" or "weld" for the usual masks, the tied directions otherwise.
+        rows: Number of tied directions.
     """
 
     name: str
@@ -111,43 +92,27 @@ class LoopRow:
 class Overview:
     """Facts of a robot: links, joints, loops, totals.
 
-    Attributes
-    ----------
-    name : str
-    base : str
-        How its root moves: free, planar, fixed ...
-    base_origin : str
-        Where that comes from, in words; empty: not from a file.
-    nq, nv : int
-        Of the tree.
-    independent : int
-        Velocities, of nv, that loops leave free, where they are closed.
-    mass : float
-        What moves, kg.
-    total_mass : float
-        Links fixed to the world as well, kg.
-    gravity : (3,) array
-        m/s^2.
-    actuated : tuple of str
-        Joints with motors.
-    links : tuple of LinkRow
-        In tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg m^2).
-    joints : tuple of JointRow
-        Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort, armature,
-        damping, friction.
-    loops : tuple of LoopRow
-        Name, frame_a, frame_b, mask, kind, rows.
-    sites : int
-        Number of named frames beside the links.
-    notes : tuple of str
-        Of the file's reader.
+    Attributes:
+        base: How its root moves: free, planar, fixed ...
+        base_origin: Where that comes from, in words; empty: not from a file.
+        nq, nv: Of the tree.
+        independent: Velocities, of nv, that loops leave free, where they are closed.
+        mass: What moves, kg.
+        total_mass: Links fixed to the world as well, kg.
+        gravity: (3,) array, m/s^2.
+        actuated: Joints with motors.
+        links: In tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg m^2).
+        joints: Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort,
+            armature, damping, friction.
+        loops: Name, frame_a, frame_b, mask, kind, rows.
+        sites: Number of named frames beside the links.
+        notes: Of the file's reader.
 
-    Examples
-    --------
-    >>> facts = ff.analysis.overview(ff.robots.space_manipulator())
-    >>> heaviest = max(facts.links, key=lambda link: link.mass)
-    >>> facts.base, heaviest.name, f"{heaviest.share:.0%} of {facts.mass:.0f} kg"
-    ('free', 'satellite', '91% of 481 kg')
+    Examples:
+        >>> facts = ff.analysis.overview(ff.robots.space_manipulator())
+        >>> heaviest = max(facts.links, key=lambda link: link.mass)
+        >>> facts.base, heaviest.name, f"{heaviest.share:.0%} of {facts.mass:.0f} kg"
+        ('free', 'satellite', '91% of 481 kg')
     """
 
     __repr__ = short_repr
@@ -177,20 +142,12 @@ class Overview:
 def overview(model: Model) -> Overview:
     """Facts of a robot, read off its model; nothing is computed but sums.
 
-    Parameters
-    ----------
-    model : Model
+    Returns: Overview. Links, joints, loops, totals.
 
-    Returns
-    -------
-    Overview
-        Links, joints, loops, totals.
-
-    Examples
-    --------
-    >>> facts = ff.analysis.overview(ff.close_loops(ff.robots.kangaroo_like()))
-    >>> facts.nv, facts.independent, len(facts.loops), sum(loop.rows for loop in facts.loops)
-    (82, 18, 24, 64)
+    Examples:
+        >>> facts = ff.analysis.overview(ff.close_loops(ff.robots.kangaroo_like()))
+        >>> facts.nv, facts.independent, len(facts.loops), sum(loop.rows for loop in facts.loops)
+        (82, 18, 24, 64)
     """
     d, independent = model.description, model.nv
     model = model.tree

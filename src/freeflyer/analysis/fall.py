@@ -24,15 +24,11 @@ RUNS = 5
 class Fall:
     """One run of a free fall.
 
-    Attributes
-    ----------
-    dt : float
-        s.
-    time : (steps + 1,) array
-        s.
-    drift : (steps + 1,) array
-        |energy - initial energy| over the largest kinetic energy; NaN from the time on at which the state became non-finite: the
-        step was too long for this robot.
+    Attributes:
+        dt: float, s.
+        time: (steps + 1,) array, s.
+        drift: (steps + 1,) array, |energy - initial energy| over the largest kinetic energy; NaN from the time on at which the
+            state became non-finite: the step was too long for this robot.
     """
 
     dt: float
@@ -48,20 +44,16 @@ class Fall:
 class FallStudy:
     """Runs of the same free fall with ever shorter steps.
 
-    Attributes
-    ----------
-    duration : float
-        s.
-    runs : tuple of Fall
-        Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy.
+    Attributes:
+        duration: float, s.
+        runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy.
 
-    Examples
-    --------
-    >>> study = ff.analysis.free_fall(ff.robots.space_manipulator())
-    >>> [run.dt for run in study.runs]  # s
-    [0.02, 0.01, 0.005, 0.0025, 0.00125]
-    >>> print(f"energy drifts by dt^{study.order:.0f}")
-    energy drifts by dt^4
+    Examples:
+        >>> study = ff.analysis.free_fall(ff.robots.space_manipulator())
+        >>> [run.dt for run in study.runs]  # s
+        [0.02, 0.01, 0.005, 0.0025, 0.00125]
+        >>> print(f"energy drifts by dt^{study.order:.0f}")
+        energy drifts by dt^4
     """
 
     duration: float
@@ -81,35 +73,19 @@ class FallStudy:
 def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     """Free fall of a robot without torques, at five step sizes: how well its total energy is kept.
 
-    Parameters
-    ----------
-    model : Model
-    seed : int
-        Of the random start.
-
-    Returns
-    -------
-    FallStudy
-        Over 0.4 s, in 20 to 320 steps.
-
-    Raises
-    ------
-    InputError
-        For a negative seed.
-    FreeflyerError
-        Where the mass matrix is singular, and where the loops cannot be closed.
-
-    Notes
-    -----
     The start is random: each coordinate 0.2 rad or m off neutral, at 0.5 rad/s or m/s (standard deviations). A robot with loops
     falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s. The steps are those of freeflyer.sim
     with integrator="rk4": order 4 on rotations, too.
 
-    Examples
-    --------
-    >>> study = ff.analysis.free_fall(ff.robots.chain(3))
-    >>> [bool(finer.worst < coarser.worst / 16) for coarser, finer in zip(study.runs[:3], study.runs[1:3])]  # order 4 or more
-    [True, True]
+    Args:
+        seed: Of the random start.
+    Returns: FallStudy over 0.4 s, in 20 to 320 steps.
+    Raises: InputError for a negative seed; FreeflyerError where the mass matrix is singular, and where the loops cannot be closed.
+
+    Examples:
+        >>> study = ff.analysis.free_fall(ff.robots.chain(3))
+        >>> [bool(finer.worst < coarser.worst / 16) for coarser, finer in zip(study.runs[:3], study.runs[1:3])]  # order 4 or more
+        [True, True]
     """
     rng, model = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED)), close_loops(model)
     if model.reduction:

@@ -27,36 +27,24 @@ AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no princip
 class Flight:
     """Energy and momentum of a free flight over time, and how far the robot has moved.
 
-    Attributes
-    ----------
-    time : (n,) array
-        s.
-    energy : (n,) array
-        Kinetic energy and that of the springs, J.
-    kinetic : (n,) array
-        Kinetic energy, J.
-    momentum : (n, 6) array
-        [linear; angular about the centre of mass], world axes, N s and N m s.
-    dt, stiffness : float
-        The arguments: s; N/m or N m/rad.
-    turned : float
-        By how much the base has turned in all, rad.
-    motors : (m,) array
-        Range that each motor went through, m or rad.
-    joints : float
-        Largest of all other joints' ranges, m or rad.
-    gap : float
-        Largest opening of a loop at the end, m or rad.
-    stopped : str or None
-        Why the flight ended early.
+    Attributes:
+        time: (n,) array, s.
+        energy: (n,) array, kinetic energy and that of the springs, J.
+        kinetic: (n,) array, kinetic energy, J.
+        momentum: (n, 6) array, [linear; angular about the centre of mass], world axes, N s and N m s.
+        dt, stiffness: The arguments: s; N/m or N m/rad.
+        turned: By how much the base has turned in all, rad.
+        motors: (m,) array, range that each motor went through, m or rad.
+        joints: Largest of all other joints' ranges, m or rad.
+        gap: Largest opening of a loop at the end, m or rad.
+        stopped: Why the flight ended early.
 
-    Examples
-    --------
-    >>> flight = ff.analysis.free_flight(ff.robots.space_manipulator(), duration=1.0, dt=0.01, speed=0.1)
-    >>> flight.time.shape, flight.momentum.shape, flight.motors.shape
-    ((101,), (101, 6), (7,))
-    >>> print(f"energy drifts by {flight.drift:.9f}, angular momentum by {flight.momentum_drift:.9f} of their sizes")
-    energy drifts by 0.000000000, angular momentum by 0.000000000 of their sizes
+    Examples:
+        >>> flight = ff.analysis.free_flight(ff.robots.space_manipulator(), duration=1.0, dt=0.01, speed=0.1)
+        >>> flight.time.shape, flight.momentum.shape, flight.motors.shape
+        ((101,), (101, 6), (7,))
+        >>> print(f"energy drifts by {flight.drift:.9f}, angular momentum by {flight.momentum_drift:.9f} of their sizes")
+        energy drifts by 0.000000000, angular momentum by 0.000000000 of their sizes
     """
 
     time: np.ndarray
@@ -90,48 +78,30 @@ def free_flight(
 ) -> Flight:  # fmt: skip
     """Free flight of a floating robot from a closed posture, without gravity, its centre of mass at rest.
 
-    Parameters
-    ----------
-    model : Model
-        With a floating base.
-    q : (nq,) array, optional
-        Closed start; by default the assembled posture.
-    duration, dt : float
-        s.
-    spin : float
-        Of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
-    speed : float
-        Random motor rates up to this, m/s or rad/s.
-    stiffness : float
-        Of the motors' springs, N/m or N m/rad.
-    seed : int
-        Of the motor rates.
-
-    Returns
-    -------
-    Flight
-        Energy, momentum and ranges of motion.
-
-    Raises
-    ------
-    InputError
-        For a robot whose base does not float, or of which parts are held by the world or float apart; for wrong shapes, numbers
-        that are not finite, and a negative seed.
-    LinkageError
-        For a start that is open or singular.
-
-    Notes
-    -----
     Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by
     Newton steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the
     total. Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> flight = ff.analysis.free_flight(robot, duration=0.1, dt=0.005, spin=0.1, stiffness=3000.0)
-    >>> print(f"turned by {flight.turned:.3f} rad, 0.1 s at 0.1 rad/s; loops open by {flight.gap:.6f}")
-    turned by 0.010 rad, 0.1 s at 0.1 rad/s; loops open by 0.000000
+    Args:
+        model: With a floating base.
+        q: (nq,) array, closed start; by default the assembled posture.
+        duration, dt: float, s.
+        spin: Of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
+        speed: Random motor rates up to this, m/s or rad/s.
+        stiffness: Of the motors' springs, N/m or N m/rad.
+        seed: Of the motor rates.
+    Returns: Flight. Energy, momentum and ranges of motion.
+
+    Raises:
+        InputError: For a robot whose base does not float, or of which parts are held by the world or float apart; for wrong shapes,
+            numbers that are not finite, and a negative seed.
+        LinkageError: For a start that is open or singular.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> flight = ff.analysis.free_flight(robot, duration=0.1, dt=0.005, spin=0.1, stiffness=3000.0)
+        >>> print(f"turned by {flight.turned:.3f} rad, 0.1 s at 0.1 rad/s; loops open by {flight.gap:.6f}")
+        turned by 0.010 rad, 0.1 s at 0.1 rad/s; loops open by 0.000000
     """
     model = close_loops(with_gravity(model, (0.0, 0.0, 0.0)))
     q = neutral(model) if q is None else np.array(one_row(model, "q", q, "q"))
@@ -169,33 +139,18 @@ def free_flight(
 
 @public
 def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
-    """Posture with every motor in the middle of its limits, reached from the assembled one.
+    """Posture with every motor in the middle of its limits, reached from the assembled one; (nq,), closed.
 
-    Parameters
-    ----------
-    model : Model
-    steps : int
-        Number of moves on the way.
+    Args:
+        steps: Number of moves on the way.
+    Raises: InputError for motors without limits, and for less than one step; LinkageError where a singular posture is in the way.
 
-    Returns
-    -------
-    (nq,) array
-        Closed.
-
-    Raises
-    ------
-    InputError
-        For motors without limits, and for less than one step.
-    LinkageError
-        Where a singular posture is in the way.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> q = ff.analysis.middle_posture(robot)
-    >>> motor, knee = (float(q[robot.joint(f"left_{name}").iq]) for name in ("length_motor", "knee"))
-    >>> print(f"motor at {motor:.3f} of 0.150 m, knee at {np.degrees(knee):.0f} degrees")
-    motor at 0.075 of 0.150 m, knee at 68 degrees
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> q = ff.analysis.middle_posture(robot)
+        >>> motor, knee = (float(q[robot.joint(f"left_{name}").iq]) for name in ("length_motor", "knee"))
+        >>> print(f"motor at {motor:.3f} of 0.150 m, knee at {np.degrees(knee):.0f} degrees")
+        motor at 0.075 of 0.150 m, knee at 68 degrees
     """
     steps, model = whole_number("steps", steps, 1), close_loops(model)
     motors, places = _motors(model)

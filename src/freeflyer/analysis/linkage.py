@@ -25,27 +25,19 @@ FREE_STROKE = {"prismatic": 0.05, "revolute": 0.5}  # m, rad: to either side, of
 class Transmission:
     """Passive joints over the stroke of one motor, the others at rest.
 
-    Attributes
-    ----------
-    motor, kind : str
-        Joint of the motor, and its kind.
-    mechanism : str
-        Name of its sub-mechanism.
-    positions : (n,) array
-        Of the motor, m or rad, where the loops close.
-    joints : mapping
-        Positions (n,) of the joints that move most, m or rad, by name.
-    kinds : mapping
-        Their kinds.
-    stroke : (float, float)
-        The motor's limits, or the range tried where it has none.
+    Attributes:
+        motor, kind: Joint of the motor, and its kind.
+        mechanism: Name of its sub-mechanism.
+        positions: (n,) array of the motor, m or rad, where the loops close.
+        joints: Positions (n,) of the joints that move most, m or rad, by name.
+        kinds: Their kinds.
+        stroke: (float, float), the motor's limits, or the range tried where it has none.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> knee = ff.analysis.linkages(leg).transmissions[3]
-    >>> knee.motor, [round(float(np.degrees(x[-1]))) for name, x in knee.joints.items() if name == "left_knee"]
-    ('left_length_motor', [120])
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> knee = ff.analysis.linkages(leg).transmissions[3]
+        >>> knee.motor, [round(float(np.degrees(x[-1]))) for name, x in knee.joints.items() if name == "left_knee"]
+        ('left_length_motor', [120])
     """
 
     __repr__ = short_repr
@@ -63,21 +55,15 @@ class Transmission:
 class Linkages:
     """Sub-mechanisms of a closed robot, and what their motors move.
 
-    Attributes
-    ----------
-    robot : str
-    mechanisms : Mechanisms
-        At the assembled posture.
-    links : mapping
-        Links that each sub-mechanism moves, by its name.
-    transmissions : tuple of Transmission
-        One for each motor of one coordinate in a loop.
+    Attributes:
+        mechanisms: At the assembled posture.
+        links: Links that each sub-mechanism moves, by its name.
+        transmissions: One for each motor of one coordinate in a loop.
 
-    Examples
-    --------
-    >>> found = ff.analysis.linkages(ff.robots.kangaroo_like())
-    >>> len(found.mechanisms.parts), len(found.transmissions)
-    (8, 12)
+    Examples:
+        >>> found = ff.analysis.linkages(ff.robots.kangaroo_like())
+        >>> len(found.mechanisms.parts), len(found.transmissions)
+        (8, 12)
     """
 
     __repr__ = short_repr
@@ -92,29 +78,15 @@ class Linkages:
 def linkages(model: Model, *, samples: int = SAMPLES) -> Linkages:
     """Sub-mechanisms of a closed robot, and what each motor moves over its stroke.
 
-    Parameters
-    ----------
-    model : Model
-        A tree with loops, or a closed model.
-    samples : int, optional
-        Positions of each motor.
+    Args:
+        model: A tree with loops, or a closed model.
+        samples: Positions of each motor.
+    Raises: InputError for a robot without loops, fewer than two samples; LinkageError for loops that do not close.
 
-    Returns
-    -------
-    Linkages
-
-    Raises
-    ------
-    InputError
-        For a robot without loops, fewer than two samples.
-    LinkageError
-        For loops that do not close.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> [x.motor for x in ff.analysis.linkages(leg, samples=5).transmissions][:2]
-    ['left_yaw_motor', 'left_hip_outer_motor']
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> [x.motor for x in ff.analysis.linkages(leg, samples=5).transmissions][:2]
+        ['left_yaw_motor', 'left_hip_outer_motor']
     """
     tree = model.tree
     if not has_loops(tree):

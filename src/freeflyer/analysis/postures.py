@@ -22,22 +22,16 @@ LARGEST = 2**24  # entries of all mass matrices together
 class Matrices:
     """Mass matrix and centroidal momentum matrix at one posture.
 
-    Attributes
-    ----------
-    q : (nq,) array
-        The posture.
-    mass_matrix : (nv, nv) array
-        kg, kg m, kg m^2.
-    momentum_matrix : (6, nv) array
-        [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
-    coordinates : tuple of str
-        The joint of each column.
+    Attributes:
+        q: (nq,) array, the posture.
+        mass_matrix: (nv, nv) array, kg, kg m, kg m^2.
+        momentum_matrix: (6, nv) array, [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
+        coordinates: The joint of each column.
 
-    Examples
-    --------
-    >>> found = ff.analysis.matrices(ff.robots.humanoid())
-    >>> print(f"{found.sparsity:.0%} of the entries of M are zero")
-    50% of the entries of M are zero
+    Examples:
+        >>> found = ff.analysis.matrices(ff.robots.humanoid())
+        >>> print(f"{found.sparsity:.0%} of the entries of M are zero")
+        50% of the entries of M are zero
     """
 
     __repr__ = short_repr
@@ -57,18 +51,14 @@ class Matrices:
 class Conditioning:
     """Condition numbers of the mass matrix over random postures; infinite where it is singular.
 
-    Attributes
-    ----------
-    condition : (count,) array
-        Of M as it stands.
-    unit_free : (count,) array
-        With units taken out, of M_ij / sqrt(M_ii M_jj).
+    Attributes:
+        condition: (count,) array of M as it stands.
+        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj).
 
-    Examples
-    --------
-    >>> found = ff.analysis.conditioning(ff.robots.space_manipulator())
-    >>> print(f"{np.median(found.condition):.0e} for M, {np.median(found.unit_free):.0f} without units")
-    2e+04 for M, 12 without units
+    Examples:
+        >>> found = ff.analysis.conditioning(ff.robots.space_manipulator())
+        >>> print(f"{np.median(found.condition):.0e} for M, {np.median(found.unit_free):.0f} without units")
+        2e+04 for M, 12 without units
     """
 
     condition: np.ndarray
@@ -79,28 +69,16 @@ class Conditioning:
 def matrices(model: Model, *, seed: int = 0) -> Matrices:
     """Mass matrix and centroidal momentum matrix at a random posture near neutral, where few entries vanish by accident.
 
-    Parameters
-    ----------
-    model : Model
-    seed : int
-        Of the posture.
+    Args:
+        seed: Of the posture.
+    Returns: Matrices. Both matrices, and the posture.
+    Raises: InputError for a robot whose moving links have no mass, and for a negative seed.
 
-    Returns
-    -------
-    Matrices
-        Both matrices, and the posture.
-
-    Raises
-    ------
-    InputError
-        For a robot whose moving links have no mass, and for a negative seed.
-
-    Examples
-    --------
-    >>> robot = ff.robots.humanoid()
-    >>> found = ff.analysis.matrices(robot)
-    >>> found.mass_matrix.shape, found.momentum_matrix.shape, found.coordinates[6]
-    ((39, 39), (6, 39), 'left_hip_yaw')
+    Examples:
+        >>> robot = ff.robots.humanoid()
+        >>> found = ff.analysis.matrices(robot)
+        >>> found.mass_matrix.shape, found.momentum_matrix.shape, found.coordinates[6]
+        ((39, 39), (6, 39), 'left_hip_yaw')
     """
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)
@@ -111,29 +89,16 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
 def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioning:
     """Condition numbers of the mass matrix at random postures.
 
-    Parameters
-    ----------
-    model : Model
-    count : int
-        Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
-    seed : int
-        Of the postures.
+    Args:
+        count: Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
+        seed: Of the postures.
+    Returns: Conditioning with units and without; 1 for a robot without degrees of freedom.
+    Raises: InputError for less than one posture, and for a negative seed.
 
-    Returns
-    -------
-    Conditioning
-        With units and without; 1 for a robot without degrees of freedom.
-
-    Raises
-    ------
-    InputError
-        For less than one posture, and for a negative seed.
-
-    Examples
-    --------
-    >>> found = ff.analysis.conditioning(ff.robots.chain(1), count=8)
-    >>> found.condition.shape, float(found.condition.max())  # a number is as well conditioned as can be
-    ((8,), 1.0)
+    Examples:
+        >>> found = ff.analysis.conditioning(ff.robots.chain(1), count=8)
+        >>> found.condition.shape, float(found.condition.max())  # a number is as well conditioned as can be
+        ((8,), 1.0)
     """
     count = min(whole_number("count", count, 1), max(8, LARGEST // max(1, model.nv**2)))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)

@@ -14,24 +14,6 @@ from freeflyer.model.public import public
 def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
     """Coefficient of multiple correlation (CMC) of waveforms that P methods give for the same G motions, synchronously.
 
-    Parameters
-    ----------
-    waveforms : (..., P, F) or (..., G, P, F) array
-        F samples of P waveforms, in any unit: two axes for one motion (G = 1), three or more with the motions before the methods.
-
-    Returns
-    -------
-    (...) array
-        1 for identical waveforms, towards 0 for ones that have nothing in common; NaN where the waveforms differ by more than they
-        vary in time (the root of a negative number: the paper calls them dissimilar).
-
-    Raises
-    ------
-    InputError
-        For less than two methods or two samples, and numbers that are not finite.
-
-    Notes
-    -----
     Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
     measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
     methods Y_gf and over methods and samples Y_g:
@@ -40,17 +22,23 @@ def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
 
     Differences in offset, size and phase all lower it. Waveforms that do not vary at all are identical: 1.
 
-    Examples
-    --------
-    >>> t = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
-    >>> for other in (np.sin(t), np.sin(t) + 0.2, 1.2 * np.sin(t), np.sin(t + 0.2), np.cos(t), -np.sin(t)):
-    ...     print(f"{ff.analysis.multiple_correlation([np.sin(t), other]):.4f}")
-    1.0000
-    0.9802
-    0.9918
-    0.9900
-    0.0500
-    nan
+    Args:
+        waveforms: (..., P, F) or (..., G, P, F) array, F samples of P waveforms, in any unit: two axes for one motion (G = 1),
+            three or more with the motions before the methods.
+    Returns: (...) array, 1 for identical waveforms, towards 0 for ones that have nothing in common; NaN where the waveforms differ
+    by more than they vary in time (the root of a negative number: the paper calls them dissimilar).
+    Raises: InputError for less than two methods or two samples, and numbers that are not finite.
+
+    Examples:
+        >>> t = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+        >>> for other in (np.sin(t), np.sin(t) + 0.2, 1.2 * np.sin(t), np.sin(t + 0.2), np.cos(t), -np.sin(t)):
+        ...     print(f"{ff.analysis.multiple_correlation([np.sin(t), other]):.4f}")
+        1.0000
+        0.9802
+        0.9918
+        0.9900
+        0.0500
+        nan
     """
     Y = finite_array("waveforms", waveforms)
     if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:

@@ -57,8 +57,7 @@ def export(
 ) -> None:  # fmt: skip
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
-    Loops are closed: v, a and tau are then the independent ones.
-    """
+    Loops are closed: v, a and tau are then the independent ones."""
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.export import export as write

@@ -31,8 +31,8 @@ FolderOption = Annotated[
 
 @dataclass(frozen=True)
 class LoopReport:
-    """mechanisms: the table. file_gap: how far open the file's posture is (m or rad), at loop `file_loop`; gap: after
-    assembling, all rows; independent_gap: rows that the split uses; iterations: steps that closing took."""
+    """mechanisms: the table. file_gap: how far open the file's posture is (m or rad), at loop `file_loop`; gap: after assembling,
+    all rows; independent_gap: rows that the split uses; iterations: steps that closing took."""
 
     mechanisms: Mechanisms
     file_gap: float

@@ -1,5 +1,5 @@
-"""The progress line on stderr: the current task, with a bar if the fraction done is known; if stderr is no terminal, a line now
-and then."""
+"""The progress line on stderr: the current task, with a bar if the fraction done is known; if stderr is no terminal, a line now and
+then."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def status(first: str = "starting") -> Iterator[ProgressFunction]:
     """Gives the function progress(fraction, what) that changes the line: from the first fraction above 0 on there is a bar with the
     time that is left.
 
-    The line vanishes at the end. If stderr is no terminal, there is a new line every QUIET seconds instead.
-    """
+    The line vanishes at the end. If stderr is no terminal, there is a new line every QUIET seconds instead."""
     out = console(stderr=True)
     if not out.is_terminal:
         yield _lines(out)

@@ -1,10 +1,9 @@
 """What a robot touches: points, lines and surfaces of its frames that are held, wheels and balls that roll. Descriptions only.
 
-    import freeflyer as ff
+import freeflyer as ff
 
-    feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    stance = ff.ConstraintSet(model, contacts=feet)
-"""
+feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+stance = ff.ConstraintSet(model, contacts=feet)"""
 
 from freeflyer.contacts.description import Contact, Rolling, line, point, rolling, surface
 from freeflyer.contacts.feet import feet_of, held_feet, sole

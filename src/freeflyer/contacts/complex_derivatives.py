@@ -1,5 +1,5 @@
-"""Derivatives under sets with rolling bodies, couplings or loops that tie one turn: rows by complex steps through the kernels'
-own source, exact to rounding.
+"""Derivatives under sets with rolling bodies, couplings or loops that tie one turn: rows by complex steps through the kernels' own
+source, exact to rounding.
 
     f(q, v, a) = J a + bias, J^T multipliers and the unit wrenches of items, at q (+) i h e, v + i h e: derivatives are imaginary
     parts over h. Plain Python (kernels.plain): milliseconds a coordinate and state. Of a closed model by the chain rule, v = G u.
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 def needs_complex_steps(constraints: ConstraintSet) -> bool:
-    """Whether the set has rows without compiled derivatives: of rolling bodies, and, as rows of a tree, of couplings
-    and of loops that tie one turn."""
+    """Whether the set has rows without compiled derivatives: of rolling bodies, and, as rows of a tree, of couplings and of loops
+    that tie one turn."""
     known = {loop.name for loop in constraints.model.loops if tied_turn(loop) is None}
     return bool(constraints.rolling) or any(name not in known for name in constraints.loop_names)
 
 
 def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                 multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
-    """Derivatives (..., r, nv) of J a + bias by q, v and a; (..., nv, nv) of J^T multipliers by q; and by q of the wrenches
-    (..., items, 6, nv) that the multipliers exert."""
+    """Derivatives (..., r, nv) of J a + bias by q, v and a; (..., nv, nv) of J^T multipliers by q; and by q of the wrenches (...,
+    items, 6, nv) that the multipliers exert."""
     model = constraints.model
     lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, a, multipliers)))
     q, v, a, multipliers = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, a, multipliers))

@@ -3,8 +3,7 @@
     [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
 
 Compiled code does all of it for contacts and locks of trees (kernels/constrained/gradient.py); closed models, loops as rows, and
-other loads than the model's gravity take matrices.
-"""
+other loads than the model's gravity take matrices."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ class Change(NamedTuple):
 class Forces(Mapping[str, np.ndarray]):
     """name -> (..., 6, nv): derivatives of forces from those of multipliers (..., r, nv), computed at the first access.
 
-    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is refused.
-    """
+    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is refused."""
 
     constraints: ConstraintSet
     q: np.ndarray
@@ -95,20 +93,17 @@ class Forces(Mapping[str, np.ndarray]):
 class ConstrainedDynamicsDerivatives(NamedTuple):
     """Derivatives of the results of constrained_dynamics by q (its tangent space), by v and by tau.
 
-    Attributes
-    ----------
-    dq, dv, dtau : Change
-        Each with .a (..., nv, nv): rows are accelerations, columns what is stepped; .forces, a mapping name -> (..., 6, nv); and
-        .multipliers (..., r, nv).
+    Attributes:
+        dq, dv, dtau: Each with .a (..., nv, nv): rows are accelerations, columns what is stepped; .forces, a mapping name -> (...,
+            6, nv); and .multipliers (..., r, nv).
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> d = ff.constrained_dynamics_derivatives(model, q, rest, rest, constraints=stance)
-    >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
-    ((26, 26), (6, 26), (12, 26))
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> d = ff.constrained_dynamics_derivatives(model, q, rest, rest, constraints=stance)
+        >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
+        ((26, 26), (6, 26), (12, 26))
     """
 
     dq: Change
@@ -122,32 +117,6 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
                                      gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
     """Derivatives of the accelerations, forces and multipliers of constrained_dynamics by q, v and tau, exact.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity and generalised forces.
-    constraints : ConstraintSet
-    external, expressed, gravity
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    ConstrainedDynamicsDerivatives
-        Columns by q are steps in the tangent space, as in forward_dynamics_derivatives; of a closed model along its own velocities.
-
-    Raises
-    ------
-    InputError
-        As constrained_dynamics; for pairs (A, b), and where the number of independent rows changes with q (a stretched arm whose
-        tip is held).
-    UnknownNameError
-        As constrained_dynamics.
-
-    Notes
-    -----
     Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
     their frames' axes. The rows are followed as they
     are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v other than zero, too.
@@ -158,16 +127,23 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     Sets with rolling bodies, and on trees those with couplings or loops that tie one turn, take milliseconds a coordinate (complex
     steps in plain Python).
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
-    >>> step = 1e-6 * np.ones(model.nv)
-    >>> two = [ff.constrained_dynamics(model, ff.integrate(model, q, x), v, tau, constraints=stance).a for x in (-step, step)]
-    >>> print(f"{np.abs((two[1] - two[0]) / 2e-6 - d.dq.a @ np.ones(model.nv)).max():.3f}")
-    0.000
+    Returns: ConstrainedDynamicsDerivatives. Columns by q are steps in the tangent space, as in forward_dynamics_derivatives; of a
+    closed model along its own velocities.
+
+    Raises:
+        InputError: As constrained_dynamics; for pairs (A, b), and where the number of independent rows changes with q (a stretched
+            arm whose tip is held).
+        UnknownNameError: As constrained_dynamics.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
+        >>> step = 1e-6 * np.ones(model.nv)
+        >>> two = [ff.constrained_dynamics(model, ff.integrate(model, q, x), v, tau, constraints=stance).a for x in (-step, step)]
+        >>> print(f"{np.abs((two[1] - two[0]) / 2e-6 - d.dq.a @ np.ones(model.nv)).max():.3f}")
+        0.000
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")

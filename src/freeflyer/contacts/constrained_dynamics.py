@@ -28,35 +28,27 @@ from freeflyer.model.public import explain
 class ConstrainedDynamics(NamedTuple):
     """Accelerations under constraints, and the forces by which these hold.
 
-    Attributes
-    ----------
-    a : (..., nv) array
-        Accelerations, m/s^2, rad/s^2.
-    forces : mapping
-        Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin, as
-        `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child link.
-        Couplings have none.
-    multipliers : (..., r) array
-        Of the rows: M a + bias = tau + J^T multipliers; N, N m.
-    normal_forces : (..., items) array
-        Along the normals of contacts and rolling bodies, in the order of `constraints.item_names`, N.
-    verdict : array
-        Of the solver, for `redundant`.
-    constraints : ConstraintSet or None
-        The set; None for a pair of arrays.
-    q : array
-        The configuration.
+    Attributes:
+        a: (..., nv) array, accelerations, m/s^2, rad/s^2.
+        forces: Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin, as
+            `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child
+            link. Couplings have none.
+        multipliers: (..., r) array of the rows: M a + bias = tau + J^T multipliers; N, N m.
+        normal_forces: (..., items) array along the normals of contacts and rolling bodies, in the order of
+            `constraints.item_names`, N.
+        verdict: Of the solver, for `redundant`.
+        constraints: The set; None for a pair of arrays.
+        q: The configuration.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
-    >>> d.multipliers.shape, any(d.pulling.values()), any(d.redundant.values())
-    ((12,), False, False)
-    >>> print(round(float(sum(f[2] for f in d.wrenches("world").values()))), "N of", round(model.mass * 9.81))
-    500 N of 981
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
+        >>> d.multipliers.shape, any(d.pulling.values()), any(d.redundant.values())
+        ((12,), False, False)
+        >>> print(round(float(sum(f[2] for f in d.wrenches("world").values()))), "N of", round(model.mass * 9.81))
+        500 N of 981
     """
 
     a: np.ndarray
@@ -88,29 +80,6 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
                          gravity: ArrayLike | None = None) -> ConstrainedDynamics:  # fmt: skip
     """Acceleration under the generalised forces tau while all constraints hold, and the forces by which they do.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity and generalised forces.
-    constraints : ConstraintSet or pair of arrays
-        A set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
-    external, expressed, gravity
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    ConstrainedDynamics
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As forward_dynamics; for another model's set, and where rows that depend on others contradict them.
-
-    Notes
-    -----
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
@@ -120,15 +89,20 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     (four points of one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least
     sum of squares, and `.redundant` names what depends.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
-    >>> a = ff.forward_dynamics(model, q, rest, rest, external=d.forces)     # the same forces, as external ones
-    >>> print(f"{np.abs(a - d.a).max():.6f}, {np.abs(ff.frame_jacobian(model, q, 'left_sole') @ a).max():.6f}")
-    0.000000, 0.000000
+    Args:
+        constraints: ConstraintSet or pair of arrays, a set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose
+            forces are the multipliers alone.
+    Raises: InputError, UnknownNameError as forward_dynamics; for another model's set, and where rows that depend on others
+    contradict them.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
+        >>> a = ff.forward_dynamics(model, q, rest, rest, external=d.forces)     # the same forces, as external ones
+        >>> print(f"{np.abs(a - d.a).max():.6f}, {np.abs(ff.frame_jacobian(model, q, 'left_sole') @ a).max():.6f}")
+        0.000000, 0.000000
     """
     try:
         simple = external is None and gravity is None and expressed == "body"

@@ -25,21 +25,17 @@ from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO
 class ConstrainedInverseDynamics(NamedTuple):
     """Forces of motors and constraints that give an acceleration.
 
-    Attributes
-    ----------
-    tau : (..., nv) array
-        N, N m; zero in all coordinates without motors.
-    forces, multipliers, normal_forces, constraints, q
-        As in ConstrainedDynamics.
+    Attributes:
+        tau: (..., nv) array, N, N m; zero in all coordinates without motors.
+        forces, multipliers, normal_forces, constraints, q: As in ConstrainedDynamics.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
-    >>> print(f"{sum(f[2] for f in d.forces.values()):.1f} N, weight {model.mass * 9.81:.1f} N, base {np.abs(d.tau[:6]).max()}")
-    981.0 N, weight 981.0 N, base 0.0
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
+        >>> print(f"{sum(f[2] for f in d.forces.values()):.1f} N, weight {model.mass * 9.81:.1f} N, base {np.abs(d.tau[:6]).max()}")
+        981.0 N, weight 981.0 N, base 0.0
     """
 
     tau: np.ndarray
@@ -65,47 +61,25 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
                                  gravity: ArrayLike | None = None) -> ConstrainedInverseDynamics:  # fmt: skip
     """Forces of the motors and of the constraints that give the acceleration a, which the constraints must allow.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity and acceleration.
-    constraints
-        As in constrained_dynamics.
-    external, expressed, gravity
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    ConstrainedInverseDynamics
-
-    Raises
-    ------
-    InputError
-        Where the constraints do not allow a, where they cannot carry what the coordinates without motors take (a robot that stands
-        on a point), and as inverse_dynamics.
-    UnknownNameError
-        As inverse_dynamics.
-
-    Notes
-    -----
         M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
 
     S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks
     alone. Where several forces give a, those of contacts are taken whose forces in the contacts' points have the least sum of
     squares (see freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not constrained: see `.pulling`.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)     # torques that hold the posture
-    >>> a = ff.constrained_dynamics(model, q, rest, d.tau, constraints=stance).a
-    >>> print(f"{np.abs(a).max():.6f}")
-    0.000000
+    Args:
+        constraints: As in constrained_dynamics.
+    Raises: InputError where the constraints do not allow a, where they cannot carry what the coordinates without motors take (a
+    robot that stands on a point), and as inverse_dynamics.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)     # torques that hold the posture
+        >>> a = ff.constrained_dynamics(model, q, rest, d.tau, constraints=stance).a
+        >>> print(f"{np.abs(a).max():.6f}")
+        0.000000
     """
     q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
     need = inverse_dynamics(model, q, v, a, external, expressed=expressed, gravity=gravity)

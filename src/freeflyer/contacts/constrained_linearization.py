@@ -1,8 +1,7 @@
 """Linearisation of a robot whose motion constraints restrict: contacts, locks and loops hold while the state is varied.
 
 A and B act on all of x, as in dynamics.linearization. The columns of `basis` are an orthonormal basis of those x that keep the
-constraints, J eta = 0 and d(J v) = 0.
-"""
+constraints, J eta = 0 and d(J v) = 0."""
 
 from __future__ import annotations
 
@@ -47,39 +46,6 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
               frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity and generalised forces.
-    external
-        As in inverse_dynamics; wrenches are held fixed as expressed.
-    constraints : ConstraintSet, optional
-        `.basis` then spans the steps x that keep it.
-    expressed, gravity
-        As in inverse_dynamics.
-    dt : float, optional
-        s: one step of the integrator is linearised, exactly, instead of the rates.
-    integrator : {"semi-implicit", "explicit", "rk4"}
-        Of that step: see freeflyer.step.
-    frames : sequence of str, optional
-        Frames whose poses and twists make up the output map C.
-
-    Returns
-    -------
-    Linearization
-
-    Raises
-    ------
-    InputError
-        As forward_dynamics, or as constrained_dynamics_derivatives; for other integrators and for a dt that is no positive number.
-    UnknownNameError
-        For frames that do not exist.
-
-    Notes
-    -----
     About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. papers/002, section III; with contacts
     beyond it. The motion keeps the constraints, so that with x = basis z
 
@@ -87,16 +53,24 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
     is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
-    >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
-    >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
-    >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
-    ((52, 52), (28, 28))
+    Args:
+        external: As in inverse_dynamics; wrenches are held fixed as expressed.
+        constraints: `.basis` then spans the steps x that keep it.
+        dt: float, s: one step of the integrator is linearised, exactly, instead of the rates.
+        integrator: "semi-implicit", "explicit" or "rk4", of that step: see freeflyer.step.
+        frames: Frames whose poses and twists make up the output map C.
+    Raises: InputError as forward_dynamics, or as constrained_dynamics_derivatives; for other integrators and for a dt that is no
+    positive number.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
+        >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
+        >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
+        >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
+        ((52, 52), (28, 28))
     """
     if constraints is None:
         return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, dt=dt,

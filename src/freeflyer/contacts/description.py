@@ -20,34 +20,25 @@ VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
 class Contact(Record):
     """Contact that is held: a frame, and those of its motions that are zero. Made by `point`, `line`, `surface` and `sole`.
 
-    Attributes
-    ----------
-    kind : {"point", "line", "surface"}
-        They take three, five and six motions.
-    frame : str
-        A link or a site; the contact's rows and forces are in its axes.
-    points : (c, 3) array or None
-        Where forces act, in the frame's axes, m; None: a surface whose points are looked up in the model, or else are the corners
-        of the rectangle `size`.
-    friction : float or None
-        Coefficient.
-    name : str
-    at : (4, 4) array or None
-        Pose of the frame in the world where it is held.
-    size : (2,) tuple
-        Sides of a rectangle along x and y, m.
-    normal : (3,) array
-        Of what the frame touches, out of it; a unit vector in world axes, by default the vertical. A contact pushes along it.
+    Attributes:
+        kind: "point", "line" or "surface". They take three, five and six motions.
+        frame: A link or a site; the contact's rows and forces are in its axes.
+        points: (c, 3) array or None, where forces act, in the frame's axes, m; None: a surface whose points are looked up in the
+            model, or else are the corners of the rectangle `size`.
+        friction: Coefficient.
+        at: (4, 4) array or None, pose of the frame in the world where it is held.
+        size: (2,) tuple, sides of a rectangle along x and y, m.
+        normal: (3,) array of what the frame touches, out of it; a unit vector in world axes, by default the vertical. A contact
+            pushes along it.
 
-    Examples
-    --------
-    >>> foot = ff.contacts.surface("left_sole", friction=0.7)
-    >>> foot.kind, foot.name, foot.friction, foot.at
-    ('surface', 'left_sole', 0.7, None)
-    >>> foot.normal
-    array([0., 0., 1.])
-    >>> foot.held_at(np.eye(4)).at[:3, 3]
-    array([0., 0., 0.])
+    Examples:
+        >>> foot = ff.contacts.surface("left_sole", friction=0.7)
+        >>> foot.kind, foot.name, foot.friction, foot.at
+        ('surface', 'left_sole', 0.7, None)
+        >>> foot.normal
+        array([0., 0., 1.])
+        >>> foot.held_at(np.eye(4)).at[:3, 3]
+        array([0., 0., 0.])
     """
 
     kind: str
@@ -68,23 +59,16 @@ class Contact(Record):
 class Rolling(Record):
     """Wheel or ball that rolls without slipping on a plane. Made by `rolling`.
 
-    Attributes
-    ----------
-    frame : str
-        Its origin is the centre.
-    radius : float
-        m.
-    axis : (3,) array or None
-        Unit vector in the frame's axes; None for a ball.
-    normal : (3,) array
-        Of the plane, unit vector in world axes.
-    name : str
+    Attributes:
+        frame: Its origin is the centre.
+        radius: float, m.
+        axis: (3,) array or None, unit vector in the frame's axes; None for a ball.
+        normal: (3,) array of the plane, unit vector in world axes.
 
-    Examples
-    --------
-    >>> wheel = ff.contacts.rolling("wheel", radius=0.1, axis=(0.0, 2.0, 0.0))
-    >>> wheel.axis, wheel.normal
-    (array([0., 1., 0.]), array([0., 0., 1.]))
+    Examples:
+        >>> wheel = ff.contacts.rolling("wheel", radius=0.1, axis=(0.0, 2.0, 0.0))
+        >>> wheel.axis, wheel.normal
+        (array([0., 1., 0.]), array([0., 0., 1.]))
     """
 
     frame: str
@@ -98,35 +82,18 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
           at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a point that does not move: three rows, its velocity in the frame's axes.
 
-    Parameters
-    ----------
-    frame : str
-        A link or a site.
-    point : (3,) array, optional
-        In the frame's axes, m; by default the origin.
-    friction : float, optional
-        Coefficient; not used by constraint sets, which are bilateral.
-    name : str, optional
-        By default the frame's.
-    at : (4, 4) array, optional
-        Pose of the frame in the world where it is held.
-    normal : (3,) array, optional
-        Of what the frame touches, out of it, in world axes, of any length; by default the vertical, world z.
+    Args:
+        point: (3,) array, in the frame's axes, m; by default the origin.
+        friction: Coefficient; not used by constraint sets, which are bilateral.
+        name: By default the frame's.
+        at: (4, 4) array, pose of the frame in the world where it is held.
+        normal: (3,) array of what the frame touches, out of it, in world axes, of any length; by default the vertical, world z.
+    Raises: InputError for names, numbers, shapes and poses that are none, and a normal without direction.
 
-    Returns
-    -------
-    Contact
-
-    Raises
-    ------
-    InputError
-        For names, numbers, shapes and poses that are none, and a normal without direction.
-
-    Examples
-    --------
-    >>> foot = ff.contacts.point("front_left_foot")
-    >>> ff.ConstraintSet(ff.robots.quadruped(), contacts=[foot]).row_names
-    ('front_left_foot.x', 'front_left_foot.y', 'front_left_foot.z')
+    Examples:
+        >>> foot = ff.contacts.point("front_left_foot")
+        >>> ff.ConstraintSet(ff.robots.quadruped(), contacts=[foot]).row_names
+        ('front_left_foot.x', 'front_left_foot.y', 'front_left_foot.z')
     """
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at, normal)
 
@@ -135,28 +102,15 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
          at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of two points that do not move: five rows, the velocity of the middle and the two turns across the line.
 
-    Parameters
-    ----------
-    frame : str
-    points : (2, 3) array
-        In the frame's axes, m.
-    friction, name, at, normal
-        As in point.
+    Args:
+        points: (2, 3) array, in the frame's axes, m.
+        friction, name, at, normal: As in point.
+    Raises: InputError as point, and where both points are one.
 
-    Returns
-    -------
-    Contact
-
-    Raises
-    ------
-    InputError
-        As point, and where both points are one.
-
-    Examples
-    --------
-    >>> toe = ff.contacts.line("left_sole", [(0.16, 0.05, 0.0), (0.16, -0.05, 0.0)])
-    >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[toe]).row_names
-    ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.first turn', 'left_sole.second turn')
+    Examples:
+        >>> toe = ff.contacts.line("left_sole", [(0.16, 0.05, 0.0), (0.16, -0.05, 0.0)])
+        >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[toe]).row_names
+        ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.first turn', 'left_sole.second turn')
     """
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
@@ -170,35 +124,19 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
             name: str | None = None, *, at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a frame that does not move at all: six rows, its twist in its own axes, its origin's velocity first.
 
-    Parameters
-    ----------
-    frame : str
-    points : (c, 3) array, optional
-        Where the forces act, in the frame's axes, m; at least three that do not lie on a line.
-    size : (2,) array, optional
-        Sides of a rectangle along x and y, centred at the frame's origin, m.
-    friction, name, at, normal
-        As in point.
-
-    Returns
-    -------
-    Contact
-
-    Raises
-    ------
-    InputError
-        As point, for points on a line and for sides that are not positive.
-
-    Notes
-    -----
     Without `points` they are the origins of the model's frames named `FRAME_*`, if it has three or more such; else the corners of
     the rectangle. They matter where contacts depend on each other: forces are then the least ones in these points.
 
-    Examples
-    --------
-    >>> foot = ff.contacts.surface("left_sole")
-    >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[foot]).row_names
-    ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.rx', 'left_sole.ry', 'left_sole.rz')
+    Args:
+        points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
+        size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m.
+        friction, name, at, normal: As in point.
+    Raises: InputError as point, for points on a line and for sides that are not positive.
+
+    Examples:
+        >>> foot = ff.contacts.surface("left_sole")
+        >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[foot]).row_names
+        ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.rx', 'left_sole.ry', 'left_sole.rz')
     """
     given = None if points is None else _vectors("points", points, (-1, 3))
     if given is not None:
@@ -213,40 +151,23 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
             name: str | None = None) -> Rolling:  # fmt: skip
     """Wheel that rolls on a plane without slipping, centred at a frame's origin; with axis=None a ball. Three rows.
 
-    Parameters
-    ----------
-    frame : str
-    radius : float
-        m.
-    axis : (3,) array or None, optional
-        In the frame's axes, of any length; by default y.
-    normal : (3,) array, optional
-        Of the plane, in world axes, of any length; by default z.
-    name : str, optional
-        By default the frame's.
-
-    Returns
-    -------
-    Rolling
-
-    Raises
-    ------
-    InputError
-        For names and numbers that are none, and vectors without direction.
-
-    Notes
-    -----
     The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal. A ball's first two
     are any two directions of the plane that are at right angles.
 
-    Examples
-    --------
-    >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-    >>> wheel = ff.ConstraintSet(model, rolling=[ff.contacts.rolling("left_wheel_link", radius=0.1)])
-    >>> v = np.zeros(model.nv)
-    >>> v[0], v[model.joint("left_wheel").iv] = 0.5, 5.0     # m/s, rad/s
-    >>> print(np.abs(wheel.jacobian(model.neutral) @ v).round(9))
-    [0. 0. 0.]
+    Args:
+        radius: float, m.
+        axis: (3,) array or None, in the frame's axes, of any length; by default y.
+        normal: (3,) array of the plane, in world axes, of any length; by default z.
+        name: By default the frame's.
+    Raises: InputError for names and numbers that are none, and vectors without direction.
+
+    Examples:
+        >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
+        >>> wheel = ff.ConstraintSet(model, rolling=[ff.contacts.rolling("left_wheel_link", radius=0.1)])
+        >>> v = np.zeros(model.nv)
+        >>> v[0], v[model.joint("left_wheel").iv] = 0.5, 5.0     # m/s, rad/s
+        >>> print(np.abs(wheel.jacobian(model.neutral) @ v).round(9))
+        [0. 0. 0.]
     """
     _check_name("frame", frame)
     n = _unit("normal", normal)

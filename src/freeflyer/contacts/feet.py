@@ -22,32 +22,17 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
          normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
-    Parameters
-    ----------
-    frame : str
-    points : (c, 3) array
-        In the frame's axes, m. Of a line the two outermost are taken.
-    friction : float, optional
-        Coefficient.
-    name : str, optional
-        By default the frame's.
-    normal : (3,) array, optional
-        As in point.
+    Args:
+        points: (c, 3) array, in the frame's axes, m. Of a line the two outermost are taken.
+        friction: Coefficient.
+        name: By default the frame's.
+        normal: (3,) array, as in point.
+    Raises: InputError for other shapes and numbers.
 
-    Returns
-    -------
-    Contact
-
-    Raises
-    ------
-    InputError
-        For other shapes and numbers.
-
-    Examples
-    --------
-    >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
-    >>> [ff.contacts.sole("foot", corners[:c]).kind for c in (1, 2, 3)]
-    ['point', 'line', 'surface']
+    Examples:
+        >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
+        >>> [ff.contacts.sole("foot", corners[:c]).kind for c in (1, 2, 3)]
+        ['point', 'line', 'surface']
     """
     given = check_points("points", points)
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
@@ -65,25 +50,14 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
 def feet_of(model: Model) -> tuple[Contact, ...]:
     """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
 
-    Parameters
-    ----------
-    model : Model
+    Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
+    counter-clockwise from above.
+    Raises: InputError if there are none.
 
-    Returns
-    -------
-    tuple of Contact
-        Points, lines or surfaces, as the corners lie; those of a surface are its convex hull, counter-clockwise from above.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-
-    Examples
-    --------
-    >>> left, right = ff.contacts.feet_of(ff.robots.humanoid())
-    >>> left.frame, left.kind, left.points.shape
-    ('left_sole', 'surface', (4, 3))
+    Examples:
+        >>> left, right = ff.contacts.feet_of(ff.robots.humanoid())
+        >>> left.frame, left.kind, left.points.shape
+        ('left_sole', 'surface', (4, 3))
     """
     model, found = model.tree, []
     for name in model.frame_names:
@@ -103,32 +77,17 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
 def held_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None) -> tuple[Contact, ...]:
     """Feet of a model with their points, held where they stand at a configuration.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    feet : sequence of Contact, optional
-        By default those of feet_of.
+    Args:
+        q: (nq,) array, configuration.
+        feet: By default those of feet_of.
+    Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world.
+    Raises: InputError for bad configurations, for what is no contact, and where no feet are found.
 
-    Returns
-    -------
-    tuple of Contact
-        With `points` and `at`, the poses of their frames in the world.
-
-    Raises
-    ------
-    InputError
-        For bad configurations, for what is no contact, and where no feet are found.
-    UnknownNameError
-        For frames that the model lacks.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> left, right = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> np.round(left.at[:3, 3], 9) + 0.0
-    array([0. , 0.1, 0. ])
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> left, right = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> np.round(left.at[:3, 3], 9) + 0.0
+        array([0. , 0.1, 0. ])
     """
     x = one_row(model, "q", q, "q")
     return tuple(foot.held_at(frame_pose(model, x, foot.frame)) for foot in complete_feet(model, feet))

@@ -25,42 +25,25 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
                      expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:  # fmt: skip
     """Wrenches on contacts, given in the axes of their frames, expressed in other axes.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    wrenches : mapping
-        Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, N and N m, as all results give them.
-    contacts : sequence of Contact and Rolling
-        Those of these names.
-    expressed : {"contact", "body", "mixed", "world"}
-        "contact": the contact's axes, whose z is its normal, at the frame's origin. Others: as in inverse_dynamics.
+    Args:
+        wrenches: Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, N and N m, as all results give them.
+        contacts: Those of these names.
+        expressed: "contact", "body", "mixed" or "world". "contact": the contact's axes, whose z is its normal, at the frame's
+            origin. Others: as in inverse_dynamics.
+    Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench.
+    Raises: InputError for bad configurations, for what is no contact, and other expressions.
 
-    Returns
-    -------
-    dict
-        Name -> (..., 6) array of each of the contacts that has a wrench.
+    Examples:
+        The shank is inclined, the ground is not:
 
-    Raises
-    ------
-    InputError
-        For bad configurations, for what is no contact, and other expressions.
-    UnknownNameError
-        For frames that the model does not have.
-
-    Examples
-    --------
-    The shank is inclined, the ground is not:
-
-    >>> model = ff.robots.quadruped()
-    >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
-    >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))
-    >>> upwards = {"front_left_foot": ff.frame_pose(model, q, "front_left_foot")[2, [0, 1, 2, 0, 0, 0]] * [1, 1, 1, 0, 0, 0]}
-    >>> for contact in (foot, slope):
-    ...     print(ff.contacts.express_wrenches(model, q, upwards, [contact])["front_left_foot"][2].round(3))
-    1.0
-    0.707
+        >>> model = ff.robots.quadruped()
+        >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
+        >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))
+        >>> upwards = {"front_left_foot": ff.frame_pose(model, q, "front_left_foot")[2, [0, 1, 2, 0, 0, 0]] * [1, 1, 1, 0, 0, 0]}
+        >>> for contact in (foot, slope):
+        ...     print(ff.contacts.express_wrenches(model, q, upwards, [contact])["front_left_foot"][2].round(3))
+        1.0
+        0.707
     """
     chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
     check_expressed(expressed)

@@ -22,27 +22,21 @@ from freeflyer.model.public import public
 class Impact(NamedTuple):
     """Velocity after an impact, and its impulses.
 
-    Attributes
-    ----------
-    v : (..., nv) array
-        The velocity after the impact, m/s, rad/s.
-    impulses : mapping
-        Name -> (..., 6) array: on the robot, in the frame's axes at its origin, N s and N m s; of loops and locks as in
-        ConstrainedDynamics.
-    multipliers : (..., r) array
-        Impulses of the rows.
-    redundant : mapping
-        As in ConstrainedDynamics.
+    Attributes:
+        v: (..., nv) array, the velocity after the impact, m/s, rad/s.
+        impulses: Name -> (..., 6) array: on the robot, in the frame's axes at its origin, N s and N m s; of loops and locks as in
+            ConstrainedDynamics.
+        multipliers: (..., r) array, impulses of the rows.
+        redundant: As in ConstrainedDynamics.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = model.neutral, np.zeros(model.nv)
-    >>> v[2] = -1.0     # m/s: it falls upright on straight legs
-    >>> feet = [ff.contacts.point(f"{leg}_foot") for leg in ("front_left", "front_right", "rear_left", "rear_right")]
-    >>> hit = ff.impact(model, q, v, constraints=ff.ConstraintSet(model, contacts=feet))
-    >>> print(f"{sum(x[2] for x in hit.impulses.values()):.1f} N s, {model.mass:.1f} kg m/s before")
-    31.6 N s, 31.6 kg m/s before
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = model.neutral, np.zeros(model.nv)
+        >>> v[2] = -1.0     # m/s: it falls upright on straight legs
+        >>> feet = [ff.contacts.point(f"{leg}_foot") for leg in ("front_left", "front_right", "rear_left", "rear_right")]
+        >>> hit = ff.impact(model, q, v, constraints=ff.ConstraintSet(model, contacts=feet))
+        >>> print(f"{sum(x[2] for x in hit.impulses.values()):.1f} N s, {model.mass:.1f} kg m/s before")
+        31.6 N s, 31.6 kg m/s before
     """
 
     v: np.ndarray
@@ -55,45 +49,27 @@ class Impact(NamedTuple):
 def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet | Pair, restitution: float = 0.0) -> Impact:
     """Velocity after an impact in which all constraints take hold at once, and the impulses by which they do.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity before the impact.
-    constraints
-        As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
-    restitution : float, optional
-        0 (plastic, the default) to 1 (elastic), the same for all constraints.
-
-    Returns
-    -------
-    Impact
-
-    Raises
-    ------
-    InputError
-        As constrained_dynamics, and for a restitution that is not from 0 to 1.
-
-    Notes
-    -----
         M (v+ - v) = J^T impulse        J v+ = -restitution J v
 
     Newton's law of impact, RBDA (2008), 11.5; forces that stay finite do nothing. With restitution 0 kinetic energy is lost as far
     as J v is not zero; with 1 it is kept.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> v[2] = -1.0     # m/s: it falls on both feet
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> for e in (0.0, 1.0):
-    ...     after = ff.impact(model, q, v, constraints=stance, restitution=e).v
-    ...     print(f"{ff.kinetic_energy(model, q, v):.2f} J before, {ff.kinetic_energy(model, q, after):.2f} J after")
-    50.00 J before, 24.53 J after
-    50.00 J before, 50.00 J after
+    Args:
+        v: (..., nv) array, velocity before the impact.
+        constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
+        restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints.
+    Raises: InputError as constrained_dynamics, and for a restitution that is not from 0 to 1.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> v[2] = -1.0     # m/s: it falls on both feet
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> for e in (0.0, 1.0):
+        ...     after = ff.impact(model, q, v, constraints=stance, restitution=e).v
+        ...     print(f"{ff.kinetic_energy(model, q, v):.2f} J before, {ff.kinetic_energy(model, q, after):.2f} J after")
+        50.00 J before, 24.53 J after
+        50.00 J before, 50.00 J after
     """
     e = real_array("restitution", restitution)
     if e.shape != () or not 0.0 <= float(e) <= 1.0:

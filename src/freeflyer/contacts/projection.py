@@ -20,35 +20,17 @@ STEPS = 40
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
-    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact.
+    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    constraints : ConstraintSet
+    Raises: InputError as impact, and for what is no ConstraintSet.
 
-    Returns
-    -------
-    (..., nv) array
-        m/s, rad/s.
-
-    Raises
-    ------
-    InputError
-        As impact, and for what is no ConstraintSet.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, v = ff.robots.standing_posture(model), np.ones(model.nv)
-    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
-    >>> held = ff.project_velocity(model, q, v, constraints=stance)
-    >>> print(f"{np.abs(ff.frame_velocity(model, q, held, 'left_sole')).max():.6f}")
-    0.000000
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, v = ff.robots.standing_posture(model), np.ones(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> held = ff.project_velocity(model, q, v, constraints=stance)
+        >>> print(f"{np.abs(ff.frame_velocity(model, q, held, 'left_sole')).max():.6f}")
+        0.000000
     """
     _check(model, constraints)
     return impact(model, q, v, constraints=constraints).v
@@ -58,39 +40,25 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: C
 def project_configuration(model: Model, q: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
     """Configuration near q at which contacts and locks are where they are held, and loops closed.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration to start from.
-    constraints : ConstraintSet
-        Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
-
-    Returns
-    -------
-    (..., nq) array
-        Rows are held within 1e-10 m and rad.
-
-    Raises
-    ------
-    InputError
-        As ConstraintSet.residual, and for what is no ConstraintSet.
-    AssemblyError
-        Of freeflyer.linkages: where no such configuration is found near q.
-
-    Notes
-    -----
     Newton's steps, each the shortest in the kinetic metric.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q0 = ff.robots.standing_posture(model)
-    >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model)).anchored(q0)
-    >>> q = ff.integrate(model, q0, np.full(model.nv, 0.05))     # both feet have left their places
-    >>> near = ff.project_configuration(model, q, constraints=held)
-    >>> print(f"{np.abs(held.residual(q)).max():.2f}, {np.abs(held.residual(near)).max():.6f}")     # m and rad
-    0.20, 0.000000
+    Args:
+        q: (..., nq) array, configuration to start from.
+        constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
+    Returns: (..., nq) array; rows are held within 1e-10 m and rad.
+
+    Raises:
+        InputError: As ConstraintSet.residual, and for what is no ConstraintSet.
+        AssemblyError: Of freeflyer.linkages: where no such configuration is found near q.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q0 = ff.robots.standing_posture(model)
+        >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model)).anchored(q0)
+        >>> q = ff.integrate(model, q0, np.full(model.nv, 0.05))     # both feet have left their places
+        >>> near = ff.project_configuration(model, q, constraints=held)
+        >>> print(f"{np.abs(held.residual(q)).max():.2f}, {np.abs(held.residual(near)).max():.6f}")     # m and rad
+        0.20, 0.000000
     """
     _check(model, constraints)
     x = np.array(finite_row(model, "q", q, "q"))

@@ -19,16 +19,12 @@ ENDS = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
 class Shape(NamedTuple):
     """A shape of a link that collides.
 
-    Attributes
-    ----------
-    kind : {"box", "sphere", "ellipsoid", "capsule", "cylinder", "mesh"}
-    size : array
-        Half sides (3,) of boxes, half axes (3,) of ellipsoids and spheres, [radius, half length] of capsules and cylinders along z,
-        corners (k, 3) of meshes, m.
-    placement : (4, 4) array
-        Its pose at the link.
-    friction : float or None
-        Sliding coefficient.
+    Attributes:
+        kind: "box", "sphere", "ellipsoid", "capsule", "cylinder" or "mesh".
+        size: Half sides (3,) of boxes, half axes (3,) of ellipsoids and spheres, [radius, half length] of capsules and cylinders
+            along z, corners (k, 3) of meshes, m.
+        placement: (4, 4) array, its pose at the link.
+        friction: Sliding coefficient.
     """
 
     kind: str
@@ -40,8 +36,7 @@ class Shape(NamedTuple):
 def lower_points(shape: Shape, X_WL: np.ndarray) -> np.ndarray:
     """Points (c, 3) in the world on which a shape stands if its link has the pose X_WL (4, 4).
 
-    Faces, rims and lines count that are level within SOLE_TILT; of others the lowest point.
-    """
+    Faces, rims and lines count that are level within SOLE_TILT; of others the lowest point."""
     X = X_WL @ shape.placement
     R, p = X[:3, :3], X[:3, 3]
     if shape.kind in ("sphere", "ellipsoid"):
@@ -79,8 +74,8 @@ def _lower_face(points: np.ndarray) -> np.ndarray:
 
 def sole_corners(points: np.ndarray) -> np.ndarray:
     """Corners (c, 3) of the sole on which a body with these lower points (k, 3) stands, counter-clockwise from above; one point for
-    a sole smaller than POINT_FOOT. Corners are left out while that costs at most LOST_AREA in all, the slightest first, and of
-    more than MOST_CORNERS in any case: facets of the friction cone grow with their square."""
+    a sole smaller than POINT_FOOT. Corners are left out while that costs at most LOST_AREA in all, the slightest first, and of more
+    than MOST_CORNERS in any case: facets of the friction cone grow with their square."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     _, spread, axes = np.linalg.svd(flat, full_matrices=False)
     sides = np.ptp(flat @ axes.T, axis=0)

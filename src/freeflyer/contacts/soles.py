@@ -30,44 +30,32 @@ from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
 def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
     """Feet of a model in the file that it was read from: a contact for each body that stands there.
 
-    Parameters
-    ----------
-    model : Model
-        With closed loops, if it has any.
-    path : path
-        The file.
-    q : (nq,) array, optional
-        Configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral one.
-
-    Returns
-    -------
-    tuple of Contact
-        Points of balls and ellipsoids, lines of capsules and cylinders that lie, surfaces of boxes, meshes and cylinders that
-        stand, their corners in order. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
-
-    Raises
-    ------
-    InputError
-        For open loops, files without shapes that collide, and meshes of a URDF file that are not found.
-    FileError
-        For files that `load` would not read, or MuJoCo refuses, and for meshes that hold no corners.
-
-    Notes
-    -----
     Of a body, all links that fixed joints join, the shapes count whose lowest points lie within 5 mm of its lowest; of the bodies
     those within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one
     point; corners of a sole are left out, the slightest first, while that costs at most 5 % of its area or more than eight are
-    left. The lowest point of a ball changes as its link turns: give the posture q, or leave it to
-    `control.stand_on_feet(model, path=...)`.
+    left. The lowest point of a ball changes as its link turns: give the posture q, or leave it to `control.stand_on_feet(model,
+    path=...)`.
 
-    Examples
-    --------
-    >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
-    >>> with open("foot.xml", "w") as file:
-    ...     characters = file.write(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
-    >>> (foot,) = ff.contacts.feet_in_file(ff.load("foot.xml"), "foot.xml")
-    >>> foot.kind, foot.friction, foot.points[:, 2]
-    ('surface', 0.8, array([-0.03, -0.03, -0.03, -0.03]))
+    Args:
+        model: With closed loops, if it has any.
+        path: The file.
+        q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral
+            one.
+    Returns: tuple of Contact, points of balls and ellipsoids, lines of capsules and cylinders that lie, surfaces of boxes, meshes
+    and cylinders that stand, their corners in order. Frames are links; friction is the least sliding coefficient of a foot's
+    shapes, None in URDF.
+
+    Raises:
+        InputError: For open loops, files without shapes that collide, and meshes of a URDF file that are not found.
+        FileError: For files that `load` would not read, or MuJoCo refuses, and for meshes that hold no corners.
+
+    Examples:
+        >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
+        >>> with open("foot.xml", "w") as file:
+        ...     characters = file.write(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
+        >>> (foot,) = ff.contacts.feet_in_file(ff.load("foot.xml"), "foot.xml")
+        >>> foot.kind, foot.friction, foot.points[:, 2]
+        ('surface', 0.8, array([-0.03, -0.03, -0.03, -0.03]))
     """
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")

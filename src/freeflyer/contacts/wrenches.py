@@ -14,8 +14,8 @@ from freeflyer.spatial.se3 import skew
 @dataclass(frozen=True, eq=False)
 class UnitWrenches:
     """Of k rows, in the frame's axes at its origin: rows (k, 6), whose power is a row of J v; least (k, 6): with forces y in them
-    the wrench least^T y is that of point forces of which the least sum of squares is |y|^2; multipliers (k, k): of the rows, for
-    y."""
+    the wrench least^T y is that of point forces of which the least sum of squares is |y|^2; multipliers (k, k): of the rows, for y.
+    """
 
     rows: np.ndarray
     least: np.ndarray
@@ -41,8 +41,7 @@ def _make(kind: str, data: bytes) -> UnitWrenches:
 def point_basis(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(U (3c, k), T (6, k)): an orthonormal basis of the forces in points (c, 3) that make wrenches, and these wrenches.
 
-    Forces U y make the wrench T y at the frame's origin with the least sum of squares: |U y| = |y|.
-    """
+    Forces U y make the wrench T y at the frame's origin with the least sum of squares: |U y| = |y|."""
     S = np.hstack([point_wrenches(p).T for p in points])
     if len(points) == 1:
         return np.eye(3), S

@@ -33,19 +33,16 @@ SLIDES = {"free": 3, "planar": 2, "prismatic": 1}  # velocities of a joint, the 
 class CenterOfMassTask(Task):
     """Task: the centre of mass at a place in the world.
 
-    Parameters
-    ----------
-    target : (3,) array
-        Position in the world, m.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task; the rows are world axes: weight (1, 1, 0) leaves the height free.
+    Args:
+        target: (3,) array, position in the world, m.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes: weight (1, 1, 0) leaves the
+            height free.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> task = ff.control.CenterOfMassTask(ff.center_of_mass(model, model.neutral) + [0.0, 0.0, 0.1])
-    >>> np.round(task.error(model, model.neutral), 3) + 0.0
-    array([ 0. ,  0. , -0.1])
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> task = ff.control.CenterOfMassTask(ff.center_of_mass(model, model.neutral) + [0.0, 0.0, 0.1])
+        >>> np.round(task.error(model, model.neutral), 3) + 0.0
+        array([ 0. ,  0. , -0.1])
     """
 
     target: ArrayLike
@@ -72,18 +69,15 @@ class CenterOfMassTask(Task):
 class PostureTask(Task):
     """Task: all joints but a floating base at a posture.
 
-    Parameters
-    ----------
-    target : (nq,) array
-        Configuration; entries of a floating base do not count.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task; a row for each velocity coordinate but the floating base's six.
+    Args:
+        target: (nq,) array, configuration; entries of a floating base do not count.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; a row for each velocity coordinate but the floating
+            base's six.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> ff.control.PostureTask(model.neutral).error(model, model.neutral).shape, model.nv
-    ((12,), 18)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> ff.control.PostureTask(model.neutral).error(model, model.neutral).shape, model.nv
+        ((12,), 18)
     """
 
     target: ArrayLike
@@ -143,20 +137,17 @@ def _joint_rows(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 class CentroidalMomentumTask(Task):
     """Task: the momentum of the robot about its centre of mass; its rate is controlled, there is no position.
 
-    Parameters
-    ----------
-    target : (6,) array, optional
-        [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task, but the error is already a rate: `damping` acts on it, 1/s, `acceleration` is the target's rate in N and N m,
-        and `stiffness` and `velocity` are not used. Weight (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
+    Args:
+        target: (6,) array, [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task, but the error is already a rate: `damping` acts on
+            it, 1/s, `acceleration` is the target's rate in N and N m, and `stiffness` and `velocity` are not used. Weight (0, 0, 0,
+            1, 1, 1) takes the angular momentum alone.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> task = ff.control.CentroidalMomentumTask(damping=5.0, weight=[0, 0, 0, 1, 1, 1])
-    >>> task.jacobian(model, model.neutral).shape
-    (6, 18)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> task = ff.control.CentroidalMomentumTask(damping=5.0, weight=[0, 0, 0, 1, 1, 1])
+        >>> task.jacobian(model, model.neutral).shape
+        (6, 18)
     """
 
     target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -2,8 +2,7 @@
 
 Pratt, Carff, Drakunov and Goswami, "Capture point: a step toward humanoid push recovery", IEEE-RAS Humanoids, 2006: a linear
 inverted pendulum comes to rest over the point c + c' / omega on the floor, omega = sqrt(g / height). While that point lies inside
-the support polygon a ZMP inside it can stop the robot without a step.
-"""
+the support polygon a ZMP inside it can stop the robot without a step."""
 
 from __future__ import annotations
 
@@ -28,34 +27,19 @@ from freeflyer.model.public import public
 def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None = None) -> np.ndarray:
     """Capture point c + c' / omega, at the height of the feet.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    feet : sequence of Contact, optional
-        On the ground; by default those of contacts.feet_of.
+    Args:
+        feet: On the ground; by default those of contacts.feet_of.
+    Returns: (..., 3) array, m, world axes; omega = sqrt(g / height), height that of the centre of mass above the mean of the feet's
+    points.
+    Raises: InputError for bad states, for no feet, for a centre of mass that is not above them, and without gravity along -z.
 
-    Returns
-    -------
-    (..., 3) array
-        m, world axes; omega = sqrt(g / height), height that of the centre of mass above the mean of the feet's points.
-
-    Raises
-    ------
-    InputError
-        For bad states, for no feet, for a centre of mass that is not above them, and without gravity along -z.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> v[0] = 0.3                                                # m/s forward
-    >>> ahead = ff.control.capture_point(model, q, v) - ff.center_of_mass(model, q)
-    >>> print(f"{ahead[0]:.2f} m ahead")
-    0.09 m ahead
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> v[0] = 0.3                                                # m/s forward
+        >>> ahead = ff.control.capture_point(model, q, v) - ff.center_of_mass(model, q)
+        >>> print(f"{ahead[0]:.2f} m ahead")
+        0.09 m ahead
     """
     state = _state(model, q, v, feet)
     return np.concatenate([state.point, state.ground[..., None]], axis=-1)
@@ -63,36 +47,19 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
 
 @public
 def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None = None) -> np.ndarray:
-    """Distance of the capture point from the edge of the support polygon.
+    """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    feet : sequence of Contact, optional
-        On the ground; by default those of contacts.feet_of.
+    Args:
+        feet: On the ground; by default those of contacts.feet_of.
+    Raises: InputError as capture_point.
 
-    Returns
-    -------
-    (...) array
-        m; positive inside, negative outside.
-
-    Raises
-    ------
-    InputError
-        As capture_point.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> at_rest = ff.control.capture_margin(model, q, v)
-    >>> v[0] = 1.0
-    >>> bool(at_rest > 0.0), bool(ff.control.capture_margin(model, q, v) < 0.0)     # at rest, and at 1 m/s
-    (True, True)
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> at_rest = ff.control.capture_margin(model, q, v)
+        >>> v[0] = 1.0
+        >>> bool(at_rest > 0.0), bool(ff.control.capture_margin(model, q, v) < 0.0)     # at rest, and at 1 m/s
+        (True, True)
     """
     state = _state(model, q, v, feet)
     found = np.empty(state.ground.shape)
@@ -106,40 +73,22 @@ def impulse_limits(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
                    feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
     """Largest horizontal impulse in each direction that leaves the capture point inside the support polygon.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity before the impulse.
-    angles : (k,) array
-        Directions, rad from the world's x to its y.
-    feet : sequence of Contact, optional
-        On the ground; by default those of contacts.feet_of.
-
-    Returns
-    -------
-    (..., k) array
-        N s; NaN where the capture point is outside already.
-
-    Raises
-    ------
-    InputError
-        As capture_point, and for angles of another shape.
-
-    Notes
-    -----
     An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This is the limit of the linear
     inverted pendulum: it leaves out angular momentum, by which arms and trunk can balance more, and limits of torque and friction.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> limits = ff.control.impulse_limits(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
-    >>> [f"{x:.0f} N s" for x in limits]                         # forward, left, backward, right
-    ['44 N s', '48 N s', '35 N s', '48 N s']
+    Args:
+        v: (..., nv) array, velocity before the impulse.
+        angles: (k,) array, directions, rad from the world's x to its y.
+        feet: On the ground; by default those of contacts.feet_of.
+    Returns: (..., k) array, N s; NaN where the capture point is outside already.
+    Raises: InputError as capture_point, and for angles of another shape.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> limits = ff.control.impulse_limits(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
+        >>> [f"{x:.0f} N s" for x in limits]                         # forward, left, backward, right
+        ['44 N s', '48 N s', '35 N s', '48 N s']
     """
     turn = finite_array("angles", angles)
     if turn.ndim != 1:

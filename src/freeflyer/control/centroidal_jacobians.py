@@ -27,31 +27,23 @@ from freeflyer.text import short_repr
 class CentroidalJacobian:
     """Average velocity of one branch beside the link that it hangs from: J v of its coordinates, in that link's axes.
 
-    Attributes
-    ----------
-    link : str
-        From which the branch hangs.
-    coordinates : (u,) array
-        Of its velocities in those of the model.
-    mass : float
-        kg.
-    center : (3,) array
-        Its centre of mass in the link's axes, m.
-    inertia : (6, 6) array
-        About that centre, [linear; angular], kg and kg m^2.
-    J : (6, u) array
-        inertia^-1 times the branch's momentum matrix, papers/003 (10): velocity of the centre, and average angular velocity.
-    rate : (6, u) array
-        Its exact time derivative.
+    Attributes:
+        link: From which the branch hangs.
+        coordinates: (u,) array of its velocities in those of the model.
+        mass: float, kg.
+        center: (3,) array, its centre of mass in the link's axes, m.
+        inertia: (6, 6) array, about that centre, [linear; angular], kg and kg m^2.
+        J: (6, u) array, inertia^-1 times the branch's momentum matrix, papers/003 (10): velocity of the centre, and average angular
+            velocity.
+        rate: (6, u) array, its exact time derivative.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(33)
-    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> q = ff.robots.standing_posture(model)
-    >>> upper_body, = ff.control.centroidal_jacobians(model, q, np.zeros(model.nv), contacts=feet)
-    >>> upper_body.link, upper_body.J.shape
-    ('pelvis', (6, 21))
+    Examples:
+        >>> model = ff.robots.humanoid(33)
+        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> q = ff.robots.standing_posture(model)
+        >>> upper_body, = ff.control.centroidal_jacobians(model, q, np.zeros(model.nv), contacts=feet)
+        >>> upper_body.link, upper_body.J.shape
+        ('pelvis', (6, 21))
     """
 
     link: str
@@ -70,43 +62,25 @@ def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: 
                          compressed: Sequence[str] | None = None) -> tuple[CentroidalJacobian, ...]:  # fmt: skip
     """Centroidal Jacobians of the branches that no contact needs, and their rates.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed model.
-    q : (nq,) array
-    v : (nv,) array
-        m/s and rad/s.
-    contacts : ConstraintSet
-    compressed : sequence of str, optional
-        As in kinematic_chains.
-
-    Returns
-    -------
-    tuple of CentroidalJacobian
-        In the order of the chains' branches.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As kinematic_chains and centroidal_momentum_matrix; for branches without mass.
-
-    Notes
-    -----
-    papers/003 (8)-(10). The rate of the momentum matrix follows column by column from the derivatives of the momentum: at
+    Args:
+        q: (nq,) array.
+        v: (nv,) array, m/s and rad/s.
+        compressed: As in kinematic_chains.
+    Returns: tuple of CentroidalJacobian, in the order of the chains' branches.
+    Raises: InputError, UnknownNameError as kinematic_chains and centroidal_momentum_matrix; for branches without mass.
+    Source: papers/003 (8)-(10). The rate of the momentum matrix follows column by column from the derivatives of the momentum: at
     unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
 
-    Examples
-    --------
-    The average velocity is that of the centre of mass beside the link, and the momentum about it by its inertia:
+    Examples:
+        The average velocity is that of the centre of mass beside the link, and the momentum about it by its inertia:
 
-    >>> model = ff.robots.humanoid(33)
-    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> q, v = ff.robots.standing_posture(model), np.linspace(-1.0, 1.0, model.nv)
-    >>> found, = ff.control.centroidal_jacobians(model, q, v, contacts=feet)
-    >>> after, = ff.control.centroidal_jacobians(model, ff.integrate(model, q, 1e-6 * v), v, contacts=feet)
-    >>> bool(np.allclose((after.J - found.J) / 1e-6, found.rate, atol=1e-4))
-    True
+        >>> model = ff.robots.humanoid(33)
+        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> q, v = ff.robots.standing_posture(model), np.linspace(-1.0, 1.0, model.nv)
+        >>> found, = ff.control.centroidal_jacobians(model, q, v, contacts=feet)
+        >>> after, = ff.control.centroidal_jacobians(model, ff.integrate(model, q, 1e-6 * v), v, contacts=feet)
+        >>> bool(np.allclose((after.J - found.J) / 1e-6, found.rate, atol=1e-4))
+        True
     """
     q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)

@@ -21,26 +21,20 @@ CENTROIDAL_ROWS = 6  # to which larger branches are compressed
 class Chains(NamedTuple):
     """Velocity coordinates of a robot by what contacts need of them.
 
-    Attributes
-    ----------
-    virtual : (b,) array
-        Of a floating base.
-    constraint : (c,) array
-        Of joints between the base and the contacts, and of joints without motors.
-    unconstrained : (u,) array
-        All others.
-    branches : tuple of array
-        The unconstrained ones by the link of the other chains that they hang from.
-    overlapping : (o,) array
-        Constraint coordinates that move links of the unconstrained chain, too: a waist, where a hand is held.
+    Attributes:
+        virtual: (b,) array of a floating base.
+        constraint: (c,) array of joints between the base and the contacts, and of joints without motors.
+        unconstrained: (u,) array, all others.
+        branches: The unconstrained ones by the link of the other chains that they hang from.
+        overlapping: (o,) array, constraint coordinates that move links of the unconstrained chain, too: a waist, where a hand is
+            held.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(33)
-    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> found = ff.control.kinematic_chains(model, contacts=feet)
-    >>> len(found.virtual), len(found.constraint), len(found.unconstrained), len(found.branches)
-    (6, 12, 21, 1)
+    Examples:
+        >>> model = ff.robots.humanoid(33)
+        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> found = ff.control.kinematic_chains(model, contacts=feet)
+        >>> len(found.virtual), len(found.constraint), len(found.unconstrained), len(found.branches)
+        (6, 12, 21, 1)
     """
 
     virtual: np.ndarray
@@ -59,36 +53,18 @@ class Chains(NamedTuple):
 def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str | Sequence[str] | None = None) -> Chains:
     """Chains of a robot: which velocities contacts need, and which branches can be compressed to their centroidal motion.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed model.
-    contacts : ConstraintSet
-    compressed : sequence of str, optional
-        Joints that are to be unconstrained; by default all that no contact needs.
+    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates. Loops that are rows of the set need
+    all coordinates of their tree: close_loops gives a model with chains.
 
-    Returns
-    -------
-    Chains
+    Args:
+        compressed: Joints that are to be unconstrained; by default all that no contact needs.
+    Raises: InputError for a compressed joint that a contact, a joint without motor or a joint beyond it needs.
 
-    Raises
-    ------
-    InputError
-        For a compressed joint that a contact, a joint without motor or a joint beyond it needs.
-    UnknownNameError
-        For joints that the model does not have.
-
-    Notes
-    -----
-    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates. Loops that are rows of the set
-    need all coordinates of their tree: close_loops gives a model with chains.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(33)
-    >>> hand = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_palm")])
-    >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
-    True
+    Examples:
+        >>> model = ff.robots.humanoid(33)
+        >>> hand = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_palm")])
+        >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
+        True
     """
     if not isinstance(contacts, ConstraintSet):
         raise InputError(f"contacts must be a freeflyer.ConstraintSet, got {format_value(contacts)}")

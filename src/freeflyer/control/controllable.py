@@ -18,27 +18,19 @@ from freeflyer.tolerances import CONTROLLABLE_RANK_RATIO, STABILITY_RATIO
 class Controllability:
     """The dimension of the controllable subspace of x_dot = A x + B u, or x+ = A x + B u, and the motions outside of it.
 
-    Attributes
-    ----------
-    states : int
-        Dimension of the state space: 2 nv, or of the states that constraints admit.
-    rank : int
-        Dimension of the controllable subspace.
-    discrete : bool
-        Whether the system is x+ = A x + B u.
-    modes : (states - rank,) array
-        Eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
-    uncontrollable : tuple of str
-        Names of the motions that inputs cannot steer.
-    unstabilizable : tuple of str
-        Names of those among them that do not decay by themselves either.
+    Attributes:
+        states: Dimension of the state space: 2 nv, or of the states that constraints admit.
+        rank: Dimension of the controllable subspace.
+        discrete: Whether the system is x+ = A x + B u.
+        modes: (states - rank,) array, eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
+        uncontrollable: Names of the motions that inputs cannot steer.
+        unstabilizable: Names of those among them that do not decay by themselves either.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> found = ff.control.lqr(model, model.neutral).controllable
-    >>> found.rank, found.states, found.uncontrollable
-    (4, 4, ())
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> found = ff.control.lqr(model, model.neutral).controllable
+        >>> found.rank, found.states, found.uncontrollable
+        (4, 4, ())
     """
 
     states: int
@@ -54,46 +46,28 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
                     basis: np.ndarray | None = None) -> Controllability:  # fmt: skip
     """The controllable subspace of one linearisation, and names of the motions outside of it.
 
-    Parameters
-    ----------
-    model : Model
-    M : (nv, nv) array
-        Mass matrix at the linearisation's configuration.
-    A : (2 nv, 2 nv) array
-        Of x = [eta; dv], as in linearize.
-    B : (2 nv, m) array
-        A column for each input.
-    discrete : bool, optional
-        Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
-    basis : (2 nv, k) array, optional
-        Columns that span the states that constraints admit; all states if not given.
-
-    Returns
-    -------
-    Controllability
-
-    Raises
-    ------
-    InputError
-        For other shapes of M, A and B, and for entries that are not finite.
-
-    Notes
-    -----
     The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase form
     of Rosenbrock), so that no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement (Popov, Belevitch,
     Hautus): w x then does not depend on the inputs. Such rows w weigh momenta, so the inverse of M turns them into motions, which
     have names: conserved linear momentum along x is 'base x translation'.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()  # motors in the arm alone
-    >>> q, rest = model.neutral, np.zeros(model.nv)
-    >>> system, G = ff.linearize(model, q, rest, rest), ff.control.joint_inputs(model).matrix(model, q)
-    >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
-    >>> found.states - found.rank  # six momenta and their integrals
-    12
-    >>> found.uncontrollable[:3]
-    ('base x translation', 'base y translation', 'base z translation')
+    Args:
+        M: (nv, nv) array, mass matrix at the linearisation's configuration.
+        A: (2 nv, 2 nv) array of x = [eta; dv], as in linearize.
+        B: (2 nv, m) array, a column for each input.
+        discrete: Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
+        basis: (2 nv, k) array, columns that span the states that constraints admit; all states if not given.
+    Raises: InputError for other shapes of M, A and B, and for entries that are not finite.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()  # motors in the arm alone
+        >>> q, rest = model.neutral, np.zeros(model.nv)
+        >>> system, G = ff.linearize(model, q, rest, rest), ff.control.joint_inputs(model).matrix(model, q)
+        >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
+        >>> found.states - found.rank  # six momenta and their integrals
+        12
+        >>> found.uncontrollable[:3]
+        ('base x translation', 'base y translation', 'base z translation')
     """
     n = model.nv
     M, A, B = real_array("M", M), real_array("A", A), real_array("B", B)

@@ -23,34 +23,26 @@ class Controller:
     Made by `Problem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps its own last
     cycle, so that several, and threads, may share a problem.
 
-    Parameters
-    ----------
-    problem : Problem
-        Another one may take its place between two cycles, as `problem.with_tasks(...)`.
-    formulation, solver, strict
-        As in Problem.solve.
-    targets : callable, optional
-        t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
-    keep : bool
-        Whether all cycles are kept in `cycles`.
+    Args:
+        problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
+        formulation, solver, strict: As in Problem.solve.
+        targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
+        keep: Whether all cycles are kept in `cycles`.
 
-    Attributes
-    ----------
-    solution : ControlSolution or None
-        Of the last cycle: what was met and active, and how long it took.
-    cycles : list of ControlSolution
-        Of all, if they are kept.
+    Attributes:
+        solution: Of the last cycle: what was met and active, and how long it took.
+        cycles: Of all, if they are kept.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-    >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])], feet)
-    >>> controller = problem.controller()
-    >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
-    >>> bool(abs(ff.center_of_mass(model, run.q[-1])[2] - ff.center_of_mass(model, q)[2] + 0.01) < 1e-3), controller.solution.status
-    (True, 'solved')
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+        >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])], feet)
+        >>> controller = problem.controller()
+        >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
+        >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)
+        >>> bool(abs(moved[2] + 0.01) < 1e-3), controller.solution.status
+        (True, 'solved')
     """
 
     problem: Problem

@@ -20,41 +20,27 @@ BANDWIDTH = 2.0  # rad/s
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
     """Costs of states and inputs, in joules, that give every motion one bandwidth.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    inputs : Inputs
-    bandwidth : float, optional
-        w, rad/s.
-
-    Returns
-    -------
-    state_cost : (2 nv, 2 nv) array
-        Of the error x = [eta; dv], eta a step from q in the tangent space: x^T state_cost x = eta^T w^2 M eta + dv^T M dv, twice
-        the energy of springs of frequency w plus twice the kinetic energy.
-    input_cost : (m, m) array
-        Diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives from rest in a time 1 / w.
-
-    Raises
-    ------
-    InputError
-        For a bandwidth that is no positive number, and as equilibrium.
-
-    Notes
-    -----
     A mass pushed by one input returns at w, with a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide
-    >>> Q, R = ff.control.energy_costs(model, model.neutral, ff.control.joint_inputs(model), bandwidth=3.0)
-    >>> np.round(np.diag(Q), 6)  # w^2 m, m
-    array([18.,  2.])
-    >>> poles = ff.control.lqr(model, model.neutral, state_cost=Q, input_cost=R).poles
-    >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
-    (array([3., 3.]), array([0.866, 0.866]))
+    Args:
+        q: (nq,) array, configuration.
+        bandwidth: float, w, rad/s.
+
+    Returns:
+        state_cost: (2 nv, 2 nv) array of the error x = [eta; dv], eta a step from q in the tangent space: x^T state_cost x = eta^T
+            w^2 M eta + dv^T M dv, twice the energy of springs of frequency w plus twice the kinetic energy.
+        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives
+            from rest in a time 1 / w.
+    Raises: InputError for a bandwidth that is no positive number, and as equilibrium.
+
+    Examples:
+        >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide
+        >>> Q, R = ff.control.energy_costs(model, model.neutral, ff.control.joint_inputs(model), bandwidth=3.0)
+        >>> np.round(np.diag(Q), 6)  # w^2 m, m
+        array([18.,  2.])
+        >>> poles = ff.control.lqr(model, model.neutral, state_cost=Q, input_cost=R).poles
+        >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
+        (array([3., 3.]), array([0.866, 0.866]))
     """
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv

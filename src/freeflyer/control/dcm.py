@@ -10,8 +10,7 @@ The VRP moves linearly in time from knot to knot, so that in each segment, with 
 
     c = v + a e^(omega t) + b e^(-omega t)      xi = v + s / omega + 2 a e^(omega t)
 
-The growing part is found backward in time from the end, the decaying part forward from the beginning.
-"""
+The growing part is found backward in time from the end, the decaying part forward from the beginning."""
 
 from __future__ import annotations
 
@@ -33,28 +32,21 @@ GRAVITY = 9.81  # m/s^2
 class DCMPlan(Record, Reference):
     """Plan of a DCM: plan(t) is the reference of the centre of mass; made by dcm_plan and walking_dcm.
 
-    Attributes
-    ----------
-    times : (n + 1,) array
-        Of the knots, s. Before the first and after the last the plan is at rest.
-    vrp_knots : (n + 1, 3) array
-        Virtual repellent points at the knots, m, world axes.
-    height : float
-        Of the VRP above the ZMP, m.
-    omega : float
-        Natural frequency, 1/s.
-    growing, decaying : (n, 3) array
-        a e^(omega t) at the end of each segment, b at its beginning, m.
+    Attributes:
+        times: (n + 1,) array of the knots, s. Before the first and after the last the plan is at rest.
+        vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
+        height: Of the VRP above the ZMP, m.
+        omega: Natural frequency, 1/s.
+        growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
 
-    Examples
-    --------
-    The weight goes 0.1 m to the left within two seconds:
+    Examples:
+        The weight goes 0.1 m to the left within two seconds:
 
-    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], height=0.8)
-    >>> plan([0.0, 1.0, 2.0]).target[:, 1].round(3) + 0.0
-    array([0.  , 0.05, 0.1 ])
-    >>> round(plan.omega, 3), bool(plan.zmp(0.667)[1] < 0.0)       # the ZMP first goes the other way
-    (3.502, True)
+        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], height=0.8)
+        >>> plan([0.0, 1.0, 2.0]).target[:, 1].round(3) + 0.0
+        array([0.  , 0.05, 0.1 ])
+        >>> round(plan.omega, 3), bool(plan.zmp(0.667)[1] < 0.0)       # the ZMP first goes the other way
+        (3.502, True)
     """
 
     times: np.ndarray
@@ -104,40 +96,24 @@ class DCMPlan(Record, Reference):
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
-    Parameters
-    ----------
-    times : (k,) array
-        Increasing, s; at least two.
-    zmp : (k, 3) array
-        Zero-moment points at these times, m, world axes.
-    height : float
-        Of the centre of mass above the ZMP, m.
-    gravity : float, optional
-        m/s^2.
-
-    Returns
-    -------
-    DCMPlan
-
-    Raises
-    ------
-    InputError
-        For times that do not increase, other shapes, and numbers that are not positive.
-
-    Notes
-    -----
     A ZMP given at all times determines the DCM at the beginning, which is not at rest in general. So one knot is added in the
     middle of the first segment and one in that of the last (in the thirds of a single one), and displaced such that the centre of
-    mass is at rest above the ZMP at both ends: the ZMP first goes the other way. Short segments displace it far; walking_dcm
-    checks that it stays on the feet.
+    mass is at rest above the ZMP at both ends: the ZMP first goes the other way. Short segments displace it far; walking_dcm checks
+    that it stays on the feet.
 
-    Examples
-    --------
-    >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
-    >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
-    (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
-    >>> bool(np.allclose(plan(1.2).acceleration, plan.omega**2 * (plan(1.2).target - plan.vrp(1.2))))
-    True
+    Args:
+        times: (k,) array, increasing, s; at least two.
+        zmp: (k, 3) array, zero-moment points at these times, m, world axes.
+        height: Of the centre of mass above the ZMP, m.
+        gravity: float, m/s^2.
+    Raises: InputError for times that do not increase, other shapes, and numbers that are not positive.
+
+    Examples:
+        >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
+        >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
+        (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
+        >>> bool(np.allclose(plan(1.2).acceleration, plan.omega**2 * (plan(1.2).target - plan.vrp(1.2))))
+        True
     """
     t, p = finite_array("times", times), finite_array("zmp", zmp)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
@@ -166,8 +142,7 @@ def _with_free_knots(t: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
     """(n, m) each: a e^(omega t) at the ends of the segments, b at their beginnings, for VRP v (n + 1, m).
 
-    xi ends at v, and c begins there.
-    """
+    xi ends at v, and c begins there."""
     length = np.diff(t)[:, None]
     lead = np.diff(v, axis=0) / length / omega  # slope / omega
     shrink = np.exp(-omega * length)

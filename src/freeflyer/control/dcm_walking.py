@@ -21,21 +21,16 @@ GAIN = 3.0  # 1/s, of the feedback
 class DCMCommand(NamedTuple):
     """Command of the feedback on the DCM.
 
-    Attributes
-    ----------
-    acceleration : (..., 3) array
-        Of the centre of mass, m/s^2, world axes.
-    zmp : (..., 3) array
-        Zero-moment point, in the support polygon where one was given, m.
-    dcm : (..., 3) array
-        Measured divergent component of motion, m.
+    Attributes:
+        acceleration: (..., 3) array of the centre of mass, m/s^2, world axes.
+        zmp: (..., 3) array, zero-moment point, in the support polygon where one was given, m.
+        dcm: (..., 3) array, measured divergent component of motion, m.
 
-    Examples
-    --------
-    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
-    >>> command = ff.control.track_dcm(plan, 1.0, [0.0, 0.06, 0.8], [0.0, 0.0, 0.0])
-    >>> command.dcm.round(2)
-    array([0.  , 0.06, 0.8 ])
+    Examples:
+        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
+        >>> command = ff.control.track_dcm(plan, 1.0, [0.0, 0.06, 0.8], [0.0, 0.0, 0.0])
+        >>> command.dcm.round(2)
+        array([0.  , 0.06, 0.8 ])
     """
 
     acceleration: np.ndarray
@@ -46,34 +41,22 @@ class DCMCommand(NamedTuple):
 def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass over footsteps.
 
-    Parameters
-    ----------
-    footsteps : FootstepPlan
-    height : float
-        Of the centre of mass above the soles, m.
-    gravity : float, optional
-        m/s^2.
+    Args:
+        height: Of the centre of mass above the soles, m.
+        gravity: float, m/s^2.
+    Returns: DCMPlan. While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next
+    such point. It begins and ends at rest in the middle of all feet.
+    Raises: InputError for bad numbers, and if the ZMP would leave the feet before the first or after the last step: the rest is
+    then too short.
 
-    Returns
-    -------
-    DCMPlan
-        While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
-        It begins and ends at rest in the middle of all feet.
-
-    Raises
-    ------
-    InputError
-        For bad numbers, and if the ZMP would leave the feet before the first or after the last step: the rest is then too short.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q = ff.robots.standing_posture(model)
-    >>> footsteps = ff.control.walk_forward(ff.contacts.held_feet(model, q), step_length=0.3, steps=6)
-    >>> plan = ff.control.walking_dcm(footsteps, height=ff.center_of_mass(model, q)[2])
-    >>> plan([0.0, 20.0]).target.round(3)[:, :2] + 0.0               # from the middle of the soles to that of the last ones
-    array([[0.035, 0.   ],
-           [1.535, 0.   ]])
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q = ff.robots.standing_posture(model)
+        >>> footsteps = ff.control.walk_forward(ff.contacts.held_feet(model, q), step_length=0.3, steps=6)
+        >>> plan = ff.control.walking_dcm(footsteps, height=ff.center_of_mass(model, q)[2])
+        >>> plan([0.0, 20.0]).target.round(3)[:, :2] + 0.0               # from the middle of the soles to that of the last ones
+        array([[0.035, 0.   ],
+               [1.535, 0.   ]])
     """
     if not isinstance(footsteps, FootstepPlan):
         raise InputError(f"footsteps must be a plan of control.walk_forward or gait_footsteps, got {format_value(footsteps)}")
@@ -99,43 +82,26 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
               polygon: ArrayLike | None = None) -> DCMCommand:  # fmt: skip
     """Command that brings the DCM back to its plan: xi' - xi_plan' = -gain (xi - xi_plan).
 
-    Parameters
-    ----------
-    plan : DCMPlan
-    t : float
-        s.
-    position, velocity : (..., 3) array
-        Of the centre of mass, m, m/s, world axes.
-    gain : float, optional
-        1/s.
-    polygon : (m, 2) array, optional
-        Support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
-
-    Returns
-    -------
-    DCMCommand
-
-    Raises
-    ------
-    InputError
-        For bad numbers and shapes.
-
-    Notes
-    -----
     v = v_plan + (1 + gain / omega) (xi - xi_plan), and c'' = omega^2 (c - v), where v is the virtual repellent point, `height`
     above the ZMP (Englsberger, Ott and Albu-Schaeffer, 2015). While the ZMP is held at the edge of the polygon deviations may grow.
 
-    Examples
-    --------
-    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
-    >>> c = plan(1.0)
-    >>> command = ff.control.track_dcm(plan, 1.0, c.target, c.velocity)
-    >>> bool(np.allclose(command.acceleration, c.acceleration))
-    True
-    >>> feet = [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
-    >>> pushed = ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet)
-    >>> pushed.zmp.round(3) + 0.0
-    array([0.1 , 0.05, 0.  ])
+    Args:
+        t: float, s.
+        position, velocity: (..., 3) array of the centre of mass, m, m/s, world axes.
+        gain: float, 1/s.
+        polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
+    Raises: InputError for bad numbers and shapes.
+
+    Examples:
+        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
+        >>> c = plan(1.0)
+        >>> command = ff.control.track_dcm(plan, 1.0, c.target, c.velocity)
+        >>> bool(np.allclose(command.acceleration, c.acceleration))
+        True
+        >>> feet = [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
+        >>> pushed = ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet)
+        >>> pushed.zmp.round(3) + 0.0
+        array([0.1 , 0.05, 0.  ])
     """
     if not isinstance(plan, DCMPlan):
         raise InputError(f"plan must be a freeflyer.control.DCMPlan, got {format_value(plan)}")

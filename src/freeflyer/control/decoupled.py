@@ -25,42 +25,32 @@ class DecoupledController:
     """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
 
     In v_x, the locked velocity at the centre of mass in world axes, and v_y = qdot the equations are M_x a_x + C_x v_x = F_x and
-    M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref - x),
-    so that every error decays as e'' + 2 w e' + w^2 e = 0 whatever the other motion does; that of the locked angular velocity,
-    which has no position, as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first six are a
-    wrench [force; torque] on the base in its axes.
+    M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref - x), so
+    that every error decays as e'' + 2 w e' + w^2 e = 0 whatever the other motion does; that of the locked angular velocity, which
+    has no position, as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first six are a wrench
+    [force; torque] on the base in its axes.
 
-    Parameters
-    ----------
-    model : Model
-        A floating robot whose joints have one coordinate each.
-    center : Reference
-        Of the centre of mass, world axes, m.
-    posture : Reference
-        Of the joints' coordinates, m and rad.
-    external_bandwidth, internal_bandwidth : float, optional
-        w of either motion, rad/s.
-    spin : (3,) array, optional
-        Locked angular velocity wanted, world axes, rad/s.
-
-    Notes
-    -----
-    papers/004, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for granted, as
+    Args:
+        model: A floating robot whose joints have one coordinate each.
+        center: Of the centre of mass, world axes, m.
+        posture: Of the joints' coordinates, m and rad.
+        external_bandwidth, internal_bandwidth: w of either motion, rad/s.
+        spin: (3,) array, locked angular velocity wanted, world axes, rad/s.
+    Source: papers/004, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for granted, as
     thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated, and moves no joint: it acts at the centre
     of mass.
 
-    Examples
-    --------
-    The centre of mass moves 0.2 m, the arm stays:
+    Examples:
+        The centre of mass moves 0.2 m, the arm stays:
 
-    >>> model = ff.robots.space_manipulator()
-    >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
-    >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
-    >>> stay = ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0)
-    >>> controller = ff.control.DecoupledController(model, move, stay)
-    >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
-    >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
-    [0.2 0.  0. ] 0.000000 rad
+        >>> model = ff.robots.space_manipulator()
+        >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
+        >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
+        >>> stay = ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0)
+        >>> controller = ff.control.DecoupledController(model, move, stay)
+        >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
+        >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
+        [0.2 0.  0. ] 0.000000 rad
     """
 
     model: Model

@@ -29,32 +29,23 @@ ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m
 class Equilibrium:
     """The posture and inputs of a robot at rest, or what the inputs lack to hold it.
 
-    Attributes
-    ----------
-    q : (nq,) array
-        Configuration.
-    u : (m,) array
-        The smallest inputs that hold it (least norm); those of least squares where none do.
-    tau : (nv,) array
-        Their generalised forces, N, N m.
-    missing : (nv,) array
-        What tau lacks to hold the robot, N, N m: zero if balanced. With constraints, its part along the velocities that they leave
-        free.
-    balanced : bool
-        Whether the inputs hold q at rest.
-    moved : float
-        Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
-    sentence : str
-        The result in words, with the names of the missing forces.
+    Attributes:
+        q: (nq,) array, configuration.
+        u: (m,) array, the smallest inputs that hold it (least norm); those of least squares where none do.
+        tau: (nv,) array, their generalised forces, N, N m.
+        missing: (nv,) array, what tau lacks to hold the robot, N, N m: zero if balanced. With constraints, its part along the
+            velocities that they leave free.
+        balanced: Whether the inputs hold q at rest.
+        moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
+        sentence: The result in words, with the names of the missing forces.
 
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> found = ff.control.equilibrium(model, model.neutral)  # motors of the arm, no propellers
-    >>> found.balanced, round(float(found.missing[2] / model.mass), 2)
-    (False, 9.81)
-    >>> print(found.sentence)
-    no choice of the 4 inputs holds this posture at rest: they lack base z translation 47.68 N
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> found = ff.control.equilibrium(model, model.neutral)  # motors of the arm, no propellers
+        >>> found.balanced, round(float(found.missing[2] / model.mass), 2)
+        (False, 9.81)
+        >>> print(found.sentence)
+        no choice of the 4 inputs holds this posture at rest: they lack base z translation 47.68 N
     """
 
     q: np.ndarray
@@ -71,43 +62,28 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
                 gravity: ArrayLike | None = None, constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at a configuration, or the nearest that Newton's steps find from there.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    inputs : Inputs, optional
-        The actuated joints' motors if not given.
-    search : bool, optional
-        Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
-    gravity : (3,) array, optional
-        m/s^2, in the model's place.
-    constraints : ConstraintSet, optional
-        A set whose forces carry their share; they are bilateral, so contacts pull where they must. Nothing is searched then.
+    Args:
+        q: (nq,) array, configuration.
+        inputs: The actuated joints' motors if not given.
+        search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
+        constraints: A set whose forces carry their share; they are bilateral, so contacts pull where they must. Nothing is searched
+            then.
+    Returns: Equilibrium. Where the inputs cannot hold q, and nothing is searched or found: that at q itself, with `balanced` False
+    and a sentence on what is missing.
 
-    Returns
-    -------
-    Equilibrium
-        Where the inputs cannot hold q, and nothing is searched or found: that at q itself, with `balanced` False and a sentence on
-        what is missing.
+    Raises:
+        InputError: For what is no single configuration, inputs of a robot with another nv, and trees whose loops nothing closes.
+        UnknownNameError: For inputs on a frame that the model does not have.
 
-    Raises
-    ------
-    InputError
-        For what is no single configuration, inputs of a robot with another nv, and trees whose loops nothing closes.
-    UnknownNameError
-        For inputs on a frame that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> inputs = ff.control.joint_inputs(model) + ff.control.rotor_inputs(model)
-    >>> tilted = ff.integrate(model, model.neutral, [0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0])  # 0.2 rad about x
-    >>> found = ff.control.equilibrium(model, tilted, inputs)  # levels the body
-    >>> found.balanced, round(found.moved, 3)
-    (True, 0.2)
-    >>> round(float(found.u[4:].sum()), 3), round(9.81 * model.mass, 3)  # the thrusts carry the weight
-    (47.677, 47.677)
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> inputs = ff.control.joint_inputs(model) + ff.control.rotor_inputs(model)
+        >>> tilted = ff.integrate(model, model.neutral, [0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0])  # 0.2 rad about x
+        >>> found = ff.control.equilibrium(model, tilted, inputs)  # levels the body
+        >>> found.balanced, round(found.moved, 3)
+        (True, 0.2)
+        >>> round(float(found.u[4:].sum()), 3), round(9.81 * model.mass, 3)  # the thrusts carry the weight
+        (47.677, 47.677)
     """
     inputs = resolve_inputs(model, inputs, constraints)
     gravity = None if gravity is None else np.array(gravity_vector(gravity))

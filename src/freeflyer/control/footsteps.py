@@ -22,22 +22,17 @@ from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, who
 class SupportPhase(Record):
     """Phase in which the same feet hold.
 
-    Attributes
-    ----------
-    begin, end : float
-        s.
-    feet : tuple of Contact
-        Those on the ground, at their poses.
-    swings : mapping of str to PoseReference
-        The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
+    Attributes:
+        begin, end: float, s.
+        feet: Those on the ground, at their poses.
+        swings: The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
-    >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
-    (['left_sole'], ['right_sole'], (4, 2))
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
+        >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
+        (['left_sole'], ['right_sole'], (4, 2))
     """
 
     begin: float
@@ -55,22 +50,17 @@ class SupportPhase(Record):
 class FootReference(Reference):
     """Reference of a foot's pose over all its steps.
 
-    Parameters
-    ----------
-    stand : (4, 4) array
-        Its pose before the first step.
-    steps : tuple of PoseReference
-        In order of time.
-    begins : (k,) array
-        When each step begins, s.
+    Args:
+        stand: (4, 4) array, its pose before the first step.
+        steps: In order of time.
+        begins: (k,) array, when each step begins, s.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
-    >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
-    array([0. , 0.9])
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
+        >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
+        array([0. , 0.9])
     """
 
     stand: np.ndarray
@@ -94,18 +84,15 @@ class FootReference(Reference):
 class FootstepPlan(Record):
     """Plan of footsteps; made by walk_forward and gait_footsteps.
 
-    Attributes
-    ----------
-    phases : tuple of SupportPhase
-        In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
+    Attributes:
+        phases: In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
-    >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
-    [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
+        >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
+        [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
     """
 
     phases: tuple[SupportPhase, ...]
@@ -139,48 +126,29 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
                  forward: ArrayLike | None = None, begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps straight forward, which ends with the feet side by side.
 
-    Parameters
-    ----------
-    feet : sequence of Contact
-        Both feet on the ground, as freeflyer.contacts.held_feet gives them; the first one steps first.
-    step_length : float
-        From foot to foot, m; negative: backward. The first and the last step bring their foot one step length on, the others two.
-    steps : int
-        2 or more.
-    step_duration : float, optional
-        Of a single and a double support, s.
-    double_support : float, optional
-        Its share of the step duration, between 0 and 1.
-    rest_duration : float, optional
-        Of the first and the last double support, in which the weight goes to the first foot and back to the middle, s.
-    clearance : float, optional
-        Height of the swing foot half-way, above both its places, m.
-    forward : (3,) array, optional
-        In world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
-    begin : float, optional
-        s.
-
-    Returns
-    -------
-    FootstepPlan
-
-    Raises
-    ------
-    InputError
-        For other than two feet, and bad numbers.
-
-    Notes
-    -----
     Feet are displaced along `forward` alone: their width, height and orientation stay. The swing foot goes by the curve of minimum
     jerk through a point above the middle of its way (WaypointReference).
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
-    >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
-    [[1.5, 0.1], [1.5, -0.1]]
+    Args:
+        feet: Both feet on the ground, as freeflyer.contacts.held_feet gives them; the first one steps first.
+        step_length: From foot to foot, m; negative: backward. The first and the last step bring their foot one step length on, the
+            others two.
+        steps: 2 or more.
+        step_duration: Of a single and a double support, s.
+        double_support: Its share of the step duration, between 0 and 1.
+        rest_duration: Of the first and the last double support, in which the weight goes to the first foot and back to the middle,
+            s.
+        clearance: Height of the swing foot half-way, above both its places, m.
+        forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
+        begin: float, s.
+    Raises: InputError for other than two feet, and bad numbers.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
+        >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
+        [[1.5, 0.1], [1.5, -0.1]]
     """
     standing = check_held(feet)
     if len(standing) != 2 or standing[0].name == standing[1].name:

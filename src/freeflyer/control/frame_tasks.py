@@ -68,21 +68,15 @@ class FrameTask(Task):
 class FramePositionTask(FrameTask):
     """Task: the origin of a frame at a place in the world.
 
-    Parameters
-    ----------
-    frame : str
-        A link or site.
-    target : (3,) array
-        Position in the world, m.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task; the rows are world axes.
+    Args:
+        target: (3,) array, position in the world, m.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> task = ff.control.FramePositionTask("tip", [0.2, 0.1, 0.3])
-    >>> np.round(task.error(model, model.neutral), 3)     # the chain hangs down, 0.7 m
-    array([-0.2, -0.1, -1. ])
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> task = ff.control.FramePositionTask("tip", [0.2, 0.1, 0.3])
+        >>> np.round(task.error(model, model.neutral), 3)     # the chain hangs down, 0.7 m
+        array([-0.2, -0.1, -1. ])
     """
 
     part = slice(0, 3)
@@ -101,22 +95,16 @@ class FramePositionTask(FrameTask):
 class FrameOrientationTask(FrameTask):
     """Task: the axes of a frame along those of a rotation.
 
-    Parameters
-    ----------
-    frame : str
-        A link or site.
-    target : (3, 3) array
-        Rotation from the frame's axes to the world's.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task; the rows are world axes.
+    Args:
+        target: (3, 3) array, rotation from the frame's axes to the world's.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-    >>> task = ff.control.FrameOrientationTask("tip", quarter)
-    >>> np.round(task.error(model, model.neutral), 4) + 0.0
-    array([ 0.    ,  0.    , -1.5708])
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
+        >>> task = ff.control.FrameOrientationTask("tip", quarter)
+        >>> np.round(task.error(model, model.neutral), 4) + 0.0
+        array([ 0.    ,  0.    , -1.5708])
     """
 
     part = slice(3, 6)
@@ -140,22 +128,17 @@ class FrameOrientationTask(FrameTask):
 class FramePoseTask(FrameTask):
     """Task: a frame at a pose in the world.
 
-    Parameters
-    ----------
-    frame : str
-        A link or site.
-    target : (4, 4) array
-        Pose of the frame in the world.
-    level, weight, stiffness, damping, velocity, acceleration
-        As in Task; three rows of position, m, then three of rotation, rad, in world axes.
+    Args:
+        target: (4, 4) array, pose of the frame in the world.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; three rows of position, m, then three of rotation,
+            rad, in world axes.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> X = ff.frame_pose(model, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "tip")
-    >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePoseTask("tip", X)], 0.3 * np.ones(6))
-    >>> found.converged, bool(np.allclose(ff.frame_pose(model, found.q, "tip"), X, atol=1e-8))
-    (True, True)
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> X = ff.frame_pose(model, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "tip")
+        >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePoseTask("tip", X)], 0.3 * np.ones(6))
+        >>> found.converged, bool(np.allclose(ff.frame_pose(model, found.q, "tip"), X, atol=1e-8))
+        (True, True)
     """
 
     kind = FRAME, 0, 6

@@ -28,21 +28,16 @@ GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by th
 class Gait(Record):
     """Gait: a periodic schedule of feet on the ground.
 
-    Parameters
-    ----------
-    period : float
-        In which each foot makes one step, s.
-    duty : float
-        Share of the period in which a foot is on the ground, between 0 and 1.
-    phases : sequence of float
-        When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left foot first.
-        Feet of equal phases swing together; between two swings all feet are on the ground.
+    Args:
+        period: In which each foot makes one step, s.
+        duty: Share of the period in which a foot is on the ground, between 0 and 1.
+        phases: When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left foot
+            first. Feet of equal phases swing together; between two swings all feet are on the ground.
 
-    Examples
-    --------
-    >>> ff.control.Gait.named("trot", height=0.33).phases         # front left, front right, rear left, rear right
-    (0.0, 0.5, 0.5, 0.0)
-    >>> pace = ff.control.Gait(period=0.6, duty=0.6, phases=(0.0, 0.5, 0.0, 0.5))
+    Examples:
+        >>> ff.control.Gait.named("trot", height=0.33).phases         # front left, front right, rear left, rear right
+        (0.0, 0.5, 0.5, 0.0)
+        >>> pace = ff.control.Gait(period=0.6, duty=0.6, phases=(0.0, 0.5, 0.0, 0.5))
     """
 
     period: float
@@ -68,27 +63,13 @@ class Gait(Record):
     def named(name: str, height: float, feet: int = 4, *, gravity: float = GRAVITY) -> Gait:
         """Gait of a name, its period that of a pendulum of the robot's size.
 
-        Parameters
-        ----------
-        name : {"crawl", "trot"}
-            "crawl": one foot after the other, three hold; "trot": two feet at a time, across. Two feet have the gait "walk".
-        height : float
-            Of the centre of mass above the ground, m.
-        feet : int, optional
-            2 or 4.
-        gravity : float, optional
-            m/s^2.
-
-        Returns
-        -------
-        Gait
-
-        Raises
-        ------
-        UnknownNameError
-            For other names.
-        InputError
-            For other numbers of feet.
+        Args:
+            name: "crawl" or "trot". "crawl": one foot after the other, three hold; "trot": two feet at a time, across. Two feet
+                have the gait "walk".
+            height: Of the centre of mass above the ground, m.
+            feet: 2 or 4.
+            gravity: float, m/s^2.
+        Raises: InputError for other numbers of feet.
         """
         known = GAITS.get(whole_number("feet", feet, 1))
         if known is None:
@@ -105,52 +86,31 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
                    begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps of a gait, which ends with the feet as they stood at first.
 
-    Parameters
-    ----------
-    feet : sequence of Contact
-        All on the ground, as freeflyer.contacts.held_feet gives them.
-    gait : Gait
-        With a phase for each foot.
-    speed, lateral : float, optional
-        Forward and to the left, m/s.
-    turning : float, optional
-        Rate about the vertical, positive to the left, rad/s.
-    cycles : int, optional
-        Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
-    rest_duration : float, optional
-        Before the first and after the last step, s.
-    clearance : float, optional
-        Height of a swinging foot half-way, m.
-    forward : (3,) array, optional
-        In world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
-    begin : float, optional
-        s.
-
-    Returns
-    -------
-    FootstepPlan
-
-    Raises
-    ------
-    InputError
-        For another number of feet than the gait's, and bad numbers.
-
-    Notes
-    -----
     Each foot lands where its place in the standing robot will be half-way through its stance, if the robot moves as it is asked to:
     half the way of the stance ahead of the hip, as in Raibert, "Legged robots that balance", MIT Press, 1986.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> points = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model), points)
-    >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
-    >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
-    >>> list(plan.phases[1].swings)
-    ['front_left_foot', 'rear_right_foot']
-    >>> (plan.phases[-1].feet[0].at[:2, 3] - plan.phases[0].feet[0].at[:2, 3]).round(3)    # 0.4 m/s over 9.5 periods
-    array([1.9, 0. ])
+    Args:
+        feet: All on the ground, as freeflyer.contacts.held_feet gives them.
+        gait: With a phase for each foot.
+        speed, lateral: Forward and to the left, m/s.
+        turning: Rate about the vertical, positive to the left, rad/s.
+        cycles: Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
+        rest_duration: Before the first and after the last step, s.
+        clearance: Height of a swinging foot half-way, m.
+        forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
+        begin: float, s.
+    Raises: InputError for another number of feet than the gait's, and bad numbers.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> points = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model), points)
+        >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
+        >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
+        >>> list(plan.phases[1].swings)
+        ['front_left_foot', 'rear_right_foot']
+        >>> (plan.phases[-1].feet[0].at[:2, 3] - plan.phases[0].feet[0].at[:2, 3]).round(3)    # 0.4 m/s over 9.5 periods
+        array([1.9, 0. ])
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):

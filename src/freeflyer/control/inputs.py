@@ -29,22 +29,18 @@ class Inputs:
     Inputs u (..., m) act as the generalised forces joints u, and as wrenches W_f u on frames f, in the frames' own axes. So a
     thruster pushes along its own axis wherever its link goes. Add two of them to have both.
 
-    Attributes
-    ----------
-    names : (m,) tuple of str
-    joints : (nv, m) array
-        Generalised forces per unit of each input.
-    wrenches : mapping
-        By frame name, wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
+    Attributes:
+        names: (m,) tuple of str.
+        joints: (nv, m) array, generalised forces per unit of each input.
+        wrenches: By frame name, wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> inputs = ff.control.joint_inputs(model) + ff.control.wrench_inputs(model, "satellite")
-    >>> inputs.count, inputs.names[6:9]
-    (13, ('arm_joint_7', 'satellite force x', 'satellite force y'))
-    >>> inputs.matrix(model, model.neutral).shape
-    (13, 13)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> inputs = ff.control.joint_inputs(model) + ff.control.wrench_inputs(model, "satellite")
+        >>> inputs.count, inputs.names[6:9]
+        (13, ('arm_joint_7', 'satellite force x', 'satellite force y'))
+        >>> inputs.matrix(model, model.neutral).shape
+        (13, 13)
     """
 
     names: tuple[str, ...]
@@ -86,33 +82,19 @@ class Inputs:
 def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
     """Motors as inputs, one on every velocity coordinate of the joints named: their generalised forces, N or N m.
 
-    Parameters
-    ----------
-    model : Model
-    joints : sequence of str, optional
-        Names; those of `model.actuated` if not given.
+    Args:
+        joints: Names; those of `model.actuated` if not given.
+    Returns: Inputs. In the order of the joints given.
+    Raises: InputError for mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
 
-    Returns
-    -------
-    Inputs
-        In the order of the joints given.
-
-    Raises
-    ------
-    InputError
-        For mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
-    UnknownNameError
-        For a joint that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> ff.control.joint_inputs(model).names
-    ('joint_1', 'joint_2', 'joint_3')
-    >>> ff.control.joint_inputs(model, ["joint_2"]).matrix(model, model.neutral)
-    array([[0.],
-           [1.],
-           [0.]])
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> ff.control.joint_inputs(model).names
+        ('joint_1', 'joint_2', 'joint_3')
+        >>> ff.control.joint_inputs(model, ["joint_2"]).matrix(model, model.neutral)
+        array([[0.],
+               [1.],
+               [0.]])
     """
     chosen = model.actuated if joints is None else name_list("joints", joints)
     names: list[str] = []
@@ -138,30 +120,16 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """Thrusters as inputs, one for each frame: multiples of a wrench that moves with the frame.
 
-    Parameters
-    ----------
-    model : Model
-    thrusters : mapping
-        By frame name, the wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
+    Args:
+        thrusters: By frame name, the wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
+    Returns: Inputs. Named as the frames.
+    Raises: InputError for wrenches that are not six finite numbers, or all zero.
 
-    Returns
-    -------
-    Inputs
-        Named as the frames.
-
-    Raises
-    ------
-    InputError
-        For wrenches that are not six finite numbers, or all zero.
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1, length=0.5)  # the site `tip` is 0.5 m below the hinge
-    >>> inputs = ff.control.thruster_inputs(model, {"tip": [1, 0, 0, 0, 0, 0]})
-    >>> round(float(inputs.matrix(model, model.neutral)[0, 0]), 6)  # N m about the hinge's y per N along x
-    -0.5
+    Examples:
+        >>> model = ff.robots.chain(1, length=0.5)  # the site `tip` is 0.5 m below the hinge
+        >>> inputs = ff.control.thruster_inputs(model, {"tip": [1, 0, 0, 0, 0, 0]})
+        >>> round(float(inputs.matrix(model, model.neutral)[0, 0]), 6)  # N m about the hinge's y per N along x
+        -0.5
     """
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
@@ -182,30 +150,16 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 def wrench_inputs(model: Model, frame: str) -> Inputs:
     """Six inputs on a frame, what clustered thrusters or reaction wheels give: force (N) and torque (N m) along its axes.
 
-    Parameters
-    ----------
-    model : Model
-    frame : str
+    Returns: Inputs. In the order of a wrench, [force; torque], at the frame's origin.
 
-    Returns
-    -------
-    Inputs
-        In the order of a wrench, [force; torque], at the frame's origin.
-
-    Raises
-    ------
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> inputs = ff.control.wrench_inputs(model, "satellite")
-    >>> inputs.names[0], inputs.names[5]
-    ('satellite force x', 'satellite torque z')
-    >>> G = inputs.matrix(model, model.neutral)
-    >>> bool(np.allclose(G[:6], np.eye(6))), bool(np.any(G[6:]))  # forces on the base's coordinates, none on the arm's
-    (True, False)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> inputs = ff.control.wrench_inputs(model, "satellite")
+        >>> inputs.names[0], inputs.names[5]
+        ('satellite force x', 'satellite torque z')
+        >>> G = inputs.matrix(model, model.neutral)
+        >>> bool(np.allclose(G[:6], np.eye(6))), bool(np.any(G[6:]))  # forces on the base's coordinates, none on the arm's
+        (True, False)
     """
     model.frame(frame)
     names = tuple(f"{frame} {what} {axis}" for what in ("force", "torque") for axis in AXES)
@@ -219,32 +173,18 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
     way. A thrust may have either sign: its limits are the controller's matter.
 
-    Parameters
-    ----------
-    model : Model
-    drag : float, optional
-        N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.
+    Args:
+        drag: N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.
+    Returns: Inputs. Named rotor_1 ... rotor_n.
+    Raises: InputError for a drag that is no finite number; UnknownNameError for a robot without such sites.
 
-    Returns
-    -------
-    Inputs
-        Named rotor_1 ... rotor_n.
-
-    Raises
-    ------
-    InputError
-        For a drag that is no finite number.
-    UnknownNameError
-        For a robot without such sites.
-
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator(rotors=4)
-    >>> G = ff.control.rotor_inputs(model).matrix(model, model.neutral)
-    >>> np.round(G[2], 3)  # N along the body's z per N of thrust
-    array([1., 1., 1., 1.])
-    >>> np.round(G[5], 3)  # N m about it
-    array([-0.016,  0.016, -0.016,  0.016])
+    Examples:
+        >>> model = ff.robots.aerial_manipulator(rotors=4)
+        >>> G = ff.control.rotor_inputs(model).matrix(model, model.neutral)
+        >>> np.round(G[2], 3)  # N along the body's z per N of thrust
+        array([1., 1., 1., 1.])
+        >>> np.round(G[5], 3)  # N m about it
+        array([-0.016,  0.016, -0.016,  0.016])
     """
     if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
         raise InputError(f"drag must be a finite number of N m per N, got {format_value(drag)}", drag=drag)

@@ -2,8 +2,7 @@
 
 A position limit alone bounds the acceleration of one cycle; a joint that arrives fast could not stop in time. The bounds here are
 those of Del Prete (IEEE RA-L 3(1), 2018): after one cycle at a constant acceleration within them, the joint can still stop before
-its limit with an acceleration of at most `acceleration`.
-"""
+its limit with an acceleration of at most `acceleration`."""
 
 from __future__ import annotations
 
@@ -26,31 +25,19 @@ if TYPE_CHECKING:
 class JointLimits(Limit):
     """Limits of joint positions and velocities, kept by bounds of accelerations.
 
-    Parameters
-    ----------
-    dt : float
-        Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.
-    acceleration : float
-        By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
-    margin : float
-        Distance that is kept from the position limits, m or rad.
-    velocities : bool
-        Whether the model's velocity limits hold, too.
-
-    Raises
-    ------
-    InputError
-        For numbers that are not positive, and a margin below 0.
-
-    Notes
-    -----
     Joints of one coordinate with finite limits count, on closed robots the dependent ones too, through v = G u. A joint that is
     beyond a limit, or too fast to stop before it, brakes by `acceleration`.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> limit = ff.control.JointLimits(dt=2e-3, acceleration=200.0)
+    Args:
+        dt: Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.
+        acceleration: By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
+        margin: Distance that is kept from the position limits, m or rad.
+        velocities: Whether the model's velocity limits hold, too.
+    Raises: InputError for numbers that are not positive, and a margin below 0.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> limit = ff.control.JointLimits(dt=2e-3, acceleration=200.0)
     """
 
     dt: float

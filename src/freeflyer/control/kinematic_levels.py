@@ -3,10 +3,9 @@
 A step solves a strict hierarchy of rows below the position limits (Escande, Mansard and Wieber, "Hierarchical quadratic
 programming", IJRR 33(7), 2014). A level that can be met has the rows J d = -e of its linearised tasks. One that cannot has rows of
 Newton's method (Pfeiffer, Escande and Righetti, "Singularity resolution in equality and inequality constrained hierarchical
-task-space control by adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T, M = R^-T N^T.
-N is a basis of the directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of
-1/2 e^T W e + lambda^T c, with c the rows above. C d = 0 is also what an ended level asks of those below it.
-"""
+task-space control by adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T, M = R^-T N^T. N
+is a basis of the directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of 1/2 e^T W e +
+lambda^T c, with c the rows above. C d = 0 is also what an ended level asks of those below it."""
 
 from __future__ import annotations
 

@@ -25,27 +25,20 @@ from freeflyer.tolerances import IK_STATIONARY_RESULT
 class KinematicLevel(NamedTuple):
     """How a level of inverse kinematics ended.
 
-    Attributes
-    ----------
-    level : int
-        As in its tasks.
-    residual : float
-        Largest error of its tasks, m or rad.
-    iterations : int
-        Steps tried for it.
-    stationarity : float
-        Length of the projected gradient, relative to the norms of the errors and their Jacobian, weighted: what is left of
-        J^T W e in directions that levels above and limits leave free. 0 if the level is met.
-    outcome : str
-        "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither, steps ran
-        out or became too short.
+    Attributes:
+        level: As in its tasks.
+        residual: Largest error of its tasks, m or rad.
+        iterations: Steps tried for it.
+        stationarity: Length of the projected gradient, relative to the norms of the errors and their Jacobian, weighted: what is
+            left of J^T W e in directions that levels above and limits leave free. 0 if the level is met.
+        outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
+            steps ran out or became too short.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
-    >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
-    level 1: stationary, largest error 0.6, 5 iterations
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
+        >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
+        level 1: stationary, largest error 0.6, 5 iterations
     """
 
     level: int
@@ -62,30 +55,22 @@ class KinematicLevel(NamedTuple):
 class InverseKinematics:
     """Configuration found by inverse kinematics.
 
-    Attributes
-    ----------
-    q : (nq,) array
-        Configuration, its loops closed where the model's are.
-    converged : bool
-        Whether all tasks are met to the tolerance; rows of weight 0 do not count.
-    errors : tuple of (m,) array
-        Of the tasks, in the order given, m and rad.
-    iterations : int
-        Steps tried.
-    active_limits : tuple of str
-        Joints that stand at a limit.
-    levels : tuple of KinematicLevel
-        How each level ended.
+    Attributes:
+        q: (nq,) array, configuration, its loops closed where the model's are.
+        converged: Whether all tasks are met to the tolerance; rows of weight 0 do not count.
+        errors: tuple of (m,) array of the tasks, in the order given, m and rad.
+        iterations: Steps tried.
+        active_limits: Joints that stand at a limit.
+        levels: How each level ended.
 
-    Examples
-    --------
-    A target 1 m below an arm of 0.4 m, which stretches towards it:
+    Examples:
+        A target 1 m below an arm of 0.4 m, which stretches towards it:
 
-    >>> model = ff.robots.chain(3)
-    >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2])
-    >>> print(found)
-    not all tasks are met after 5 iterations
-      level 1: stationary, largest error 0.6, 5 iterations
+        >>> model = ff.robots.chain(3)
+        >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2])
+        >>> print(found)
+        not all tasks are met after 5 iterations
+          level 1: stationary, largest error 0.6, 5 iterations
     """
 
     q: np.ndarray
@@ -108,58 +93,38 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
                        iterations: int = 200) -> InverseKinematics:  # fmt: skip
     """Configuration at which tasks are met, each level as well as those before it allow.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed model.
-    tasks : sequence of Task
-        Their gains and references do not matter here.
-    q : (nq,) array
-        Start; of a closed model with closed loops.
-    limits : bool
-        Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
-    tolerance : float
-        Largest error of a task that counts as met, m and rad, at most 1.
-    iterations : int
-        Steps tried at most; none moves a coordinate by more than 1 m or rad.
-
-    Returns
-    -------
-    InverseKinematics
-        Targets out of reach are no error: see `converged` and `errors`.
-
-    Raises
-    ------
-    InputError
-        For bad tasks, open loops, a start of another shape or beyond its limits, a tolerance or number of iterations that is not
-        positive.
-    UnknownNameError
-        For a frame that the model does not have.
-    LinkageError
-        For a start whose loops are open.
-
-    Notes
-    -----
     Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
     33(7), 2014), shortened to a bound on their entries. A level that this brings no nearer goes on by Newton's method with the
     curvature of its tasks (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018), until it is stationary; then the next one begins in
     what it leaves free. So every level ends at an optimum to first order, near the start, which need not be the best of all: at a
     singular posture, such as straight legs, no first step improves; start with bent ones.
 
-    Examples
-    --------
-    The quadruped's base goes 5 cm down over its feet, which stay:
+    Args:
+        tasks: Their gains and references do not matter here.
+        q: (nq,) array, start; of a closed model with closed loops.
+        limits: Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
+        tolerance: Largest error of a task that counts as met, m and rad, at most 1.
+        iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
+    Returns: InverseKinematics. Targets out of reach are no error: see `converged` and `errors`.
 
-    >>> model = ff.robots.quadruped()
-    >>> bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
-    >>> q = ff.configuration(model, bent)
-    >>> feet = [name for name in model.frame_names if name.endswith("foot")]
-    >>> stay = [ff.control.FramePositionTask(name, ff.frame_pose(model, q, name)[:3, 3], level=0) for name in feet]
-    >>> X = ff.frame_pose(model, q, model.joints[0].child)
-    >>> X[2, 3] -= 0.05
-    >>> found = ff.control.inverse_kinematics(model, [*stay, ff.control.FramePoseTask(model.joints[0].child, X)], q)
-    >>> found.converged, round(float(q[2] - found.q[2]), 3)
-    (True, 0.05)
+    Raises:
+        InputError: For bad tasks, open loops, a start of another shape or beyond its limits, a tolerance or number of iterations
+            that is not positive.
+        LinkageError: For a start whose loops are open.
+
+    Examples:
+        The quadruped's base goes 5 cm down over its feet, which stay:
+
+        >>> model = ff.robots.quadruped()
+        >>> bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
+        >>> q = ff.configuration(model, bent)
+        >>> feet = [name for name in model.frame_names if name.endswith("foot")]
+        >>> stay = [ff.control.FramePositionTask(name, ff.frame_pose(model, q, name)[:3, 3], level=0) for name in feet]
+        >>> X = ff.frame_pose(model, q, model.joints[0].child)
+        >>> X[2, 3] -= 0.05
+        >>> found = ff.control.inverse_kinematics(model, [*stay, ff.control.FramePoseTask(model.joints[0].child, X)], q)
+        >>> found.converged, round(float(q[2] - found.q[2]), 3)
+        (True, 0.05)
     """
     now = one_row(model, "q", q, "q")
     true_or_false("limits", limits)

@@ -29,22 +29,18 @@ Space = Literal["torque", "acceleration", "force"]
 class LimitRows:
     """Rows lower <= A x <= upper of a limit at one state.
 
-    Attributes
-    ----------
-    space : {"torque", "acceleration", "force"}
-        Whether x are the torques of the motors, the accelerations (nv,), or the forces in the rows of a contact.
-    names : (m,) tuple of str
-        Of the rows, for reports.
-    A : (m, n) array
-    lower, upper : (m,) array
-    contact : str
-        Its name, where x are forces.
+    Attributes:
+        space: "torque", "acceleration" or "force". Whether x are the torques of the motors, the accelerations (nv,), or the forces
+            in the rows of a contact.
+        names: (m,) tuple of str of the rows, for reports.
+        A: (m, n) array.
+        lower, upper: (m,) array.
+        contact: Its name, where x are forces.
 
-    Examples
-    --------
-    >>> rows = ff.control.LimitRows("torque", ("sum",), np.ones((1, 2)), np.array([-5.0]), np.array([5.0]))
-    >>> rows.space, rows.names
-    ('torque', ('sum',))
+    Examples:
+        >>> rows = ff.control.LimitRows("torque", ("sum",), np.ones((1, 2)), np.array([-5.0]), np.array([5.0]))
+        >>> rows.space, rows.names
+        ('torque', ('sum',))
     """
 
     space: Space
@@ -58,17 +54,16 @@ class LimitRows:
 class Limit:
     """Limit of a controller; your own needs the method `rows`.
 
-    Examples
-    --------
-    The first joint accelerates forwards only:
+    Examples:
+        The first joint accelerates forwards only:
 
-    >>> class Forwards(ff.control.Limit):
-    ...     def rows(self, at):
-    ...         return ff.control.LimitRows("acceleration", ("forwards",), np.eye(2)[:1], np.zeros(1), np.full(1, np.inf))
-    >>> model = ff.robots.chain(2)
-    >>> problem = ff.control.Problem(model, [ff.control.PostureTask([-1.0, 0.0])], limits=[Forwards()])
-    >>> float(problem.solve(model.neutral, np.zeros(2)).a[0])
-    0.0
+        >>> class Forwards(ff.control.Limit):
+        ...     def rows(self, at):
+        ...         return ff.control.LimitRows("acceleration", ("forwards",), np.eye(2)[:1], np.zeros(1), np.full(1, np.inf))
+        >>> model = ff.robots.chain(2)
+        >>> problem = ff.control.Problem(model, [ff.control.PostureTask([-1.0, 0.0])], limits=[Forwards()])
+        >>> float(problem.solve(model.neutral, np.zeros(2)).a[0])
+        0.0
     """
 
     @property
@@ -89,27 +84,19 @@ class Limit:
 class TorqueLimits(Limit):
     """Limits of the actuated joints' torques and forces.
 
-    Parameters
-    ----------
-    upper : (n,) array or float, optional
-        N m or N, in the order of `model.actuated`, a number for each of their coordinates; by default the model's effort limits.
-    lower : (n,) array or float, optional
-        By default -upper.
-    scale : float
-        Share of the limits that is used.
+    Args:
+        upper: (n,) array or float, N m or N, in the order of `model.actuated`, a number for each of their coordinates; by default
+            the model's effort limits.
+        lower: (n,) array or float, by default -upper.
+        scale: Share of the limits that is used.
+    Raises: InputError for numbers that are not real, a scale that is not positive, and a lower limit above the upper one.
 
-    Raises
-    ------
-    InputError
-        For numbers that are not real, a scale that is not positive, and a lower limit above the upper one.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> limit = ff.control.TorqueLimits(20.0)
-    >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)], limits=[limit])
-    >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
-    True
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> limit = ff.control.TorqueLimits(20.0)
+        >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)], limits=[limit])
+        >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
+        True
     """
 
     upper: ArrayLike | None = None
@@ -137,23 +124,16 @@ class TorqueLimits(Limit):
 class AccelerationLimits(Limit):
     """Limits |a| <= bound of the accelerations of all joints but a floating base.
 
-    Parameters
-    ----------
-    bound : float or (n,) array
-        m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating base.
+    Args:
+        bound: float or (n,) array, m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating base.
+    Raises: InputError for numbers that are not positive.
 
-    Raises
-    ------
-    InputError
-        For numbers that are not positive.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> task = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0)
-    >>> problem = ff.control.Problem(model, tasks=[task], limits=[ff.control.AccelerationLimits(5.0)])
-    >>> np.round(problem.solve(model.neutral, np.zeros(3)).a, 6)
-    array([5., 5., 5.])
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> task = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0)
+        >>> problem = ff.control.Problem(model, tasks=[task], limits=[ff.control.AccelerationLimits(5.0)])
+        >>> np.round(problem.solve(model.neutral, np.zeros(3)).a, 6)
+        array([5., 5., 5.])
     """
 
     bound: ArrayLike
@@ -178,25 +158,16 @@ class AccelerationLimits(Limit):
 class NormalForceLimits(Limit):
     """Limits of the force of one contact along its normal.
 
-    Parameters
-    ----------
-    contact : str
-        Its name.
-    upper : float
-        N.
-    lower : float
-        N, 0 or more: a foot that is to stay loaded.
+    Args:
+        contact: Its name.
+        upper: float, N.
+        lower: N, 0 or more: a foot that is to stay loaded.
+    Raises: InputError for numbers that are not finite, and a lower limit below 0 or above the upper one.
 
-    Raises
-    ------
-    InputError
-        For numbers that are not finite, and a lower limit below 0 or above the upper one.
+    Examples:
+        A foot that carries at most 200 N, before it is lifted:
 
-    Examples
-    --------
-    A foot that carries at most 200 N, before it is lifted:
-
-    >>> limit = ff.control.NormalForceLimits("left_sole", 200.0)
+        >>> limit = ff.control.NormalForceLimits("left_sole", 200.0)
     """
 
     contact: str

@@ -11,8 +11,8 @@ HARD = ("dynamics", "contacts")  # levels before those of tasks
 
 
 class Piece(NamedTuple):
-    """Rows of one thing in a program: its level and name, kind, how many; the list in its table, how many numbers it is given
-    in each cycle, its constants; weights of its squares; names of single rows. Equations have no active limits."""
+    """Rows of one thing in a program: its level and name, kind, how many; the list in its table, how many numbers it is given in
+    each cycle, its constants; weights of its squares; names of single rows. Equations have no active limits."""
 
     level: str
     name: str

@@ -1,7 +1,6 @@
 """Convex polygons in the plane, (m, 2) corners counter-clockwise; two corners are a segment, one is a point.
 
-Points are (..., 2). A segment and a point have no inside: distances to them are 0 or negative.
-"""
+Points are (..., 2). A segment and a point have no inside: distances to them are 0 or negative."""
 
 from __future__ import annotations
 

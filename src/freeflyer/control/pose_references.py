@@ -17,26 +17,19 @@ from freeflyer.spatial import quaternion, se3
 class RotationReference(Reference):
     """Reference from rotation to rotation along the geodesic, at rest before and after, timed by the quintic of minimum jerk.
 
-    Parameters
-    ----------
-    start, end : (3, 3) array
-        Rotations from the frame's axes to the world's.
-    duration : float
-        s.
-    begin : float, optional
-        Time at which it leaves the start, s.
-
-    Notes
-    -----
     exp(share a) start, where a = log(end start^T) is the rotation vector in world axes: the axis stays, and angular velocity and
     acceleration are a times the rates of the share. Of two ways that are half a turn long one is taken.
 
-    Examples
-    --------
-    >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-    >>> reference = ff.control.RotationReference(np.eye(3), quarter, duration=2.0)
-    >>> reference([0.0, 1.0]).target.shape, reference(1.0).velocity.round(4)
-    ((2, 3, 3), array([0.    , 0.    , 1.4726]))
+    Args:
+        start, end: (3, 3) array, rotations from the frame's axes to the world's.
+        duration: float, s.
+        begin: Time at which it leaves the start, s.
+
+    Examples:
+        >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
+        >>> reference = ff.control.RotationReference(np.eye(3), quarter, duration=2.0)
+        >>> reference([0.0, 1.0]).target.shape, reference(1.0).velocity.round(4)
+        ((2, 3, 3), array([0.    , 0.    , 1.4726]))
     """
 
     start: ArrayLike
@@ -62,20 +55,16 @@ class RotationReference(Reference):
 class PoseReference(Reference):
     """Reference of a pose: that of its position and that of its rotation together.
 
-    Parameters
-    ----------
-    position : Reference
-        Of positions (..., 3), m.
-    rotation : Reference
-        Of rotations (..., 3, 3).
+    Args:
+        position: Of positions (..., 3), m.
+        rotation: Of rotations (..., 3, 3).
 
-    Examples
-    --------
-    >>> up = ff.control.WaypointReference([0.0, 0.5, 1.0], [[0, 0, 0], [0.1, 0, 0.05], [0.2, 0, 0]])
-    >>> level = ff.control.RotationReference(np.eye(3), np.eye(3), duration=1.0)
-    >>> foot = ff.control.PoseReference(up, level)(0.5)
-    >>> foot.target[:3, 3], foot.velocity.shape
-    (array([0.1 , 0.  , 0.05]), (6,))
+    Examples:
+        >>> up = ff.control.WaypointReference([0.0, 0.5, 1.0], [[0, 0, 0], [0.1, 0, 0.05], [0.2, 0, 0]])
+        >>> level = ff.control.RotationReference(np.eye(3), np.eye(3), duration=1.0)
+        >>> foot = ff.control.PoseReference(up, level)(0.5)
+        >>> foot.target[:3, 3], foot.velocity.shape
+        (array([0.1 , 0.  , 0.05]), (6,))
     """
 
     position: Reference
@@ -102,30 +91,17 @@ class PoseReference(Reference):
 def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 0.0) -> PoseReference:
     """Reference from pose to pose: the position on a straight line, the rotation along the geodesic, both of minimum jerk.
 
-    Parameters
-    ----------
-    start, end : (4, 4) array
-        Poses in the world.
-    duration : float
-        s.
-    begin : float, optional
-        Time at which it leaves the start, s.
+    Args:
+        start, end: (4, 4) array, poses in the world.
+        duration: float, s.
+        begin: Time at which it leaves the start, s.
+    Raises: InputError for what is no pose, and durations that are not positive.
 
-    Returns
-    -------
-    PoseReference
-
-    Raises
-    ------
-    InputError
-        For what is no pose, and durations that are not positive.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> X = ff.frame_pose(model, [[0.0] * 6, [0.3] * 6], "tip")
-    >>> hand = ff.control.move_pose(X[0], X[1], duration=2.0)
-    >>> task = ff.control.FramePoseTask("tip", **hand(0.8)._asdict())
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> X = ff.frame_pose(model, [[0.0] * 6, [0.3] * 6], "tip")
+        >>> hand = ff.control.move_pose(X[0], X[1], duration=2.0)
+        >>> task = ff.control.FramePoseTask("tip", **hand(0.8)._asdict())
     """
     a, b = pose("start", start), pose("end", end)
     return PoseReference(

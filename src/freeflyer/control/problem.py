@@ -54,78 +54,55 @@ class ContactCone(NamedTuple):
 class Problem:
     """Problem of whole-body control: tasks by levels, contacts, limits, and what is minimised below them all.
 
-    Parameters
-    ----------
-    model : Model
-        A tree, or a closed model (freeflyer.close_loops).
-    tasks : sequence of Task
-        Met by their levels, a lower number first.
-    contacts : sequence of Contact and Rolling, or ConstraintSet, optional
-        What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones` about their normals.
-    limits : sequence of Limit, optional
-        Of torques, accelerations, joints, normal forces; none holds that is not given.
-    friction : float
-        Coefficient of contacts that name none.
-    bilateral : sequence of str
-        Names of contacts whose forces are free: grasps, feet that stick.
-    acceleration_weight : float
-        Of the acceleration energy a^T M a / 2, papers/003 (27), in what is minimised below all tasks; positive.
-    force_weight : float
-        Of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy; positive.
-    contact_damping : float
-        1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
-    compressed : sequence of str, optional
-        Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
-
-    Attributes
-    ----------
-    constraints : ConstraintSet
-        Of the contacts.
-    frames : FrameSet
-        Of the tasks.
-    cones : tuple of ContactCone
-        Of the contacts that push only.
-    contact_places : mapping
-        The first row of each contact.
-    normals : mapping
-        Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the robot.
-    programs : dict
-        Rows in tables, as far as they have been asked for.
-    driven, free : array
-        Velocities with and without motors, the former in the order of `model.actuated`.
-    force_metric : (k, k) array
-        F^T force_metric F is the sum of squares of the point forces that forces F (k,) in the contacts' rows stand for.
-
-    Raises
-    ------
-    InputError
-        For open loops, actuated joints without velocities of their own, tasks and limits that are none, names given twice, weights
-        that are not positive.
-    UnknownNameError
-        For frames that the model does not have, and names in `bilateral` that are no contacts.
-
-    Notes
-    -----
     Levels, each as strict as the ones above allow: dynamics and torque limits; contacts, cones, limits of accelerations and forces;
-    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is
-    another task, in another problem (`dataclasses.replace`).
+    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is another task,
+    in another problem (`dataclasses.replace`).
 
-    Examples
-    --------
-    A humanoid squats: its centre of mass goes down, its feet stay.
+    Args:
+        tasks: Met by their levels, a lower number first.
+        contacts: What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones` about their
+            normals.
+        limits: Of torques, accelerations, joints, normal forces; none holds that is not given.
+        friction: Coefficient of contacts that name none.
+        bilateral: Names of contacts whose forces are free: grasps, feet that stick.
+        acceleration_weight: Of the acceleration energy a^T M a / 2, papers/003 (27), in what is minimised below all tasks;
+            positive.
+        force_weight: Of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy; positive.
+        contact_damping: float, 1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
+        compressed: Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
 
-    >>> model = ff.robots.humanoid(33)
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> tasks = [
-    ...     ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05]),
-    ...     ff.control.FrameOrientationTask("pelvis", np.eye(3)),
-    ...     ff.control.PostureTask(q, level=2),
-    ... ]
-    >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    >>> problem = ff.control.Problem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
-    >>> solution = problem.solve(q, v)
-    >>> solution.status, solution.tau.shape, solution.levels[2].met
-    ('solved', (33,), True)
+    Attributes:
+        constraints: Of the contacts.
+        frames: Of the tasks.
+        cones: Of the contacts that push only.
+        contact_places: The first row of each contact.
+        normals: Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the
+            robot.
+        programs: Rows in tables, as far as they have been asked for.
+        driven, free: Velocities with and without motors, the former in the order of `model.actuated`.
+        force_metric: (k, k) array; F^T force_metric F is the sum of squares of the point forces that forces F (k,) in the contacts'
+            rows stand for.
+
+    Raises:
+        InputError: For open loops, actuated joints without velocities of their own, tasks and limits that are none, names given
+            twice, weights that are not positive.
+        UnknownNameError: For frames that the model does not have, and names in `bilateral` that are no contacts.
+
+    Examples:
+        A humanoid squats: its centre of mass goes down, its feet stay.
+
+        >>> model = ff.robots.humanoid(33)
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> tasks = [
+        ...     ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05]),
+        ...     ff.control.FrameOrientationTask("pelvis", np.eye(3)),
+        ...     ff.control.PostureTask(q, level=2),
+        ... ]
+        >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+        >>> problem = ff.control.Problem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
+        >>> solution = problem.solve(q, v)
+        >>> solution.status, solution.tau.shape, solution.levels[2].met
+        ('solved', (33,), True)
     """
 
     model: Model
@@ -273,39 +250,22 @@ class Problem:
     ) -> ControlSolution:  # fmt: skip
         """Torques, accelerations and contact forces at one state.
 
-        Parameters
-        ----------
-        q : (nq,) array
-            Configuration; of a closed model with closed loops.
-        v : (nv,) array
-            Velocity, m/s and rad/s.
-        formulation : {"full", "reduced", "three-step"}
-            Unknown accelerations: all velocities of the model; those of the contacts' chains and the centroidal accelerations of
-            the others, then these (all at once if limits are active, or if branches cannot do what is left to them); those of all
-            joints of a closed linkage, "Kangaroo" (25)-(29).
-        solver : str
-            As in freeflyer.optimization.solve_hierarchy.
-        strict : bool
-            Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that contradict
-            each other share it by their weights alone: the sum of weighted squares of their missed accelerations is least.
-        external : mapping or pair, optional
-            Known wrenches on the robot, as in inverse_dynamics.
-        expressed : {"body", "mixed", "world"}
-            Of these wrenches.
-        warm : ControlSolution, optional
-            Of the cycle before: a first guess of active limits, and what is used if the solver fails.
+        Args:
+            q: (nq,) array, configuration; of a closed model with closed loops.
+            v: (nv,) array, velocity, m/s and rad/s.
+            formulation: "full", "reduced" or "three-step". Unknown accelerations: all velocities of the model; those of the
+                contacts' chains and the centroidal accelerations of the others, then these (all at once if limits are active, or if
+                branches cannot do what is left to them); those of all joints of a closed linkage, "Kangaroo" (25)-(29).
+            solver: As in freeflyer.optimization.solve_hierarchy.
+            strict: Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that
+                contradict each other share it by their weights alone: the sum of weighted squares of their missed accelerations is
+                least.
+            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails.
+        Returns: ControlSolution. Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
 
-        Returns
-        -------
-        ControlSolution
-            Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
-
-        Raises
-        ------
-        InputError
-            For states that are not finite or of wrong shape, and unknown formulations.
-        MissingSolverError
-            For a solver that is not installed.
+        Raises:
+            InputError: For states that are not finite or of wrong shape, and unknown formulations.
+            MissingSolverError: For a solver that is not installed.
         """
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
@@ -324,24 +284,12 @@ class Problem:
     ) -> Controller:  # fmt: skip
         """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations.
 
-        Parameters
-        ----------
-        formulation, solver, strict
-            As in `solve`.
-        targets : callable, optional
-            t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
-        keep : bool
-            Whether the controller keeps the solutions of all cycles.
-
-        Returns
-        -------
-        Controller
-            Its attribute `solution` is that of the last cycle.
-
-        Raises
-        ------
-        InputError
-            For unknown formulations and targets that are no function.
+        Args:
+            formulation, solver, strict: As in `solve`.
+            targets: t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
+            keep: Whether the controller keeps the solutions of all cycles.
+        Returns: Controller. Its attribute `solution` is that of the last cycle.
+        Raises: InputError for unknown formulations and targets that are no function.
         """
         choice("formulation", formulation, FORMULATIONS)
         if targets is not None and not callable(targets):

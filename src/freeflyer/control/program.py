@@ -34,25 +34,16 @@ GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GI
 class Program:
     """The rows of a problem, level by level, over x = (alpha, F).
 
-    Attributes
-    ----------
-    sizes : Sizes
-        Of the table.
-    parameters : array
-        Numbers of the robot, the contacts and the pieces.
-    pieces : tuple of Piece
-        Rows in their order.
-    weights : (m,) array
-    ends : tuple of int
-        The row before which each level ends.
-    unknowns, alpha : int
-        How many there are, and of these how many accelerations.
-    columns : (nv,) array
-        Of the model's accelerations among them.
-    counts : tuple of int
-        Rows of the tasks, by their levels.
-    nothing, nowhere : array
-        No rows that are held (m,), no point (n,).
+    Attributes:
+        sizes: Of the table.
+        parameters: Numbers of the robot, the contacts and the pieces.
+        pieces: Rows in their order.
+        weights: (m,) array.
+        ends: The row before which each level ends.
+        unknowns, alpha: How many there are, and of these how many accelerations.
+        columns: (nv,) array of the model's accelerations among them.
+        counts: Rows of the tasks, by their levels.
+        nothing, nowhere: No rows that are held (m,), no point (n,).
     """
 
     sizes: Sizes

@@ -44,21 +44,16 @@ WIDEST = 2.0  # share of the inverted pendulum's limit at which the search for t
 class PushBoundary:
     """Largest impulses that a standing robot bears, by direction.
 
-    Attributes
-    ----------
-    angles : (k,) array
-        Directions, rad from the world's x to its y.
-    borne, lost : (k,) array
-        Largest impulse that it bore and least one at which it fell, N s; infinite where it never fell.
-    limits : (k,) array
-        Those of the capture point over the support polygon, N s.
+    Attributes:
+        angles: (k,) array, directions, rad from the world's x to its y.
+        borne, lost: (k,) array, largest impulse that it bore and least one at which it fell, N s; infinite where it never fell.
+        limits: (k,) array, those of the capture point over the support polygon, N s.
 
-    Examples
-    --------
-    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-    >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # is the limit itself borne?
-    >>> bool(found.borne[0] < found.lost[0])
-    True
+    Examples:
+        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+        >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # is the limit itself borne?
+        >>> bool(found.borne[0] < found.lost[0])
+        True
     """
 
     angles: np.ndarray
@@ -75,34 +70,19 @@ def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Form
                       progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
     """Which pushes on its base a standing robot falls from in MuJoCo, each from rest.
 
-    Parameters
-    ----------
-    robot : Standing
-        Of stand_on_feet.
-    impulses : (n, 2) array
-        Horizontal, N s, world axes; a constant force for 0.1 s.
-    formulation, dt, sensing
-        As in run.
-    processes : int
-        Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-    progress : callable, optional
-        Called as progress(fraction, what).
+    Args:
+        robot: Of stand_on_feet.
+        impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
+        formulation, dt, sensing: As in run.
+        processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
+    Returns: (n,) array of bool, True where it fell within 1.5 s, or its capture point was 10 cm outside the support polygon, from
+    where only a step helps.
+    Raises: InputError for other shapes and numbers.
 
-    Returns
-    -------
-    (n,) array of bool
-        True where it fell within 1.5 s, or its capture point was 10 cm outside the support polygon, from where only a step helps.
-
-    Raises
-    ------
-    InputError
-        For other shapes and numbers.
-
-    Examples
-    --------
-    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-    >>> ff.control.falls_when_pushed(robot, [[10.0, 0.0]], dt=5e-3)
-    array([False])
+    Examples:
+        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+        >>> ff.control.falls_when_pushed(robot, [[10.0, 0.0]], dt=5e-3)
+        array([False])
     """
     if not isinstance(robot, Standing):
         raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
@@ -116,27 +96,16 @@ def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Form
 def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int = 0) -> np.ndarray:
     """Horizontal impulses (count, 2) in N s, their directions and their shares of what the capture point allows uniform.
 
-    Parameters
-    ----------
-    robot : Standing
-    count : int
-    share : float
-        Of the limit of freeflyer.control.impulse_limits, at most.
-    seed : int
+    Args:
+        count: int.
+        share: Of the limit of freeflyer.control.impulse_limits, at most.
+        seed: int.
+    Returns: (count, 2) array.
+    Raises: InputError for numbers that are not positive.
 
-    Returns
-    -------
-    (count, 2) array
-
-    Raises
-    ------
-    InputError
-        For numbers that are not positive.
-
-    Examples
-    --------
-    >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
-    (3, 2)
+    Examples:
+        >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
+        (3, 2)
     """
     n = whole_number("count", count, 1)
     rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
@@ -150,34 +119,19 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
                   progress: Progress = no_progress) -> PushBoundary:  # fmt: skip
     """Where a standing robot begins to fall, by halving the impulse's interval in each direction.
 
-    Parameters
-    ----------
-    robot : Standing
-        Of stand_on_feet.
-    angles : (k,) array
-        Directions, rad from the world's x to its y.
-    rounds : int
-        Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
-    formulation, dt, sensing
-        As in run.
-    processes, progress
-        As in falls_when_pushed.
+    Args:
+        robot: Of stand_on_feet.
+        angles: (k,) array, directions, rad from the world's x to its y.
+        rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
+        formulation, dt, sensing: As in run.
+        processes, progress: As in falls_when_pushed.
+    Raises: InputError for other shapes and numbers.
 
-    Returns
-    -------
-    PushBoundary
-
-    Raises
-    ------
-    InputError
-        For other shapes and numbers.
-
-    Examples
-    --------
-    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-    >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # one push, of the capture point's limit
-    >>> found.borne == found.limits
-    array([ True])
+    Examples:
+        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+        >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # one push, of the capture point's limit
+        >>> found.borne == found.limits
+        array([ True])
     """
     turn = finite_array("angles", angles)
     if turn.ndim != 1 or not len(turn):
@@ -227,8 +181,7 @@ def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
     """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads.
 
-    They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process.
-    """
+    They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process."""
     count = whole_number("processes", processes, 1)
     what = f"{len(impulses)} pushes"
     found = np.zeros(len(impulses), bool)

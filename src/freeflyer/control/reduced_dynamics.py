@@ -24,35 +24,23 @@ from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO
 class ReducedDynamics:
     """Reduced dynamics M_r a_r + b_r + g_r = forces + J_cr^T F, with v_r = J_r v: kept velocities, then the branches' average ones.
 
-    Attributes
-    ----------
-    chains : Chains
-    branches : tuple of CentroidalJacobian
-    jacobian : (r, nv) array
-        J_r, (13): the kept velocities in tree order, then each branch: its average velocity, or its own velocities where these are
-        six or less.
-    jacobian_rate : (r, nv) array
-        Its exact time derivative.
-    inverse : (nv, r) array
-        M^-1 J_r^T M_r, the transpose of (14d).
-    mass_matrix : (r, r) array
-        M_r, (14a).
-    bias_forces : (r,) array
-        b_r, (14b), N and N m.
-    gravity_forces : (r,) array
-        g_r, (14c).
-    contact_jacobian : (k, r) array
-        J_cr, (15), of the contacts' rows.
-    null_space : (nv, nv) array
-        N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
+    Attributes:
+        jacobian: (r, nv) array, J_r, (13): the kept velocities in tree order, then each branch: its average velocity, or its own
+            velocities where these are six or less.
+        jacobian_rate: (r, nv) array, its exact time derivative.
+        inverse: (nv, r) array, M^-1 J_r^T M_r, the transpose of (14d).
+        mass_matrix: (r, r) array, M_r, (14a).
+        bias_forces: (r,) array, b_r, (14b), N and N m.
+        gravity_forces: (r,) array, g_r, (14c).
+        contact_jacobian: (k, r) array, J_cr, (15), of the contacts' rows.
+        null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(33)
-    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> reduced = ff.control.reduced_dynamics(model, ff.robots.standing_posture(model), np.zeros(model.nv), contacts=feet)
-    >>> reduced.mass_matrix.shape, reduced.contact_jacobian.shape
-    ((24, 24), (12, 24))
+    Examples:
+        >>> model = ff.robots.humanoid(33)
+        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> reduced = ff.control.reduced_dynamics(model, ff.robots.standing_posture(model), np.zeros(model.nv), contacts=feet)
+        >>> reduced.mass_matrix.shape, reduced.contact_jacobian.shape
+        ((24, 24), (12, 24))
     """
 
     chains: Chains
@@ -71,21 +59,11 @@ class ReducedDynamics:
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
         """Generalised forces (nv,) J_r^T reduced + N_r^T inner, papers/003 (16).
 
-        Parameters
-        ----------
-        reduced : (r,) array
-            Forces on the reduced velocities, N and N m.
-        inner : (nv,) array, optional
-            Forces of which only what moves nothing of the reduced velocities is taken.
-
-        Returns
-        -------
-        (nv,) array
-
-        Raises
-        ------
-        InputError
-            For other shapes, and numbers that are not finite.
+        Args:
+            reduced: (r,) array, forces on the reduced velocities, N and N m.
+            inner: (nv,) array, forces of which only what moves nothing of the reduced velocities is taken.
+        Returns: (nv,) array.
+        Raises: InputError for other shapes, and numbers that are not finite.
         """
         found = self.jacobian.T @ _vector("reduced", reduced, len(self.jacobian))
         return found if inner is None else found + self.null_space.T @ _vector("inner", inner, len(self.null_space))
@@ -115,41 +93,24 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
     """Reduced dynamics of a robot in contact, papers/003 section 3.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed model.
-    q : (nq,) array
-    v : (nv,) array
-        m/s and rad/s.
-    contacts : ConstraintSet
-    compressed : sequence of str, optional
-        Joints of the branches that are compressed; by default all that no contact needs.
-
-    Returns
-    -------
-    ReducedDynamics
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As centroidal_jacobians; for postures in which a branch cannot have all six directions of momentum, such as arms that hang
-        straight: Problem.solve(..., formulation="reduced") leaves these out.
-
-    Notes
-    -----
     Where M a + b + g = f + J_c^T F, M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(33)
-    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    >>> q, v = ff.robots.standing_posture(model), np.linspace(-0.1, 0.1, model.nv)
-    >>> r = ff.control.reduced_dynamics(model, q, v, contacts=feet)
-    >>> tau = np.linspace(-5.0, 5.0, model.nv)
-    >>> a_r = r.jacobian @ ff.forward_dynamics(model, q, v, tau) + r.jacobian_rate @ v
-    >>> bool(np.allclose(r.mass_matrix @ a_r + r.bias_forces + r.gravity_forces, r.inverse.T @ tau))
-    True
+    Args:
+        q: (nq,) array.
+        v: (nv,) array, m/s and rad/s.
+        compressed: Joints of the branches that are compressed; by default all that no contact needs.
+    Raises: InputError, UnknownNameError as centroidal_jacobians; for postures in which a branch cannot have all six directions of
+    momentum, such as arms that hang straight: Problem.solve(..., formulation="reduced") leaves these out.
+
+    Examples:
+        >>> model = ff.robots.humanoid(33)
+        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        >>> q, v = ff.robots.standing_posture(model), np.linspace(-0.1, 0.1, model.nv)
+        >>> r = ff.control.reduced_dynamics(model, q, v, contacts=feet)
+        >>> tau = np.linspace(-5.0, 5.0, model.nv)
+        >>> a_r = r.jacobian @ ff.forward_dynamics(model, q, v, tau) + r.jacobian_rate @ v
+        >>> bool(np.allclose(r.mass_matrix @ a_r + r.bias_forces + r.gravity_forces, r.inverse.T @ tau))
+        True
     """
     q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)

@@ -3,8 +3,7 @@
     reference = MinimumJerkReference(start, end, begin=1.0, duration=2.0)
     task = dataclasses.replace(task, **reference(t)._asdict())
 
-They hold their first value before they begin and their last one after they end, and are twice continuously differentiable.
-"""
+They hold their first value before they begin and their last one after they end, and are twice continuously differentiable."""
 
 from __future__ import annotations
 
@@ -26,24 +25,20 @@ SAME_CYCLE = 1e-6  # of a cycle, for rounded times
 class TargetMotion(NamedTuple):
     """Target of a task, its velocity and acceleration, at one time or several.
 
-    Attributes
-    ----------
-    target : (..., n), (..., 3, 3) or (..., 4, 4) array
-        Positions, rotations or poses, in the units of the reference.
-    velocity, acceleration : (..., n) array
-        Their rates per s and s^2. Of rotations n = 3, the angular velocity, rad/s, and acceleration, in world axes; of poses n = 6,
-        linear, then angular, as the rows of FramePoseTask.
+    Attributes:
+        target: (..., n), (..., 3, 3) or (..., 4, 4) array, positions, rotations or poses, in the units of the reference.
+        velocity, acceleration: (..., n) array, their rates per s and s^2. Of rotations n = 3, the angular velocity, rad/s, and
+            acceleration, in world axes; of poses n = 6, linear, then angular, as the rows of FramePoseTask.
 
-    Examples
-    --------
-    A task of a moving target:
+    Examples:
+        A task of a moving target:
 
-    >>> from dataclasses import replace
-    >>> task = ff.control.CenterOfMassTask([0.0, 0.0, 0.9])
-    >>> squat = ff.control.MinimumJerkReference([0.0, 0.0, 0.9], [0.0, 0.0, 0.6], duration=2.0)
-    >>> moving = replace(task, **squat(1.0)._asdict())
-    >>> moving.target.round(3), moving.velocity.round(3)
-    (array([0.  , 0.  , 0.75]), array([ 0.   ,  0.   , -0.281]))
+        >>> from dataclasses import replace
+        >>> task = ff.control.CenterOfMassTask([0.0, 0.0, 0.9])
+        >>> squat = ff.control.MinimumJerkReference([0.0, 0.0, 0.9], [0.0, 0.0, 0.6], duration=2.0)
+        >>> moving = replace(task, **squat(1.0)._asdict())
+        >>> moving.target.round(3), moving.velocity.round(3)
+        (array([0.  , 0.  , 0.75]), array([ 0.   ,  0.   , -0.281]))
     """
 
     target: np.ndarray
@@ -54,15 +49,14 @@ class TargetMotion(NamedTuple):
 class Reference(ABC):
     """Reference: reference(t) is the TargetMotion at the time t (...), s. Your own needs the method `at`.
 
-    Examples
-    --------
-    >>> class Fall(ff.control.Reference):
-    ...     def at(self, t):
-    ...         g = np.broadcast_to(-9.81, (*t.shape, 1))
-    ...         return ff.control.TargetMotion(0.5 * g * t[..., None] ** 2, g * t[..., None], g)
-    >>> Fall()([0.0, 1.0]).target
-    array([[-0.   ],
-           [-4.905]])
+    Examples:
+        >>> class Fall(ff.control.Reference):
+        ...     def at(self, t):
+        ...         g = np.broadcast_to(-9.81, (*t.shape, 1))
+        ...         return ff.control.TargetMotion(0.5 * g * t[..., None] ** 2, g * t[..., None], g)
+        >>> Fall()([0.0, 1.0]).target
+        array([[-0.   ],
+               [-4.905]])
     """
 
     @abstractmethod
@@ -92,29 +86,22 @@ class SampledReference:
 class MinimumJerkReference(Reference):
     """Reference from point to point, at rest before and after: the quintic polynomial of minimum jerk.
 
-    Parameters
-    ----------
-    start, end : (n,) array
-        In any unit.
-    duration : float
-        s.
-    begin : float, optional
-        Time at which it leaves the start, s.
-
-    Notes
-    -----
     Flash and Hogan, "The coordination of arm movements: an experimentally confirmed mathematical model", Journal of Neuroscience
     5(7), 1985: with u = (t - begin) / duration, the share done is 10 u^3 - 15 u^4 + 6 u^5.
 
-    Examples
-    --------
-    >>> reference = ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)
-    >>> reference([0.0, 2.0, 5.0]).target
-    array([[0., 1.],
-           [1., 1.],
-           [2., 1.]])
-    >>> reference(2.0).velocity
-    array([1.875, 0.   ])
+    Args:
+        start, end: (n,) array, in any unit.
+        duration: float, s.
+        begin: Time at which it leaves the start, s.
+
+    Examples:
+        >>> reference = ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)
+        >>> reference([0.0, 2.0, 5.0]).target
+        array([[0., 1.],
+               [1., 1.],
+               [2., 1.]])
+        >>> reference(2.0).velocity
+        array([1.875, 0.   ])
     """
 
     start: ArrayLike
@@ -137,26 +124,20 @@ class MinimumJerkReference(Reference):
 class WaypointReference(Reference):
     """Reference through waypoints at given times, at rest before the first and after the last: the curve of minimum jerk.
 
-    Parameters
-    ----------
-    times : (k,) array
-        Increasing, s; at least two.
-    waypoints : (k, n) array
-        In any unit.
-
-    Notes
-    -----
     Of all curves that pass the waypoints in time, at rest at both ends, the one of the least integral of the squared jerk is the
     quintic spline (four times continuously differentiable) whose velocity and acceleration vanish at the ends. Like all splines it
     may leave the waypoints' box.
 
-    Examples
-    --------
-    >>> reference = ff.control.WaypointReference([0.0, 1.0, 3.0], [[0.0, 0.0], [1.0, 2.0], [4.0, 0.0]])
-    >>> reference([-1.0, 1.0, 3.0]).target.round(9) + 0.0
-    array([[0., 0.],
-           [1., 2.],
-           [4., 0.]])
+    Args:
+        times: (k,) array, increasing, s; at least two.
+        waypoints: (k, n) array, in any unit.
+
+    Examples:
+        >>> reference = ff.control.WaypointReference([0.0, 1.0, 3.0], [[0.0, 0.0], [1.0, 2.0], [4.0, 0.0]])
+        >>> reference([-1.0, 1.0, 3.0]).target.round(9) + 0.0
+        array([[0., 0.],
+               [1., 2.],
+               [4., 0.]])
     """
 
     times: ArrayLike
@@ -189,31 +170,21 @@ class WaypointReference(Reference):
 class SinusoidReference(Reference):
     """Reference that swings about a point: center + envelope amplitude sin(2 pi frequency (t - begin) + phase).
 
-    Parameters
-    ----------
-    center, amplitude : (n,) array
-        In any unit.
-    frequency : float
-        Hz.
-    ramp : float
-        s in which the envelope rises from 0 to 1, and falls at the end.
-    begin : float, optional
-        s; it rests at the center before.
-    end : float, optional
-        s, at least 2 ramp after the beginning; by default it goes on for ever.
-    phase : float or (n,) array, optional
-        rad; of a circle (0, pi/2).
-
-    Notes
-    -----
     The envelope is the share done of a motion of minimum jerk: position, velocity and acceleration are continuous at all times.
 
-    Examples
-    --------
-    >>> squat = ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)
-    >>> squat([0.0, 2.5]).target
-    array([[0. , 0. , 0.8],
-           [0. , 0. , 0.9]])
+    Args:
+        center, amplitude: (n,) array, in any unit.
+        frequency: float, Hz.
+        ramp: s in which the envelope rises from 0 to 1, and falls at the end.
+        begin: float, s; it rests at the center before.
+        end: s, at least 2 ramp after the beginning; by default it goes on for ever.
+        phase: float or (n,) array, rad; of a circle (0, pi/2).
+
+    Examples:
+        >>> squat = ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)
+        >>> squat([0.0, 2.5]).target
+        array([[0. , 0. , 0.8],
+               [0. , 0. , 0.9]])
     """
 
     center: ArrayLike

@@ -33,42 +33,28 @@ class Regulator:
 
     `error(q, v)`, `command(q, v)` and `tau(q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a state.
 
-    Attributes
-    ----------
-    model : Model
-    inputs : Inputs
-    q0 : (nq,) array
-        Configuration at rest.
-    u0 : (m,) array
-        Inputs that hold it.
-    K : (m, 2 nv) array
-        Gain.
-    P : (2 nv, 2 nv) array
-        The cost to go is x^T P x.
-    poles : (2 nv,) array
-        Eigenvalues of A - B K, 1/s, or per step if dt is given; with a basis (k,), on its states.
-    A : (2 nv, 2 nv) array
-        Of the linearisation about q0, continuous, or sampled if dt is given.
-    B : (2 nv, m) array
-        A column for each input.
-    controllable : Controllability
-        The motions that the inputs can steer.
-    dt : float or None
-        Sample time, s; None in continuous time.
-    basis : (2 nv, k) array or None
-        Orthonormal columns, the states that constraints admit, less the spins left out; None for all states.
-    left_out : tuple of str
-        Names of free spins that the regulator leaves out: see lqr.
+    Attributes:
+        q0: (nq,) array, configuration at rest.
+        u0: (m,) array, inputs that hold it.
+        K: (m, 2 nv) array, gain.
+        P: (2 nv, 2 nv) array; the cost to go is x^T P x.
+        poles: (2 nv,) array, eigenvalues of A - B K, 1/s, or per step if dt is given; with a basis (k,), on its states.
+        A: (2 nv, 2 nv) array of the linearisation about q0, continuous, or sampled if dt is given.
+        B: (2 nv, m) array, a column for each input.
+        controllable: The motions that the inputs can steer.
+        dt: Sample time, s; None in continuous time.
+        basis: (2 nv, k) array or None, orthonormal columns, the states that constraints admit, less the spins left out; None for
+            all states.
+        left_out: Names of free spins that the regulator leaves out: see lqr.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> regulator = ff.control.lqr(model, model.neutral)
-    >>> x = regulator.error([0.1, 0.0], [0.0, 0.2])
-    >>> np.round(x, 6)
-    array([0.1, 0. , 0. , 0.2])
-    >>> bool(np.allclose(regulator.command([0.1, 0.0], [0.0, 0.2]), regulator.u0 - regulator.K @ x))
-    True
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> regulator = ff.control.lqr(model, model.neutral)
+        >>> x = regulator.error([0.1, 0.0], [0.0, 0.2])
+        >>> np.round(x, 6)
+        array([0.1, 0. , 0. , 0.2])
+        >>> bool(np.allclose(regulator.command([0.1, 0.0], [0.0, 0.2]), regulator.u0 - regulator.K @ x))
+        True
     """
 
     model: Model
@@ -121,58 +107,36 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
 
     It minimises the integral, or with a dt the sum over the samples, of x^T state_cost x + du^T input_cost du.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration that the inputs hold at rest (see equilibrium).
-    inputs : Inputs, optional
-        The actuated joints' motors if not given.
-    state_cost : number, (2 nv,) or (2 nv, 2 nv) array, optional
-        Of x = [eta; dv]: a multiple of the identity, a diagonal or a positive semidefinite matrix; that of energy_costs if not
-        given.
-    input_cost : number, (m,) or (m, m) array, optional
-        Of du = u - u0, likewise, positive definite; that of energy_costs if not given.
-    bandwidth : float, optional
-        rad/s, of the costs of energy_costs.
-    dt : float, optional
-        s: the regulator of the system sampled at this step, inputs held between samples; of the continuous system if not given.
-    integrator : {"semi-implicit", "explicit", "rk4"}
-        Of the sampled system, as in step.
-    gravity : (3,) array, optional
-        m/s^2, in the model's place.
-    constraints : ConstraintSet, optional
-        A set that holds, such as contacts. The regulator then acts on the states that it admits (`Regulator.basis`); K x does not
-        depend on the others.
-
-    Returns
-    -------
-    Regulator
-
-    Raises
-    ------
-    InputError
-        Where the inputs cannot hold the posture, or cannot reach a motion that does not decay by itself, naming the forces or
-        motions; for costs that are not (semi)definite or leave such a motion without weight; and as equilibrium.
-
-    Notes
-    -----
     The error x = [eta; dv] has eta = difference(model, q0, q), for a floating base the logarithm of its pose error. The feedback is
     therefore smooth on all attitudes but those half a turn away: no attitude is special, and no angle wraps.
 
     Links that turn freely about their own mass centres (a rod between two balls, about its axis) and that no input reaches are left
     out, if no other motion depends on them: `Regulator.left_out` has their names, K is zero along them.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> upright = np.array([np.pi, 0.0])
-    >>> regulator = ff.control.lqr(model, upright, bandwidth=5.0)
-    >>> regulator.K.shape, bool(regulator.poles.real.max() < 0.0)  # stable
-    ((2, 4), True)
-    >>> motion = ff.sim.simulate(model, upright + 0.1, np.zeros(2), regulator, dt=0.01, duration=4.0)
-    >>> float(np.abs(motion.q[-1] - upright).max().round(3))  # rad
-    0.0
+    Args:
+        q: (nq,) array, configuration that the inputs hold at rest (see equilibrium).
+        inputs: The actuated joints' motors if not given.
+        state_cost: number, (2 nv,) or (2 nv, 2 nv) array of x = [eta; dv]: a multiple of the identity, a diagonal or a positive
+            semidefinite matrix; that of energy_costs if not given.
+        input_cost: number, (m,) or (m, m) array of du = u - u0, likewise, positive definite; that of energy_costs if not given.
+        bandwidth: rad/s, of the costs of energy_costs.
+        dt: float, s: the regulator of the system sampled at this step, inputs held between samples; of the continuous system if not
+            given.
+        integrator: "semi-implicit", "explicit" or "rk4", of the sampled system, as in step.
+        constraints: A set that holds, such as contacts. The regulator then acts on the states that it admits (`Regulator.basis`); K
+            x does not depend on the others.
+    Raises: InputError where the inputs cannot hold the posture, or cannot reach a motion that does not decay by itself, naming the
+    forces or motions; for costs that are not (semi)definite or leave such a motion without weight; and as equilibrium.
+
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> upright = np.array([np.pi, 0.0])
+        >>> regulator = ff.control.lqr(model, upright, bandwidth=5.0)
+        >>> regulator.K.shape, bool(regulator.poles.real.max() < 0.0)  # stable
+        ((2, 4), True)
+        >>> motion = ff.sim.simulate(model, upright + 0.1, np.zeros(2), regulator, dt=0.01, duration=4.0)
+        >>> float(np.abs(motion.q[-1] - upright).max().round(3))  # rad
+        0.0
     """
     inputs = resolve_inputs(model, inputs, constraints)
     n = model.nv

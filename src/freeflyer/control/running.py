@@ -56,15 +56,10 @@ FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre
 class LargestError(NamedTuple):
     """Largest norms of a task's error over a run, 0 for units that it has no rows of.
 
-    Attributes
-    ----------
-    m, rad : float
-
-    Examples
-    --------
-    >>> error = ff.control.run("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
-    >>> error.m, error.rad < 1e-3
-    (0.0, True)
+    Examples:
+        >>> error = ff.control.run("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
+        >>> error.m, error.rad < 1e-3
+        (0.0, True)
     """
 
     m: float
@@ -75,33 +70,22 @@ class LargestError(NamedTuple):
 class ControlRun:
     """Run of a controlled robot.
 
-    Attributes
-    ----------
-    scenario, robot, formulation : str
-    run : Run
-        States, torques, contact forces of the plant, as freeflyer.sim.Run.
-    errors : mapping
-        Of each task by its name (T, m): m, rad; NaN where it was not asked for.
-    tau : (T, n) array
-        Torques of the motors, in the order of `model.actuated`.
-    solve_times : (T,) array
-        Of each control cycle, from state to torque, s.
-    statuses : mapping
-        How many cycles ended with each status.
-    stance : Stance
-        Where it began.
-    angles : mapping
-        Which of the errors of each task (m,) are angles.
-    pushed : bool
-        Whether the scenario pushes the robot.
+    Attributes:
+        run: States, torques, contact forces of the plant, as freeflyer.sim.Run.
+        errors: Of each task by its name (T, m): m, rad; NaN where it was not asked for.
+        tau: (T, n) array, torques of the motors, in the order of `model.actuated`.
+        solve_times: (T,) array of each control cycle, from state to torque, s.
+        statuses: How many cycles ended with each status.
+        stance: Where it began.
+        angles: Which of the errors of each task (m,) are angles.
+        pushed: Whether the scenario pushes the robot.
 
-    Examples
-    --------
-    >>> run = ff.control.run("squat", "humanoid", duration=0.05)
-    >>> run.lost
-    ()
-    >>> run.fell, sorted(run.errors), run.statuses
-    (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
+    Examples:
+        >>> run = ff.control.run("squat", "humanoid", duration=0.05)
+        >>> run.lost
+        ()
+        >>> run.fell, sorted(run.errors), run.statuses
+        (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
     """
 
     scenario: str
@@ -199,51 +183,32 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
         **options: ArrayLike | None) -> ControlRun:  # fmt: skip
     """Run of a scenario in MuJoCo, controlled at a fixed rate.
 
-    Parameters
-    ----------
-    scenario : {"stand", "squat", "reach", "lift", "walk", "swing"} or callable
-        Standing under pushes, squatting, reaching while squatting, lifting one foot after the other, walking, swinging from side
-        to side; or a function of a Stance that makes a Scenario.
-    robot : str or Model
-        A name of freeflyer.robots.make, or a model. Loops are closed.
-    formulation, solver, strict
-        As in Problem.solve.
-    seed : int
-        Of the pushes.
-    dt : float
-        Control period, s.
-    duration : float, optional
-        s; by default the scenario's.
-    q : (nq,) array, optional
-        Where it stands; by default that of stand_on_feet.
-    feet : sequence of Contact, optional
-        By default those of stand_on_feet, which finds them in the file of `path`.
-    sensing : Sensing, optional
-        Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since then.
-    path : path, optional
-        The robot's own MJCF file, which MuJoCo then reads; by default what to_mjcf writes.
-    progress : callable, optional
-        As in simulate_in_mujoco.
-    options
-        Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; of "walk"
-        steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
+    Args:
+        scenario: {"stand", "squat", "reach", "lift", "walk", "swing"} or callable, standing under pushes, squatting, reaching while
+            squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that makes a
+            Scenario.
+        robot: A name of freeflyer.robots.make, or a model. Loops are closed.
+        formulation, solver, strict: As in Problem.solve.
+        seed: Of the pushes.
+        dt: Control period, s.
+        duration: float, s; by default the scenario's.
+        q: (nq,) array, where it stands; by default that of stand_on_feet.
+        feet: By default those of stand_on_feet, which finds them in the file of `path`.
+        sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
+            then.
+        path: The robot's own MJCF file, which MuJoCo then reads; by default what to_mjcf writes.
+        progress: As in simulate_in_mujoco.
+        options: Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; of "walk" steps and
+            step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
 
-    Returns
-    -------
-    ControlRun
+    Raises:
+        UnknownNameError: For other scenarios and robots.
+        InputError: For bad numbers, robots without feet or motors, and postures that do not fit.
 
-    Raises
-    ------
-    UnknownNameError
-        For other scenarios and robots.
-    InputError
-        For bad numbers, robots without feet or motors, and postures that do not fit.
-
-    Examples
-    --------
-    >>> run = ff.control.run("squat", "humanoid", duration=0.02)
-    >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
-    True
+    Examples:
+        >>> run = ff.control.run("squat", "humanoid", duration=0.02)
+        >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
+        True
     """
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):

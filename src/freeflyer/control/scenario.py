@@ -35,23 +35,16 @@ DAMPING_OF_CONTACTS = 20.0  # 1/s
 class Stance:
     """A robot that stands.
 
-    Attributes
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    feet : tuple of Contact
-        On the ground, with points, poses and friction.
-    base : str
-        Link that floats.
-    dt : float
-        Control period, s.
+    Attributes:
+        q: (nq,) array, configuration.
+        feet: On the ground, with points, poses and friction.
+        base: Link that floats.
+        dt: Control period, s.
 
-    Examples
-    --------
-    >>> run = ff.control.run("squat", "humanoid", duration=0.01)
-    >>> run.stance.base, [foot.name for foot in run.stance.feet]
-    ('pelvis', ['left_sole', 'right_sole'])
+    Examples:
+        >>> run = ff.control.run("squat", "humanoid", duration=0.01)
+        >>> run.stance.base, [foot.name for foot in run.stance.feet]
+        ('pelvis', ['left_sole', 'right_sole'])
     """
 
     model: Model
@@ -97,26 +90,22 @@ class Stance:
 class Scenario(ABC):
     """Scenario of a controlled robot; your own needs the method `problem`.
 
-    Attributes
-    ----------
-    stance : Stance
-        Where it begins.
-    duration : float
-        s.
+    Attributes:
+        stance: Where it begins.
+        duration: float, s.
 
-    Examples
-    --------
-    A robot that stands:
+    Examples:
+        A robot that stands:
 
-    >>> class Rest(ff.control.Scenario):
-    ...     def __init__(self, stance):
-    ...         self.stance, self.duration = stance, 0.02
-    ...         self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
-    ...     def problem(self, t, q, v):
-    ...         return self.held
-    >>> run = ff.control.run(Rest, "humanoid")
-    >>> run.fell, len(run.solve_times)
-    (False, 21)
+        >>> class Rest(ff.control.Scenario):
+        ...     def __init__(self, stance):
+        ...         self.stance, self.duration = stance, 0.02
+        ...         self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
+        ...     def problem(self, t, q, v):
+        ...         return self.held
+        >>> run = ff.control.run(Rest, "humanoid")
+        >>> run.fell, len(run.solve_times)
+        (False, 21)
     """
 
     stance: Stance

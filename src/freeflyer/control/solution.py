@@ -25,25 +25,19 @@ from freeflyer.tolerances import CONTROL_MET_TOLERANCE
 class LevelResult:
     """One level of a solution.
 
-    Attributes
-    ----------
-    name : str
-    met : bool
-        Whether all its rows hold.
-    residuals : mapping
-        For each task, contact or limit of the level, by how much its rows are violated (m,).
-    active : tuple of str
-        Limits and cones of the level that hold the solution back.
+    Attributes:
+        met: Whether all its rows hold.
+        residuals: For each task, contact or limit of the level, by how much its rows are violated (m,).
+        active: Limits and cones of the level that hold the solution back.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
-    >>> for level in problem.solve(model.neutral, np.zeros(3)).levels:
-    ...     print(level.name, level.met, list(level.residuals))
-    dynamics True ['dynamics']
-    contacts True []
-    tasks of level 1 True ['PostureTask']
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
+        >>> for level in problem.solve(model.neutral, np.zeros(3)).levels:
+        ...     print(level.name, level.met, list(level.residuals))
+        dynamics True ['dynamics']
+        contacts True []
+        tasks of level 1 True ['PostureTask']
     """
 
     name: str
@@ -58,45 +52,31 @@ class LevelResult:
 class ControlSolution:
     """Solution of a whole-body control problem at one state.
 
-    Attributes
-    ----------
-    tau : (n,) array
-        Torques and forces of the motors, N m and N, in the order of `model.actuated`.
-    a : (nv,) array
-        Accelerations, m/s^2 and rad/s^2.
-    forces : mapping
-        For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
-    status : str
-        "solved": dynamics, contacts and limits hold, and the levels of tasks as well as those above them allow; "relaxed":
-        dynamics, contacts and limits contradict each other and are violated as little as possible, level by level; "stopped":
-        they hold, but the solver stopped before tasks were met as well as they can be; "last solution", "damping": what the
-        controller did instead, for `reason`.
-    reason : str
-        Why it is not "solved"; empty if it is.
-    seconds : float
-        From the state to the torques.
-    iterations : int
-        Of the solver; 0 if no limit was active.
-    formulation : str
-        "full" if the reduced one could not be taken.
-    held : (m,) array or None
-        For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations: the first guess of the next
-        cycle. None if no limit is active.
-    constraints : ConstraintSet or None
-        Of the contacts.
-    q : (nq,) array or None
-        The configuration.
-    asked : tuple or None
-        The program, what it was given, and its unknowns: what `levels` is made of when it is asked for.
+    Attributes:
+        tau: (n,) array, torques and forces of the motors, N m and N, in the order of `model.actuated`.
+        a: (nv,) array, accelerations, m/s^2 and rad/s^2.
+        forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
+        status: "solved": dynamics, contacts and limits hold, and the levels of tasks as well as those above them allow; "relaxed":
+            dynamics, contacts and limits contradict each other and are violated as little as possible, level by level; "stopped":
+            they hold, but the solver stopped before tasks were met as well as they can be; "last solution", "damping": what the
+            controller did instead, for `reason`.
+        reason: Why it is not "solved"; empty if it is.
+        seconds: From the state to the torques.
+        iterations: Of the solver; 0 if no limit was active.
+        formulation: "full" if the reduced one could not be taken.
+        held: (m,) array or None, for each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations: the
+            first guess of the next cycle. None if no limit is active.
+        constraints: Of the contacts.
+        q: (nq,) array or None, the configuration.
+        asked: The program, what it was given, and its unknowns: what `levels` is made of when it is asked for.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-    >>> com = ff.control.CenterOfMassTask(ff.center_of_mass(model, q))
-    >>> solution = ff.control.Problem(model, tasks=[com], contacts=feet).solve(q, np.zeros(model.nv))
-    >>> solution.status, solution.tau.shape, list(solution.forces)[:2]
-    ('solved', (12,), ['front_left_foot', 'front_right_foot'])
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+        >>> com = ff.control.CenterOfMassTask(ff.center_of_mass(model, q))
+        >>> solution = ff.control.Problem(model, tasks=[com], contacts=feet).solve(q, np.zeros(model.nv))
+        >>> solution.status, solution.tau.shape, list(solution.forces)[:2]
+        ('solved', (12,), ['front_left_foot', 'front_right_foot'])
     """
 
     tau: np.ndarray

@@ -1,15 +1,14 @@
 """Problems of whole-body control from files: tasks, contacts and limits of a robot that stands, in YAML.
 
-    tasks:
-      - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it
-      - frame_orientation: {frame: pelvis}
-      - posture: {level: 2, weight: 0.1}
-    contacts:
-      - surface: left_sole                             # or {frame: left_sole, friction: 0.7}
-      - point: toe
-    limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
-    friction: 0.6                                      # and other numbers of control.Problem
-"""
+tasks:
+  - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it
+  - frame_orientation: {frame: pelvis}
+  - posture: {level: 2, weight: 0.1}
+contacts:
+  - surface: left_sole                             # or {frame: left_sole, friction: 0.7}
+  - point: toe
+limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
+friction: 0.6                                      # and other numbers of control.Problem"""
 
 from __future__ import annotations
 
@@ -57,29 +56,17 @@ KEYS = ("tasks", "contacts", "limits", "bilateral", *NUMBERS)
 def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> Problem:
     """Problem of whole-body control from a YAML file, for a robot that stands at a posture.
 
-    Parameters
-    ----------
-    path : path
-    model : Model
-    q : (nq,) array
-        The posture, from which tasks take their targets.
+    Args:
+        path: path.
+        q: (nq,) array, the posture, from which tasks take their targets.
+    Raises: FileError for what is no such file, and for tasks, contacts, limits and numbers that the problem refuses.
 
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    FileError
-        For what is no such file, and for tasks, contacts, limits and numbers that the problem refuses.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> text = "tasks:\\n - center_of_mass: {stiffness: 50}\\ncontacts:\\n - surface: left_sole\\n - surface: right_sole\\n"
-    >>> _ = open("stance.yaml", "w").write(text)
-    >>> ff.control.read_problem("stance.yaml", model, ff.robots.standing_posture(model))
-    Problem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> text = "tasks:\\n - center_of_mass: {stiffness: 50}\\ncontacts:\\n - surface: left_sole\\n - surface: right_sole\\n"
+        >>> _ = open("stance.yaml", "w").write(text)
+        >>> ff.control.read_problem("stance.yaml", model, ff.robots.standing_posture(model))
+        Problem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
     """
     q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
     content = _mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where)

@@ -15,23 +15,18 @@ from freeflyer.model.model import Model
 class StateTerms:
     """Terms of one state, with frames by name: what tasks and limits take their rows from.
 
-    Attributes
-    ----------
-    model : Model
-        A tree or a closed model.
-    q : (nq,) array
-    v : (nv,) array
-    terms : AllTerms
-        Motions of frames in mixed expression.
-    places : mapping
-        The number of each frame in `terms`, by its name.
+    Attributes:
+        model: A tree or a closed model.
+        q: (nq,) array.
+        v: (nv,) array.
+        terms: Motions of frames in mixed expression.
+        places: The number of each frame in `terms`, by its name.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(18), ff.frame_set(model, "front_left_foot"))
-    >>> at.pose("front_left_foot").shape, at.jacobian("front_left_foot").shape, at.bias("front_left_foot").shape
-    ((4, 4), (6, 18), (6,))
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(18), ff.frame_set(model, "front_left_foot"))
+        >>> at.pose("front_left_foot").shape, at.jacobian("front_left_foot").shape, at.bias("front_left_foot").shape
+        ((4, 4), (6, 18), (6,))
     """
 
     model: Model

@@ -5,8 +5,7 @@ Khadiv, Herzog, Moosavian and Righetti, "Walking control based on step timing ad
 
     xi(end) = p + (xi - p) e^(omega (end - t)),
 
-and the foot in the air lands farther by what xi(end) is off its plan, which then goes on displaced by as much.
-"""
+and the foot in the air lands farther by what xi(end) is off its plan, which then goes on displaced by as much."""
 
 from __future__ import annotations
 
@@ -23,14 +22,10 @@ SETTLED = 0.85  # share of a swing after which its foot lands where it was aimed
 class StepAdjustment:
     """Displacements, over one run, of a plan and its feet: (3,), m, world axes.
 
-    Attributes
-    ----------
-    plan_shift : (3,) array
-        Of the plan of the centre of mass in this phase.
-    foot_shifts : dict
-        Of each foot on the ground.
-    aim : (3,) array
-        Of the next place of the foot in the air.
+    Attributes:
+        plan_shift: (3,) array of the plan of the centre of mass in this phase.
+        foot_shifts: Of each foot on the ground.
+        aim: (3,) array of the next place of the foot in the air.
     """
 
     def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:

@@ -37,9 +37,8 @@ FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves 
 class Stepping(Scenario):
     """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan.
 
-    Over a line between two point feet the DCM cannot be led across the line: footholds move with its error there. Over a foot
-    that is a line they do so by `StepAdjustment`, whose plan moves with them.
-    """
+    Over a line between two point feet the DCM cannot be led across the line: footholds move with its error there. Over a foot that
+    is a line they do so by `StepAdjustment`, whose plan moves with them."""
 
     stance: Stance
     duration: float

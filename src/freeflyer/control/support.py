@@ -15,27 +15,16 @@ from freeflyer.errors import InputError, format_value
 def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
     """Support polygon of feet: the convex hull of their points, seen from above.
 
-    Parameters
-    ----------
-    feet : sequence of Contact
-        With points and poses, as freeflyer.contacts.held_feet gives them.
+    Args:
+        feet: With points and poses, as freeflyer.contacts.held_feet gives them.
+    Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
+    Raises: InputError for no feet, and feet without points or poses.
 
-    Returns
-    -------
-    (m, 2) array
-        Corners counter-clockwise, m, world axes; of points on one line its two ends.
-
-    Raises
-    ------
-    InputError
-        For no feet, and feet without points or poses.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
-    >>> ff.control.support_polygon(feet).shape, ff.control.support_polygon(feet[:1]).round(2).max(axis=0)
-    ((4, 2), array([0.16, 0.15]))
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> ff.control.support_polygon(feet).shape, ff.control.support_polygon(feet[:1]).round(2).max(axis=0)
+        ((4, 2), array([0.16, 0.15]))
     """
     return convex_polygon(np.vstack([ground_points(foot) for foot in check_held(feet)])[:, :2])
 

@@ -5,8 +5,7 @@ The error e (m,) of a task changes with J v while its target rests. A task asks 
     J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
 
 of papers/000 and 003, where `velocity` and `acceleration` are those of its target. Tasks are frozen values: another target is
-another task (`dataclasses.replace`).
-"""
+another task (`dataclasses.replace`)."""
 
 from __future__ import annotations
 
@@ -44,36 +43,29 @@ BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user'
 class Task(ABC):
     """Task of a controller or of inverse kinematics; your own needs the methods `error` and `jacobian`.
 
-    Parameters
-    ----------
-    level : int
-        Priority, 0 or more: a lower number goes first, strictly. Tasks of one level share their errors by weight.
-    weight : float or (m,) array
-        Of the squared errors; rows of weight 0 are left out.
-    stiffness : float
-        1/s^2, of the error.
-    damping : float, optional
-        1/s, of the error's rate; by default critical, 2 sqrt(stiffness).
-    velocity, acceleration : (m,) array, optional
-        Of the target, in the rows of the error; by default it rests.
+    Args:
+        level: Priority, 0 or more: a lower number goes first, strictly. Tasks of one level share their errors by weight.
+        weight: float or (m,) array of the squared errors; rows of weight 0 are left out.
+        stiffness: 1/s^2, of the error.
+        damping: 1/s, of the error's rate; by default critical, 2 sqrt(stiffness).
+        velocity, acceleration: (m,) array of the target, in the rows of the error; by default it rests.
 
-    Examples
-    --------
-    A task of one's own: the hands of an arm keep a distance.
+    Examples:
+        A task of one's own: the hands of an arm keep a distance.
 
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, eq=False)
-    ... class Reach(ff.control.Task):
-    ...     distance: float
-    ...     def error(self, model, q):
-    ...         return np.array([np.linalg.norm(ff.frame_pose(model, q, "tip")[:3, 3]) - self.distance])
-    ...     def jacobian(self, model, q):
-    ...         p = ff.frame_pose(model, q, "tip")[:3, 3]
-    ...         return (p / np.linalg.norm(p))[None] @ ff.frame_jacobian(model, q, "tip", "mixed")[:3]
-    >>> model = ff.robots.chain(4)
-    >>> found = ff.control.inverse_kinematics(model, [Reach(0.25)], 0.1 * np.ones(4))
-    >>> round(float(np.linalg.norm(ff.frame_pose(model, found.q, "tip")[:3, 3])), 6)
-    0.25
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True, eq=False)
+        ... class Reach(ff.control.Task):
+        ...     distance: float
+        ...     def error(self, model, q):
+        ...         return np.array([np.linalg.norm(ff.frame_pose(model, q, "tip")[:3, 3]) - self.distance])
+        ...     def jacobian(self, model, q):
+        ...         p = ff.frame_pose(model, q, "tip")[:3, 3]
+        ...         return (p / np.linalg.norm(p))[None] @ ff.frame_jacobian(model, q, "tip", "mixed")[:3]
+        >>> model = ff.robots.chain(4)
+        >>> found = ff.control.inverse_kinematics(model, [Reach(0.25)], 0.1 * np.ones(4))
+        >>> round(float(np.linalg.norm(ff.frame_pose(model, found.q, "tip")[:3, 3])), 6)
+        0.25
     """
 
     level: int = 1

@@ -29,31 +29,21 @@ class Tracker:
     `error(k, q, v)`, `command(k, q, v)` and `tau(k, q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a
     state at sample k; `tau_at(t, q, v)` are those at the time t (s) after the first sample.
 
-    Attributes
-    ----------
-    model : Model
-    inputs : Inputs
-    q0 : (N + 1, nq) array
-        Configurations.
-    v0 : (N + 1, nv) array
-        Velocities.
-    u0 : (N, m) array
-        Inputs, held over each step.
-    K : (N, m, 2 nv) array
-        Gains.
-    P : (N + 1, 2 nv, 2 nv) array
-        The cost to go from each sample is x^T P x.
-    dt : float
-        Time between samples, s.
+    Attributes:
+        q0: (N + 1, nq) array, configurations.
+        v0: (N + 1, nv) array, velocities.
+        u0: (N, m) array, inputs, held over each step.
+        K: (N, m, 2 nv) array, gains.
+        P: (N + 1, 2 nv, 2 nv) array, the cost to go from each sample is x^T P x.
+        dt: Time between samples, s.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)
-    >>> tracker = ff.control.track(model, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
-    >>> tracker.K.shape, tracker.P.shape
-    ((10, 2, 4), (11, 4, 4))
-    >>> bool(np.allclose(tracker.tau_at(0.035, [0.1, 0.0], [0.0, 0.0]), -tracker.K[3] @ [0.1, 0.0, 0.0, 0.0]))
-    True
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> tracker = ff.control.track(model, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
+        >>> tracker.K.shape, tracker.P.shape
+        ((10, 2, 4), (11, 4, 4))
+        >>> bool(np.allclose(tracker.tau_at(0.035, [0.1, 0.0], [0.0, 0.0]), -tracker.K[3] @ [0.1, 0.0, 0.0, 0.0]))
+        True
     """
 
     model: Model
@@ -93,55 +83,32 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
           gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
     """The time-varying linear-quadratic regulator along a trajectory, by the discrete Riccati recursion.
 
-    Parameters
-    ----------
-    model : Model
-    q : (N + 1, nq) array
-        Configurations of a trajectory that the robot can follow: each sample is where the step before leads.
-    v : (N + 1, nv) array
-        Velocities.
-    u : (N, m) array
-        Inputs, held over each step.
-    dt : float
-        Time between samples, s.
-    inputs : Inputs, optional
-        The actuated joints' motors if not given.
-    state_cost, input_cost : number or array, optional
-        As in lqr, summed over the samples; those of energy_costs, if not given, at the first sample.
-    final_cost : number, (2 nv,) or (2 nv, 2 nv) array, optional
-        Of the last state; state_cost / dt if not given, the cost of a second in it.
-    bandwidth : float, optional
-        rad/s, of the costs of energy_costs.
-    integrator : {"semi-implicit", "explicit", "rk4"}
-        Of the trajectory, as in step.
-    gravity : (3,) array, optional
-        m/s^2, in the model's place.
-
-    Returns
-    -------
-    Tracker
-
-    Raises
-    ------
-    InputError
-        For a trajectory whose samples are not joined by steps, naming the sample; for wrong shapes, numbers and costs; and as
-        equilibrium.
-
-    Notes
-    -----
     P_k is computed in Joseph's form, in which it stays symmetric and definite.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(2, base="fixed")
-    >>> q, v, u = [np.array([0.5, 0.0])], [np.zeros(2)], np.zeros((100, 2))
-    >>> for k in range(100):  # falls freely for a second
-    ...     q_next, v_next = ff.step(model, q[-1], v[-1], u[k], 0.01)
-    ...     q, v = [*q, q_next], [*v, v_next]
-    >>> tracker = ff.control.track(model, q, v, u, 0.01, bandwidth=5.0)
-    >>> motion = ff.sim.simulate(model, q[0] + 0.05, v[0], tracker, dt=0.01, duration=1.0, integrator="semi-implicit")
-    >>> bool(np.abs(motion.q[-1] - q[-1]).max() < 0.01)  # rad, of 0.05 at first
-    True
+    Args:
+        q: (N + 1, nq) array, configurations of a trajectory that the robot can follow: each sample is where the step before leads.
+        v: (N + 1, nv) array, velocities.
+        u: (N, m) array, inputs, held over each step.
+        dt: Time between samples, s.
+        inputs: The actuated joints' motors if not given.
+        state_cost, input_cost: As in lqr, summed over the samples; those of energy_costs, if not given, at the first sample.
+        final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; state_cost / dt if not given, the cost of a second in
+            it.
+        bandwidth: rad/s, of the costs of energy_costs.
+        integrator: "semi-implicit", "explicit" or "rk4", of the trajectory, as in step.
+    Raises: InputError for a trajectory whose samples are not joined by steps, naming the sample; for wrong shapes, numbers and
+    costs; and as equilibrium.
+
+    Examples:
+        >>> model = ff.robots.chain(2, base="fixed")
+        >>> q, v, u = [np.array([0.5, 0.0])], [np.zeros(2)], np.zeros((100, 2))
+        >>> for k in range(100):  # falls freely for a second
+        ...     q_next, v_next = ff.step(model, q[-1], v[-1], u[k], 0.01)
+        ...     q, v = [*q, q_next], [*v, v_next]
+        >>> tracker = ff.control.track(model, q, v, u, 0.01, bandwidth=5.0)
+        >>> motion = ff.sim.simulate(model, q[0] + 0.05, v[0], tracker, dt=0.01, duration=1.0, integrator="semi-implicit")
+        >>> bool(np.abs(motion.q[-1] - q[-1]).max() < 0.01)  # rad, of 0.05 at first
+        True
     """
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)

@@ -24,19 +24,17 @@ b, joints = slice(0, BASE), slice(BASE, None)
 class Blocks(NamedTuple):
     """Blocks of a matrix (..., nv, nv) in base and joint velocities, as `blocks` returns them.
 
-    Attributes
-    ----------
-    b : (..., 6, 6) array
-    bq : (..., 6, n) array
-    qb : (..., n, 6) array
-    q : (..., n, n) array
+    Attributes:
+        b: (..., 6, 6) array.
+        bq: (..., 6, n) array.
+        qb: (..., n, 6) array.
+        q: (..., n, n) array.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> M = ff.decoupling.blocks(model, ff.mass_matrix(model, model.neutral))
-    >>> M.b.shape, M.bq.shape, M.qb.shape, M.q.shape
-    ((6, 6), (6, 7), (7, 6), (7, 7))
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> M = ff.decoupling.blocks(model, ff.mass_matrix(model, model.neutral))
+        >>> M.b.shape, M.bq.shape, M.qb.shape, M.q.shape
+        ((6, 6), (6, 7), (7, 6), (7, 7))
     """
 
     b: np.ndarray
@@ -52,27 +50,16 @@ class Blocks(NamedTuple):
 def blocks(model: Model, matrix: ArrayLike) -> Blocks:
     """Blocks M_bb, M_bq, M_qb, M_qq of a mass or Coriolis matrix of a floating robot: (2.50), (3.38).
 
-    Parameters
-    ----------
-    model : Model
-    matrix : (..., nv, nv) array
+    Args:
+        matrix: (..., nv, nv) array.
+    Returns: Blocks. Views.
+    Raises: InputError for a robot that does not float, and for other shapes.
 
-    Returns
-    -------
-    Blocks
-        Views.
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float, and for other shapes.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> C = ff.decoupling.coriolis_matrix(model, model.neutral, np.ones(model.nv), "hamel")
-    >>> ff.decoupling.blocks(model, C).bq.shape
-    (6, 7)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> C = ff.decoupling.coriolis_matrix(model, model.neutral, np.ones(model.nv), "hamel")
+        >>> ff.decoupling.blocks(model, C).bq.shape
+        (6, 7)
     """
     check_floating(model)
     A = finite_array("matrix", matrix)
@@ -146,19 +133,15 @@ def frame_from_base(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 class LinkJacobian(NamedTuple):
     """Link twist Jacobian of a frame, as `link_jacobian` returns it.
 
-    Attributes
-    ----------
-    A_jb : (..., 6, 6) array
-        Adjoint from the base's axes to the frame's.
-    J_jq : (..., 6, n) array
-        Twist of the frame relative to the base for each joint velocity, in the frame's axes.
+    Attributes:
+        A_jb: (..., 6, 6) array, adjoint from the base's axes to the frame's.
+        J_jq: (..., 6, n) array, twist of the frame relative to the base for each joint velocity, in the frame's axes.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> J = ff.decoupling.link_jacobian(model, model.neutral, "end_effector")
-    >>> J.A_jb.shape, J.J_jq.shape
-    ((6, 6), (6, 7))
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> J = ff.decoupling.link_jacobian(model, model.neutral, "end_effector")
+        >>> J.A_jb.shape, J.J_jq.shape
+        ((6, 6), (6, 7))
     """
 
     A_jb: np.ndarray
@@ -172,31 +155,14 @@ class LinkJacobian(NamedTuple):
 def link_jacobian(model: Model, q: ArrayLike, frame: str) -> LinkJacobian:
     """Link twist Jacobian (2.23), (2.39) of a frame j: nu_j = A_jb nu_b + J_jq qdot, twists in the axes of their frames.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
+    Raises: InputError for a robot that does not float.
 
-    Returns
-    -------
-    LinkJacobian
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float.
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> J = ff.decoupling.link_jacobian(model, q, "end_effector")
-    >>> bool(np.allclose(J.A_jb @ v[:6] + J.J_jq @ v[6:], ff.frame_velocity(model, q, v, "end_effector")))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> J = ff.decoupling.link_jacobian(model, q, "end_effector")
+        >>> bool(np.allclose(J.A_jb @ v[:6] + J.J_jq @ v[6:], ff.frame_velocity(model, q, v, "end_effector")))
+        True
     """
     check_floating(model)
     J = frame_jacobian(model, q, frame)

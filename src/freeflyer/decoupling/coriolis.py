@@ -24,39 +24,22 @@ FORMS: tuple[Form, ...] = ("passive", "hamel", "newton-euler")
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "passive") -> np.ndarray:
     """Coriolis matrix C with C v = bias - gravity forces, in one of three forms; for any robot.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    form : {"passive", "hamel", "newton-euler"}
-        "hamel": papers/004 (3.39), the only one that decouples the base. "newton-euler": (3.41), which (3.82) takes for the passive
-        one: Mdot = C + C^T. "passive": as freeflyer.coriolis_matrix, Mdot = C + C^T also, of the robot as a cloud of particles.
-
-    Returns
-    -------
-    (..., nv, nv) array
-        C v is in N and N m. `blocks` splits it.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities, quaternions of other than unit length, and other forms.
-
-    Notes
-    -----
     Proposition 3.1.1: C v is the same in all. Of a closed model it is G^T (C G + M Gdot), v = G u: the rows of the base are those
     of its own Hamel equations. "hamel" and "passive" are compiled, "newton-euler" is written to be read.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> forces = [ff.decoupling.coriolis_matrix(model, q, v, form) @ v for form in ("passive", "hamel", "newton-euler")]
-    >>> bool(np.allclose(forces[0], forces[1]) and np.allclose(forces[1], forces[2]))
-    True
+    Args:
+        form: "passive", "hamel" or "newton-euler". "hamel": papers/004 (3.39), the only one that decouples the base.
+            "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as freeflyer.coriolis_matrix,
+            Mdot = C + C^T also, of the robot as a cloud of particles.
+    Returns: (..., nv, nv) array; C v is in N and N m. `blocks` splits it.
+    Raises: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, and other forms.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> forces = [ff.decoupling.coriolis_matrix(model, q, v, form) @ v for form in ("passive", "hamel", "newton-euler")]
+        >>> bool(np.allclose(forces[0], forces[1]) and np.allclose(forces[1], forces[2]))
+        True
     """
     if form != "newton-euler":
         if not isinstance(form, str) or form not in equations.FORMS:

@@ -30,28 +30,20 @@ class Decoupled(NamedTuple):
     v_x = T_x (nu_b + M_bb^-1 M_bq qdot), v_y = T_y qdot. The blocks are properties, views of these arrays: M_x, M_y, C_x, C_xy,
     C_yx, C_y; so are the transform T and its rate T_rate.
 
-    Attributes
-    ----------
-    mass_matrix : (..., nv, nv) array
-        M_T, blocks M_x and M_y on its diagonal, symmetric.
-    coriolis_matrix : (..., nv, nv) array
-        C_T.
-    base_map : (..., 6, nv) array
-        The first rows of T: [T_x, T_x M_bb^-1 M_bq].
-    base_map_rate : (..., 6, nv) array
-        Its rate of change.
-    joint_map : (..., n, n) array or None
-        T_y; None for the unit matrix.
-    joint_map_rate : (..., n, n) array or None
-        Its rate of change; None for zero.
+    Attributes:
+        mass_matrix: (..., nv, nv) array, M_T, blocks M_x and M_y on its diagonal, symmetric.
+        coriolis_matrix: (..., nv, nv) array, C_T.
+        base_map: (..., 6, nv) array, the first rows of T: [T_x, T_x M_bb^-1 M_bq].
+        base_map_rate: (..., 6, nv) array, its rate of change.
+        joint_map: (..., n, n) array or None, T_y; None for the unit matrix.
+        joint_map_rate: (..., n, n) array or None, its rate of change; None for zero.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> d = ff.decoupling.decouple(model, q, v)
-    >>> d.M_x.shape, d.M_y.shape, d.T.shape
-    ((6, 6), (7, 7), (13, 13))
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> d = ff.decoupling.decouple(model, q, v)
+        >>> d.M_x.shape, d.M_y.shape, d.T.shape
+        ((6, 6), (7, 7), (13, 13))
     """
 
     mass_matrix: np.ndarray
@@ -118,51 +110,32 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
              form: Form = "hamel") -> Decoupled:  # fmt: skip
     """Equations of motion in v_x = T_x (nu_b + M_bb^-1 M_bq qdot) and v_y = T_y qdot, whose mass matrix is block-diagonal.
 
-    Parameters
-    ----------
-    model : Model
-        A floating robot, a tree or closed.
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    T_x : (..., 6, 6) array or tuple, optional
-        Constant, or a tuple (T_x, its rate), as frame_map and momentum_map return it. None: the unit matrix; v_x is then the locked
-        velocity in the base's axes.
-    T_y : (..., n, n) array or tuple, optional
-        The same of the joints.
-    form : {"hamel", "newton-euler", "passive"}
-        Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy = 0, Proposition 3.3.1. The others are passive:
-        C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about "newton-euler", (3.82); "passive" is faster.
-
-    Returns
-    -------
-    Decoupled
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float on one free joint, singular maps, wrong shapes, NaN, infinities, quaternions of other than
-        unit length.
-
-    Notes
-    -----
     papers/004, (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84) lacks the
-    sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y: here the term is -M_y Tdot_y T_y^-1, as in (A.5d).
-    Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are closed,
-    q are the independent velocities.
+    sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y: here the term is -M_y Tdot_y T_y^-1, as in (A.5d). Without
+    maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are closed, q are
+    the independent velocities.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> d = ff.decoupling.decouple(model, q, v)
-    >>> bool(np.allclose(d.C_xy, 0.0)), round(float(d.M_x[0, 0]), 3)     # kg
-    (True, 481.0)
-    >>> a = ff.forward_dynamics(model, q, v, np.zeros(model.nv))
-    >>> dv_x = (d.T @ a + d.T_rate @ v)[:6]
-    >>> bool(np.allclose(d.M_x @ dv_x + d.C_x @ (d.T @ v)[:6], 0.0, atol=1e-9))   # the joints do not move the base's equation
-    True
+    Args:
+        model: A floating robot, a tree or closed.
+        T_x: (..., 6, 6) array or tuple, constant, or a tuple (T_x, its rate), as frame_map and momentum_map return it. None: the
+            unit matrix; v_x is then the locked velocity in the base's axes.
+        T_y: (..., n, n) array or tuple, the same of the joints.
+        form: "hamel", "newton-euler" or "passive". Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy = 0,
+            Proposition 3.3.1. The others are passive: C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about
+            "newton-euler", (3.82); "passive" is faster.
+    Raises: InputError for a robot that does not float on one free joint, singular maps, wrong shapes, NaN, infinities, quaternions
+    of other than unit length.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> d = ff.decoupling.decouple(model, q, v)
+        >>> bool(np.allclose(d.C_xy, 0.0)), round(float(d.M_x[0, 0]), 3)     # kg
+        (True, 481.0)
+        >>> a = ff.forward_dynamics(model, q, v, np.zeros(model.nv))
+        >>> dv_x = (d.T @ a + d.T_rate @ v)[:6]
+        >>> bool(np.allclose(d.M_x @ dv_x + d.C_x @ (d.T @ v)[:6], 0.0, atol=1e-9))   # the joints do not move the base's equation
+        True
     """
     try:
         found = _decoupled(model, q, v, form)
@@ -239,24 +212,18 @@ def _mapped(d: Decoupled, T_x: Any, T_y: Any) -> Decoupled:
 class Invariance(NamedTuple):
     """Coupling of the base's equation to the joints, as `invariance` returns it.
 
-    Attributes
-    ----------
-    residual : (..., 6) array
-        C_x v_x + C_xy v_y.
-    coupling : (..., 6) array
-        C_xy v_y.
-    invariant : (...) bool array
-        Whether the residual is zero to rounding: without forces v_x does not change.
-    decoupled : (...) bool array
-        Whether the coupling is zero to rounding.
+    Attributes:
+        residual: (..., 6) array, C_x v_x + C_xy v_y.
+        coupling: (..., 6) array, C_xy v_y.
+        invariant: (...) bool array; whether the residual is zero to rounding: without forces v_x does not change.
+        decoupled: (...) bool array; whether the coupling is zero to rounding.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> found = ff.decoupling.invariance(model, q, v, T_x=ff.decoupling.frame_map(model, q, v, frame="satellite"))
-    >>> bool(found.invariant), bool(found.decoupled)
-    (False, True)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> found = ff.decoupling.invariance(model, q, v, T_x=ff.decoupling.frame_map(model, q, v, frame="satellite"))
+        >>> bool(found.invariant), bool(found.decoupled)
+        (False, True)
     """
 
     residual: np.ndarray
@@ -273,32 +240,18 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
                form: Form = "hamel") -> Invariance:  # fmt: skip
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
-    Parameters
-    ----------
-    model, q, v, T_x, T_y, form
-        As in decouple.
+    Args:
+        model, q, v, T_x, T_y, form: As in decouple.
+    Raises: InputError as decouple.
+    Source: papers/004, section 1.3.1 and (3.85).
 
-    Returns
-    -------
-    Invariance
-
-    Raises
-    ------
-    InputError
-        As decouple.
-
-    Notes
-    -----
-    papers/004, section 1.3.1 and (3.85).
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> momentum = ff.decoupling.momentum_map(model, q, v)
-    >>> found = ff.decoupling.invariance(model, q, v, T_x=momentum, form="passive")
-    >>> bool(found.invariant), bool(found.decoupled)
-    (True, False)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> momentum = ff.decoupling.momentum_map(model, q, v)
+        >>> found = ff.decoupling.invariance(model, q, v, T_x=momentum, form="passive")
+        >>> bool(found.invariant), bool(found.decoupled)
+        (True, False)
     """
     d = decouple(model, q, v, T_x=T_x, T_y=T_y, form=form)
     v = finite_row(model, "v", v, "u")

@@ -1,9 +1,8 @@
 """External and internal motion of a floating robot: papers/004, section 3.3.4, (3.87)-(3.96).
 
-The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with
-N = M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make
-the latter.
-"""
+The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with N =
+M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make the
+latter."""
 
 from __future__ import annotations
 
@@ -40,34 +39,18 @@ from freeflyer.tolerances import SINGULAR_MAP
 def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | None = CENTER) -> np.ndarray:
     """External velocity of a frame: the locked velocity of the robot, expressed there.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str or None, optional
-        As in locked_velocity; the centre of mass in world axes if not given: (3.95).
+    Args:
+        frame: As in locked_velocity; the centre of mass in world axes if not given: (3.95).
+    Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
+    Raises: InputError, UnknownNameError as locked_velocity.
 
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular] in the frame's axes, m/s and rad/s.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> external = ff.decoupling.external_velocity(model, q, v, "end_effector")
-    >>> internal = ff.decoupling.internal_velocity(model, q, v, "end_effector")
-    >>> bool(np.allclose(external + internal, ff.frame_velocity(model, q, v, "end_effector")))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> external = ff.decoupling.external_velocity(model, q, v, "end_effector")
+        >>> internal = ff.decoupling.internal_velocity(model, q, v, "end_effector")
+        >>> bool(np.allclose(external + internal, ff.frame_velocity(model, q, v, "end_effector")))
+        True
     """
     return locked_velocity(model, q, v, frame=frame)
 
@@ -76,32 +59,16 @@ def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | Non
 def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
     """Internal velocity J_int qdot of a frame: its twist less its external velocity, which the joints alone make.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str
-        Of the robot.
+    Args:
+        frame: Of the robot.
+    Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
+    Raises: InputError, UnknownNameError as locked_velocity.
 
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular] in the frame's axes, m/s and rad/s.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.r_[np.ones(6), np.zeros(7)]       # joints at rest
-    >>> ff.decoupling.internal_velocity(model, q, v, "end_effector").tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.r_[np.ones(6), np.zeros(7)]       # joints at rest
+        >>> ff.decoupling.internal_velocity(model, q, v, "end_effector").tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     check_floating(model)
     v = finite_row(model, "v", v, "u")
@@ -112,30 +79,15 @@ def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> n
 def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """External Jacobian A_jb [1, N] of a frame of the robot: times v it is the external velocity.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
+    Returns: (..., 6, nv) array, in the frame's axes.
+    Raises: InputError, UnknownNameError as link_jacobian.
 
-    Returns
-    -------
-    (..., 6, nv) array
-        In the frame's axes.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As link_jacobian.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> J = ff.decoupling.external_jacobian(model, q, "end_effector")
-    >>> bool(np.allclose(J @ v, ff.decoupling.external_velocity(model, q, v, "end_effector")))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> J = ff.decoupling.external_jacobian(model, q, "end_effector")
+        >>> bool(np.allclose(J @ v, ff.decoupling.external_velocity(model, q, v, "end_effector")))
+        True
     """
     return se3.adjoint(frame_from_base(model, q, frame)) @ base_map_of(model, q)
 
@@ -144,33 +96,16 @@ def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 def internal_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """Internal Jacobian J_int = J_jq - A_jb N of a frame of the robot: times qdot it is the internal velocity. (3.96).
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
-
-    Returns
-    -------
-    (..., 6, n) array
-        In the frame's axes.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As link_jacobian.
-
-    Notes
-    -----
     For the satellite of a space robot with an arm it is -A N: what the arm's motion does to its base; for the tool, the generalised
     Jacobian of a robot without momentum.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> ff.decoupling.internal_jacobian(model, model.neutral, "end_effector").shape
-    (6, 7)
+    Returns: (..., 6, n) array, in the frame's axes.
+    Raises: InputError, UnknownNameError as link_jacobian.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> ff.decoupling.internal_jacobian(model, model.neutral, "end_effector").shape
+        (6, 7)
     """
     J = link_jacobian(model, q, frame)
     return J.J_jq - J.A_jb @ base_map_of(model, q)[..., joints]
@@ -179,24 +114,19 @@ def internal_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 class ExternalInternal(NamedTuple):
     """Transform of v to external and internal velocity, as `external_internal` returns it.
 
-    Attributes
-    ----------
-    transform : (..., 6 + m, nv) array
-        I (3.96): the locked velocity at the centre of mass in world axes, then m rows of the frame's internal velocity.
-    inverse : (..., nv, 6 + m) array
-        Its dynamically consistent right inverse.
-    M_e : (..., 6, 6) array
-        Mass matrix of the external velocity, (3.93).
-    M_i : (..., m, m) array
-        Mass matrix of the internal velocity.
+    Attributes:
+        transform: (..., 6 + m, nv) array, I (3.96): the locked velocity at the centre of mass in world axes, then m rows of the
+            frame's internal velocity.
+        inverse: (..., nv, 6 + m) array, its dynamically consistent right inverse.
+        M_e: (..., 6, 6) array, mass matrix of the external velocity, (3.93).
+        M_i: (..., m, m) array, mass matrix of the internal velocity.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(7, 0.4)])
-    >>> found = ff.decoupling.external_internal(model, q, "end_effector")
-    >>> bool(np.allclose(found.transform @ found.inverse, np.eye(12)))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(7, 0.4)])
+        >>> found = ff.decoupling.external_internal(model, q, "end_effector")
+        >>> bool(np.allclose(found.transform @ found.inverse, np.eye(12)))
+        True
     """
 
     transform: np.ndarray
@@ -212,39 +142,20 @@ class ExternalInternal(NamedTuple):
 def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[int] = range(BASE)) -> ExternalInternal:
     """External-internal decomposition (3.96): its transform, dynamically consistent inverse and mass matrices.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
-        Of the robot, whose internal velocity is meant.
-    rows : sequence of int, optional
-        Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
+    Args:
+        frame: Of the robot, whose internal velocity is meant.
+        rows: Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
+    Raises: InputError for a robot that does not float, and rows that the joints cannot move apart: too few joints, a singular
+    posture.
+    Source: papers/004, (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W = M_y^-1, M_y the mass
+    matrix of the joints at zero momentum: forces that it maps do not accelerate what the rows leave free.
 
-    Returns
-    -------
-    ExternalInternal
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float, and rows that the joints cannot move apart: too few joints, a singular posture.
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Notes
-    -----
-    papers/004, (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W = M_y^-1, M_y the mass matrix of
-    the joints at zero momentum: forces that it maps do not accelerate what the rows leave free.
-
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(4, 0.4)])
-    >>> found = ff.decoupling.external_internal(model, q, "end_effector", rows=(0, 1, 2))     # four joints move a point
-    >>> found.transform.shape, round(float(found.M_e[0, 0]), 3) == round(model.mass, 3)
-    ((9, 10), True)
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(4, 0.4)])
+        >>> found = ff.decoupling.external_internal(model, q, "end_effector", rows=(0, 1, 2))     # four joints move a point
+        >>> found.transform.shape, round(float(found.M_e[0, 0]), 3) == round(model.mass, 3)
+        ((9, 10), True)
     """
     check_floating(model)
     chosen = tuple(rows)

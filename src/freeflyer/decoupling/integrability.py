@@ -21,21 +21,17 @@ from freeflyer.tolerances import CONSERVED_RATIO
 class Integrability(NamedTuple):
     """Torsion of the locked velocity, as `integrability` returns it.
 
-    Attributes
-    ----------
-    tensor : (..., 6, n, n) array
-        (3.72) for each pair of joint velocities i, j: twist [linear; angular] in the base's axes; antisymmetric in i and j.
-    integrable : (...) bool array
-        Whether its angular part is zero to rounding at the posture.
-    names : (n,) tuple of str
-        The joint of each velocity.
+    Attributes:
+        tensor: (..., 6, n, n) array, (3.72) for each pair of joint velocities i, j: twist [linear; angular] in the base's axes;
+            antisymmetric in i and j.
+        integrable: (...) bool array; whether its angular part is zero to rounding at the posture.
+        names: (n,) tuple of str, the joint of each velocity.
 
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> found = ff.decoupling.integrability(model, model.neutral)
-    >>> bool(found.integrable), found.failing[0][:2]
-    (False, ('arm_joint_1', 'arm_joint_2'))
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> found = ff.decoupling.integrability(model, model.neutral)
+        >>> bool(found.integrable), found.failing[0][:2]
+        (False, ('arm_joint_1', 'arm_joint_2'))
     """
 
     tensor: np.ndarray
@@ -64,36 +60,19 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
     A frame c with Hdot_bc H_bc^-1 = T(q) qdot, T = M_bb^-1 M_bq, is a function of q where dT^i/dq_j - dT^j/dq_i + [T^i, T^j]
     vanishes for all joints i and j around the posture.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-
-    Returns
-    -------
-    Integrability
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
-
-    Notes
-    -----
     papers/004, (3.72), from Saccon, Traversaro, Nori, Nijmeijer (2017), On Centroidal Dynamics and Integrability of Average Angular
-    Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls), their bracket
-    counts, too. The frame's origin always is a function of q, the centre of mass; so the linear part is c x the angular one, and
-    the second line of (3.73) follows from the first. One joint is always integrable. A single posture may be so by symmetry: look
-    at several.
+    Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls), their bracket counts,
+    too. The frame's origin always is a function of q, the centre of mass; so the linear part is c x the angular one, and the second
+    line of (3.73) follows from the first. One joint is always integrable. A single posture may be so by symmetry: look at several.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> one = ff.lock_joints(model, model.actuated[1:])
-    >>> q = ff.random_configuration(one, np.random.default_rng(1))
-    >>> bool(ff.decoupling.integrability(one, q).integrable)
-    True
+    Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> one = ff.lock_joints(model, model.actuated[1:])
+        >>> q = ff.random_configuration(one, np.random.default_rng(1))
+        >>> bool(ff.decoupling.integrability(one, q).integrable)
+        True
     """
     check_floating(model)
     q = finite_row(model, "q", q, "q")

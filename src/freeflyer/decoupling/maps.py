@@ -22,19 +22,17 @@ from freeflyer.tolerances import SINGULAR_MAP
 class Map(NamedTuple):
     """A matrix that maps velocities, and its rate of change, for `decouple`.
 
-    Attributes
-    ----------
-    matrix : (..., k, k) array
-    rate : (..., k, k) array
+    Attributes:
+        matrix: (..., k, k) array.
+        rate: (..., k, k) array.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> A = ff.decoupling.frame_map(model, q, v)
-    >>> d = ff.decoupling.decouple(model, q, v, T_x=A)
-    >>> d.C_xy.shape
-    (6, 7)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> A = ff.decoupling.frame_map(model, q, v)
+        >>> d = ff.decoupling.decouple(model, q, v, T_x=A)
+        >>> d.C_xy.shape
+        (6, 7)
     """
 
     matrix: np.ndarray
@@ -48,38 +46,19 @@ class Map(NamedTuple):
 def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) -> Map:
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str, optional
-        As in locked_velocity; the centre of mass in world axes if not given.
+    Args:
+        frame: As in locked_velocity; the centre of mass in world axes if not given.
+    Returns: Map of twists [linear; angular].
+    Raises: InputError, UnknownNameError as locked_velocity.
+    Source: papers/004, (3.95).
 
-    Returns
-    -------
-    Map
-        Of twists [linear; angular].
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Notes
-    -----
-    papers/004, (3.95).
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> A = ff.decoupling.frame_map(model, q, v)
-    >>> locked = A.matrix @ ff.decoupling.locked_velocity(model, q, v)
-    >>> bool(np.allclose(locked[:3], ff.center_of_mass_velocity(model, q, v)))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> A = ff.decoupling.frame_map(model, q, v)
+        >>> locked = A.matrix @ ff.decoupling.locked_velocity(model, q, v)
+        >>> bool(np.allclose(locked[:3], ff.center_of_mass_velocity(model, q, v)))
+        True
     """
     check_floating(model)
     v = finite_row(model, "v", v, "u")
@@ -91,39 +70,20 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
 def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) -> Map:
     """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum in a frame c.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str, optional
-        As in locked_velocity; the centre of mass in world axes if not given.
+    Args:
+        frame: As in locked_velocity; the centre of mass in world axes if not given.
+    Returns: Map of twists of the base to momenta [linear; angular].
+    Raises: InputError, UnknownNameError as locked_velocity.
+    Source: papers/004, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y vanishes. In
+    the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib does not hold.
 
-    Returns
-    -------
-    Map
-        Of twists of the base to momenta [linear; angular].
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Notes
-    -----
-    papers/004, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y vanishes. In the
-    Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib does not hold.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> d = ff.decoupling.decouple(model, q, v, T_x=ff.decoupling.momentum_map(model, q, v))
-    >>> h = (d.T @ v)[:6]
-    >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v))), bool(np.allclose(d.C_x @ h, 0.0))
-    (True, True)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> d = ff.decoupling.decouple(model, q, v, T_x=ff.decoupling.momentum_map(model, q, v))
+        >>> h = (d.T @ v)[:6]
+        >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v))), bool(np.allclose(d.C_x @ h, 0.0))
+        (True, True)
     """
     check_floating(model)
     v = finite_row(model, "v", v, "u")

@@ -48,41 +48,20 @@ def moving_frame(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[
 def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | None = None) -> np.ndarray:
     """Locked velocity nu_b + M_bb^-1 M_bq qdot: the twist that the robot would have were its joints locked at the same momentum.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str, optional
-        Frame c in whose axes, at whose origin, the twist is expressed: "world", "center_of_mass" (world axes),
-        "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
+    Args:
+        frame: Frame c in whose axes, at whose origin, the twist is expressed: "world", "center_of_mass" (world axes),
+            "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
+    Returns: (..., 6) array, [linear; angular], m/s and rad/s.
+    Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
+    Source: papers/004, (3.66), (3.68).
 
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular], m/s and rad/s.
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
-    UnknownNameError
-        For another frame.
-
-    Notes
-    -----
-    papers/004, (3.66), (3.68).
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.r_[np.zeros(6), np.ones(7)]
-    >>> still = v.copy()
-    >>> still[:6] -= ff.decoupling.locked_velocity(model, q, v)     # the base's velocity at which the momentum is zero
-    >>> print(f"{np.abs(ff.centroidal_momentum(model, q, still)).max():.6f} N s")
-    0.000000 N s
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.r_[np.zeros(6), np.ones(7)]
+        >>> still = v.copy()
+        >>> still[:6] -= ff.decoupling.locked_velocity(model, q, v)     # the base's velocity at which the momentum is zero
+        >>> print(f"{np.abs(ff.centroidal_momentum(model, q, still)).max():.6f} N s")
+        0.000000 N s
     """
     check_floating(model)
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
@@ -95,37 +74,18 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
 def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | None = None) -> np.ndarray:
     """Total momentum h_c = A_cb^-T h_b, h_b = M_bb nu_b + M_bq qdot, in the axes of a frame c about its origin.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str, optional
-        As in locked_velocity.
+    Args:
+        frame: As in locked_velocity.
+    Returns: (..., 6) array, [linear; angular], kg m/s and kg m^2/s.
+    Raises: InputError, UnknownNameError as locked_velocity.
+    Source: papers/004, (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the mass matrix.
 
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular], kg m/s and kg m^2/s.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Notes
-    -----
-    papers/004, (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the mass matrix.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> h = ff.decoupling.total_momentum(model, q, v, frame="center_of_mass")
-    >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v)))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> h = ff.decoupling.total_momentum(model, q, v, frame="center_of_mass")
+        >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v)))
+        True
     """
     check_floating(model)
     v = finite_row(model, "v", v, "u")
@@ -136,22 +96,17 @@ def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | Non
 class ConstantsOfMotion(NamedTuple):
     """Total momentum in several frames and whether it is conserved there, as `constants_of_motion` returns it.
 
-    Attributes
-    ----------
-    frames : tuple of str
-    momenta : (..., k, 6) array
-        h_c, [linear; angular] in the axes of frame c about its origin, kg m/s and kg m^2/s.
-    drifts : (..., k, 6) array
-        Rate of h_c without external forces: a_c^T h_c, a_c the bracket with the frame's own twist, N and N m.
-    conserved : (..., k) bool array
-        Whether the drift is zero to rounding: condition (3.60).
+    Attributes:
+        momenta: (..., k, 6) array, h_c, [linear; angular] in the axes of frame c about its origin, kg m/s and kg m^2/s.
+        drifts: (..., k, 6) array, rate of h_c without external forces: a_c^T h_c, a_c the bracket with the frame's own twist, N and
+            N m.
+        conserved: (..., k) bool array; whether the drift is zero to rounding: condition (3.60).
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
-    >>> found.conserved_frames
-    ('world', 'center_of_mass')
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
+        >>> found.conserved_frames
+        ('world', 'center_of_mass')
     """
 
     frames: tuple[str, ...]
@@ -175,36 +130,18 @@ def constants_of_motion(
 ) -> ConstantsOfMotion:
     """Total momentum in frames c, and in which of them it is a constant of motion: a_cb^T h_b = a_ib^T h_b, (3.60)-(3.62).
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frames : sequence of str, optional
-        As in locked_velocity; "world", "center_of_mass", "center_of_mass_along_base" and the base if not given.
-
-    Returns
-    -------
-    ConstantsOfMotion
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As locked_velocity.
-
-    Notes
-    -----
     Conserved means: changed by external forces alone, gravity being one. papers/004 takes a frame that does not turn for necessary;
     it is not where the momentum, or its linear part with the angular one along the axis of the turn, is zero.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
-    >>> dict(zip(found.frames, found.conserved.tolist()))
-    {'world': True, 'center_of_mass': True, 'center_of_mass_along_base': False, 'satellite': False}
+    Args:
+        frames: As in locked_velocity; "world", "center_of_mass", "center_of_mass_along_base" and the base if not given.
+    Raises: InputError, UnknownNameError as locked_velocity.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
+        >>> dict(zip(found.frames, found.conserved.tolist()))
+        {'world': True, 'center_of_mass': True, 'center_of_mass_along_base': False, 'satellite': False}
     """
     check_floating(model)
     names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)

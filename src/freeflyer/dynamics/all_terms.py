@@ -22,37 +22,30 @@ from freeflyer.text import short_repr
 class AllTerms(NamedTuple):
     """Terms of the equations of motion and motions of k frames, as `all_terms` returns them; leading axes are the state's.
 
-    The other quantities are properties, views of these arrays: bias_forces, gravity_forces, center_of_mass,
-    centroidal_momentum, centroidal_bias, poses, velocities, bias_accelerations, jacobians.
+    The other quantities are properties, views of these arrays: bias_forces, gravity_forces, center_of_mass, centroidal_momentum,
+    centroidal_bias, poses, velocities, bias_accelerations, jacobians.
 
-    Attributes
-    ----------
-    mass_matrix : (..., nv, nv) array
-        M, symmetric, armature included; kg, kg m, kg m^2.
-    forces : (..., 2, nv) array
-        Bias forces and gravity forces, N and N m.
-    centroidal_momentum_matrix : (..., 6, nv) array
-        A: A v is the momentum about the centre of mass, in world axes, kg m/s and kg m^2/s.
-    center_of_mass_jacobian : (..., 3, nv) array
-        J: J v is the velocity of the centre of mass, in world axes, m/s.
-    centroidal : (..., 15) array
-        Centre of mass, m; momentum, kg m/s and kg m^2/s; its rate while no joint accelerates, N and N m; world axes.
-    frame_poses : (..., k, 16) array
-        Poses of the frames in the world, 4 x 4, row by row.
-    frame_motions : (..., k, 12) array
-        Twists [linear; angular] of the frames, m/s and rad/s, and their rates while no joint accelerates, as `expressed`.
-    frame_jacobians : (..., 6 k, nv) array
-        Jacobians of the frames, one below the other.
+    Attributes:
+        mass_matrix: (..., nv, nv) array, M, symmetric, armature included; kg, kg m, kg m^2.
+        forces: (..., 2, nv) array, bias forces and gravity forces, N and N m.
+        centroidal_momentum_matrix: (..., 6, nv) array, A: A v is the momentum about the centre of mass, in world axes, kg m/s and
+            kg m^2/s.
+        center_of_mass_jacobian: (..., 3, nv) array, J: J v is the velocity of the centre of mass, in world axes, m/s.
+        centroidal: (..., 15) array, centre of mass, m; momentum, kg m/s and kg m^2/s; its rate while no joint accelerates, N and N
+            m; world axes.
+        frame_poses: (..., k, 16) array, poses of the frames in the world, 4 x 4, row by row.
+        frame_motions: (..., k, 12) array, twists [linear; angular] of the frames, m/s and rad/s, and their rates while no joint
+            accelerates, as `expressed`.
+        frame_jacobians: (..., 6 k, nv) array, Jacobians of the frames, one below the other.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-    >>> terms = ff.all_terms(model, model.neutral, np.ones(model.nv), frames=feet)
-    >>> terms.frame_jacobians.shape, terms.jacobians.shape
-    ((12, 18), (2, 6, 18))
-    >>> bool(np.allclose(terms.jacobians @ np.ones(model.nv), terms.velocities))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+        >>> terms = ff.all_terms(model, model.neutral, np.ones(model.nv), frames=feet)
+        >>> terms.frame_jacobians.shape, terms.jacobians.shape
+        ((12, 18), (2, 6, 18))
+        >>> bool(np.allclose(terms.jacobians @ np.ones(model.nv), terms.velocities))
+        True
     """
 
     mass_matrix: np.ndarray
@@ -118,45 +111,23 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
               gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
     """Terms of the equations of motion, centroidal quantities and motions of frames at one state, from one compiled pass.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frames : FrameSet, optional
-        A `frame_set` of the model: its poses, velocities, Jacobians and bias accelerations are stacked.
-    expressed : {"mixed", "body", "world"}
-        Of these motions, as in frame_jacobian, but "mixed" where it is not given.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
-    out : AllTerms, optional
-        An earlier result for as many states and frames: its arrays are overwritten, and it is returned.
-
-    Returns
-    -------
-    AllTerms
-        Of the state's leading axes.
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics; for a frame set of another model, and for a robot without mass.
-
-    Notes
-    -----
     Faster than all of these quantities computed one by one; for two or three of them their own functions are faster.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = model.neutral, np.zeros(model.nv)
-    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-    >>> terms = ff.all_terms(model, q, v, frames=feet)
-    >>> terms.mass_matrix.shape, terms.bias_forces.shape, terms.jacobians.shape
-    ((18, 18), (18,), (2, 6, 18))
-    >>> terms = ff.all_terms(model, q, v, frames=feet, out=terms)  # the next step of a control loop, in the same memory
+    Args:
+        frames: A `frame_set` of the model: its poses, velocities, Jacobians and bias accelerations are stacked.
+        expressed: "mixed", "body" or "world", of these motions, as in frame_jacobian, but "mixed" where it is not given.
+        out: An earlier result for as many states and frames: its arrays are overwritten, and it is returned.
+    Returns: AllTerms of the state's leading axes.
+    Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = model.neutral, np.zeros(model.nv)
+        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+        >>> terms = ff.all_terms(model, q, v, frames=feet)
+        >>> terms.mass_matrix.shape, terms.bias_forces.shape, terms.jacobians.shape
+        ((18, 18), (18,), (2, 6, 18))
+        >>> terms = ff.all_terms(model, q, v, frames=feet, out=terms)  # the next step of a control loop, in the same memory
     """
     try:
         if not model.mass > 0.0:

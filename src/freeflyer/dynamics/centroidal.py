@@ -18,30 +18,13 @@ def massless(model: Model) -> InputError:
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
-    """Centre of mass c of the moving links, in world axes; links fixed to the world do not count.
+    """Centre of mass c of the moving links, in world axes; links fixed to the world do not count; (..., 3), m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-
-    Returns
-    -------
-    (..., 3) array
-        m.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities, quaternions of other than unit length, and for a robot whose moving links have no mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)
-    >>> down, up = ff.center_of_mass(model, [[0.0], [np.pi]])
-    >>> print(f"centre of mass at {down[2]:.2f} m hanging, {up[2]:.2f} m upright")
-    centre of mass at -0.15 m hanging, -0.05 m upright
+    Examples:
+        >>> model = ff.robots.chain(1)
+        >>> down, up = ff.center_of_mass(model, [[0.0], [np.pi]])
+        >>> print(f"centre of mass at {down[2]:.2f} m hanging, {up[2]:.2f} m upright")
+        centre of mass at -0.15 m hanging, -0.05 m upright
     """
     try:
         if not model.mass > 0.0:
@@ -54,30 +37,13 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """Jacobian J of the centre of mass: J v is its velocity, in world axes.
+    """Jacobian J of the centre of mass: J v is its velocity, in world axes; (..., 3, nv), m/s per unit of v.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-
-    Returns
-    -------
-    (..., 3, nv) array
-        m/s per unit of v.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> bool(np.allclose(ff.center_of_mass_jacobian(model, q) @ v, ff.center_of_mass_velocity(model, q, v)))
-    True
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> bool(np.allclose(ff.center_of_mass_jacobian(model, q) @ v, ff.center_of_mass_velocity(model, q, v)))
+        True
     """
     try:
         if model.reduction:
@@ -93,34 +59,14 @@ def centroidal_momentum_matrix(
 ) -> np.ndarray:
     """Centroidal momentum matrix A_G: A_G v is the centroidal momentum.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    out : (..., 6, nv) array, optional
-        Receives the result.
+    Returns: (..., 6, nv) array, kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
+    Source: Orin, Goswami, Lee (2013). Armature is not part of it.
 
-    Returns
-    -------
-    (..., 6, nv) array
-        kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Notes
-    -----
-    Orin, Goswami, Lee (2013). Armature is not part of it.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> A = ff.centroidal_momentum_matrix(model, model.neutral)
-    >>> print(A.shape, f"{A[0, 0]:.1f} kg")
-    (6, 18) 31.6 kg
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> A = ff.centroidal_momentum_matrix(model, model.neutral)
+        >>> print(A.shape, f"{A[0, 0]:.1f} kg")
+        (6, 18) 31.6 kg
     """
     try:
         if model.reduction:
@@ -135,38 +81,17 @@ def centroidal_momentum_matrix(
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Centroidal momentum h: [linear; angular about the centre of mass], world axes.
+    """Centroidal momentum h: [linear; angular about the centre of mass], world axes; (..., 6), kg m/s, kg m^2/s.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Source: Orin, Goswami, Lee (2013). Armature is not part of it.
 
-    Returns
-    -------
-    (..., 6) array
-        kg m/s, kg m^2/s.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Notes
-    -----
-    Orin, Goswami, Lee (2013). Armature is not part of it.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v = model.neutral, np.full(model.nv, 0.1)
-    >>> h = ff.centroidal_momentum(model, q, v)
-    >>> q1, v1 = ff.step(model, q, v, np.ones(model.nv) * (np.arange(model.nv) > 5), 0.01, "rk4")
-    >>> bool(np.allclose(ff.centroidal_momentum(model, q1, v1), h))  # joint torques alone do not change it
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.full(model.nv, 0.1)
+        >>> h = ff.centroidal_momentum(model, q, v)
+        >>> q1, v1 = ff.step(model, q, v, np.ones(model.nv) * (np.arange(model.nv) > 5), 0.01, "rk4")
+        >>> bool(np.allclose(ff.centroidal_momentum(model, q1, v1), h))  # joint torques alone do not change it
+        True
     """
     try:
         if model.reduction:
@@ -183,31 +108,14 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Rate Adot_G v of the centroidal momentum while no joint accelerates, without gravity.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Returns: (..., 6) array, N, N m: [linear; angular about the centre of mass], world axes.
 
-    Returns
-    -------
-    (..., 6) array
-        N, N m: [linear; angular about the centre of mass], world axes.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-    >>> rate = ff.centroidal_momentum_matrix(model, q) @ a + ff.centroidal_bias(model, q, v)
-    >>> bool(np.allclose(rate, ff.centroidal_momentum_rate(model, q, v, a)))
-    True
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> rate = ff.centroidal_momentum_matrix(model, q) @ a + ff.centroidal_bias(model, q, v)
+        >>> bool(np.allclose(rate, ff.centroidal_momentum_rate(model, q, v, a)))
+        True
     """
     try:
         if model.reduction:

@@ -19,22 +19,17 @@ from freeflyer.model.public import explain
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a.
 
-    Attributes
-    ----------
-    dq : (..., nv, nv) array
-        Column j is d/de tau(q (+) e x unit vector j) at e = 0; N, N m per m or rad.
-    dv : (..., nv, nv) array
-        N, N m per m/s or rad/s.
-    da : (..., nv, nv) array
-        The mass matrix; N, N m per m/s^2 or rad/s^2.
+    Attributes:
+        dq: (..., nv, nv) array; column j is d/de tau(q (+) e x unit vector j) at e = 0; N, N m per m or rad.
+        dv: (..., nv, nv) array, N, N m per m/s or rad/s.
+        da: (..., nv, nv) array, the mass matrix; N, N m per m/s^2 or rad/s^2.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-    >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
-    >>> bool(np.allclose(d.da, ff.mass_matrix(model, q)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
+        >>> bool(np.allclose(d.da, ff.mass_matrix(model, q)))
+        True
     """
 
     dq: np.ndarray
@@ -45,22 +40,17 @@ class InverseDynamicsDerivatives(NamedTuple):
 class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau.
 
-    Attributes
-    ----------
-    dq : (..., nv, nv) array
-        Column j is d/de a(q (+) e x unit vector j) at e = 0; m/s^2, rad/s^2 per m or rad.
-    dv : (..., nv, nv) array
-        m/s^2, rad/s^2 per m/s or rad/s.
-    dtau : (..., nv, nv) array
-        The inverse mass matrix; m/s^2, rad/s^2 per N or N m.
+    Attributes:
+        dq: (..., nv, nv) array; column j is d/de a(q (+) e x unit vector j) at e = 0; m/s^2, rad/s^2 per m or rad.
+        dv: (..., nv, nv) array, m/s^2, rad/s^2 per m/s or rad/s.
+        dtau: (..., nv, nv) array, the inverse mass matrix; m/s^2, rad/s^2 per N or N m.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
-    >>> d = ff.forward_dynamics_derivatives(model, q, v, tau)
-    >>> bool(np.allclose(d.dtau, ff.inverse_mass_matrix(model, q)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
+        >>> d = ff.forward_dynamics_derivatives(model, q, v, tau)
+        >>> bool(np.allclose(d.dtau, ff.inverse_mass_matrix(model, q)))
+        True
     """
 
     dq: np.ndarray
@@ -80,41 +70,20 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-    external, expressed, gravity
-        As in inverse_dynamics.
-    out : InverseDynamicsDerivatives, optional
-        An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.
-
-    Returns
-    -------
-    InverseDynamicsDerivatives
-        dq, dv, da (..., nv, nv).
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics.
-
-    Notes
-    -----
     A derivative by q is taken in the tangent space, along integrate(q, step): for a free joint along a body twist, as in papers/002
     ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as papers/002, tables 5 to 8.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
-    >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
-    >>> after, before = (ff.inverse_dynamics(model, ff.integrate(model, q, s), v, a) for s in (step, -step))
-    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-    True
+    Args:
+        out: An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.
+    Returns: InverseDynamicsDerivatives, dq, dv, da (..., nv, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
+        >>> after, before = (ff.inverse_dynamics(model, ff.integrate(model, q, s), v, a) for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+        True
     """
     try:
         if model.reduction:
@@ -136,42 +105,22 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """Derivatives of forward_dynamics by q, v and tau, with tau and the wrenches `external` held fixed (these as `expressed`).
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity, m/s and rad/s; generalised forces, N and N m.
-    external, expressed, gravity
-        As in inverse_dynamics.
-    strict : bool, optional
-        As in forward_dynamics.
-    out : ForwardDynamicsDerivatives, optional
-        As in inverse_dynamics_derivatives.
-
-    Returns
-    -------
-    ForwardDynamicsDerivatives
-        dq, dv, dtau (..., nv, nv); with strict=False the pair (derivatives, failed), as forward_dynamics.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As forward_dynamics, a singular mass matrix included.
-
-    Notes
-    -----
     Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
-    >>> a, d = ff.forward_dynamics(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau)
-    >>> inverse = ff.inverse_dynamics_derivatives(model, q, v, a)
-    >>> bool(np.allclose(inverse.da @ d.dq, -inverse.dq))
-    True
+    Args:
+        strict: As in forward_dynamics.
+        out: As in inverse_dynamics_derivatives.
+    Returns: ForwardDynamicsDerivatives, dq, dv, dtau (..., nv, nv); with strict=False the pair (derivatives, failed), as
+    forward_dynamics.
+    Raises: InputError, UnknownNameError as forward_dynamics, a singular mass matrix included.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
+        >>> a, d = ff.forward_dynamics(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau)
+        >>> inverse = ff.inverse_dynamics_derivatives(model, q, v, a)
+        >>> bool(np.allclose(inverse.da @ d.dq, -inverse.dq))
+        True
     """
     try:
         if model.reduction:

@@ -11,8 +11,7 @@ import numpy as np
 class Dual:
     """A value (..., n) and its derivative `tangent` (..., n, m) with respect to m inputs. It adds, and scales by numbers.
 
-    A configuration's value is (..., nq) and its tangent (..., nv, m), in the tangent space there.
-    """
+    A configuration's value is (..., nq) and its tangent (..., nv, m), in the tangent space there."""
 
     value: np.ndarray
     tangent: np.ndarray

@@ -1,12 +1,11 @@
 """The equations of motion M(q) a + bias(q, v) = tau + (forces of external wrenches), term by term and solved both ways.
 
-Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), which broadcast against each other. One state
-takes the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act
-along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
+Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), which broadcast against each other. One state takes
+the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act along the
+velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
 
 For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities; LinkageError where the loops
-are open at q.
-"""
+are open at q."""
 
 from __future__ import annotations
 
@@ -30,48 +29,16 @@ FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`.
+    """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`; (..., nv), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity and acceleration.
-    external : mapping or pair, optional
-        Wrenches [force; torque] (..., 6) that act on the robot, N and N m, by frame name; or prepared, (frame_set(...), W) with W
-        (..., k, 6).
-    expressed : {"body", "mixed", "world"}
-        Of the wrenches: the frame's axes, at its origin; world axes, at its origin; world axes, about the world's origin.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
-    out : (..., nv) array, optional
-        Receives the result.
-
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Notes
-    -----
     The recursive Newton-Euler algorithm: RBDA (2008), table 5.1.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> q, v, a = model.neutral, np.zeros(model.nv), np.zeros(model.nv)
-    >>> tau = ff.inverse_dynamics(model, q, v, a)
-    >>> bool(np.allclose(tau, ff.gravity_forces(model, q)))
-    True
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> q, v, a = model.neutral, np.zeros(model.nv), np.zeros(model.nv)
+        >>> tau = ff.inverse_dynamics(model, q, v, a)
+        >>> bool(np.allclose(tau, ff.gravity_forces(model, q)))
+        True
     """
     try:
         if model.reduction:
@@ -94,45 +61,25 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
                      strict: bool = True, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Acceleration a of M a + bias = tau + (forces of the wrenches `external`), under the generalised forces tau.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity, m/s and rad/s; generalised forces, N and N m.
-    external, expressed, gravity
-        As in inverse_dynamics.
-    strict : bool, optional
-        False: states without a finite solution are no error; their accelerations are NaN, and which they are is returned, too.
-    out : (..., nv) array, optional
-        Receives the accelerations.
-
-    Returns
-    -------
-    (..., nv) array
-        m/s^2, rad/s^2; with strict=False the pair (a, failed), failed (...) bool: true where a is NaN.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics; InputError also where M is singular (massless bodies that nothing holds), instead of a division by 0.
-        With strict=False what is wrong with the input itself (NaN, other quaternions, shapes) still is an error.
-
-    Notes
-    -----
     The articulated-body algorithm: RBDA (2008), table 7.1. Where mimic joints share a coordinate, M is factorised.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> rest = np.zeros(model.nv)
-    >>> a = ff.forward_dynamics(model, model.neutral, rest, rest)
-    >>> print(f"free fall: {a[2]:.2f} m/s^2")
-    free fall: -9.81 m/s^2
-    >>> a, failed = ff.forward_dynamics(model, np.tile(model.neutral, (3, 1)), rest, rest, strict=False)
-    >>> a.shape, failed.tolist()
-    ((3, 18), [False, False, False])
+    Args:
+        strict: False: states without a finite solution are no error; their accelerations are NaN, and which they are is returned,
+            too.
+    Returns: (..., nv) array, m/s^2, rad/s^2; with strict=False the pair (a, failed), failed (...) bool: true where a is NaN.
+    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that nothing
+    holds), instead of a division by 0. With strict=False what is wrong with the input itself (NaN, other quaternions, shapes) still
+    is an error.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> rest = np.zeros(model.nv)
+        >>> a = ff.forward_dynamics(model, model.neutral, rest, rest)
+        >>> print(f"free fall: {a[2]:.2f} m/s^2")
+        free fall: -9.81 m/s^2
+        >>> a, failed = ff.forward_dynamics(model, np.tile(model.neutral, (3, 1)), rest, rest, strict=False)
+        >>> a.shape, failed.tolist()
+        ((3, 18), [False, False, False])
     """
     try:
         if model.reduction:
@@ -153,37 +100,16 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    external, expressed, gravity, out
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics.
-
-    Notes
-    -----
     The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> C, g = ff.coriolis_matrix(model, q, v), ff.gravity_forces(model, q)
-    >>> bool(np.allclose(ff.bias_forces(model, q, v), C @ v + g))
-    True
+    Returns: (..., nv) array, N, N m.
+
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> C, g = ff.coriolis_matrix(model, q, v), ff.gravity_forces(model, q)
+        >>> bool(np.allclose(ff.bias_forces(model, q, v), C @ v + g))
+        True
     """
     try:
         if model.reduction:
@@ -203,33 +129,16 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces that hold the robot at rest: the gradient of the potential energy, less the forces of `external`.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    external, expressed, gravity, out
-        As in inverse_dynamics.
+    Returns: (..., nv) array, N, N m.
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> tau = ff.gravity_forces(model, model.neutral)
-    >>> print(f"{tau[2]:.1f} N hold {model.mass:.1f} kg")
-    310.0 N hold 31.6 kg
-    >>> tau = ff.gravity_forces(model, model.neutral, {"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
-    >>> print(f"{tau[2]:.1f} N beside a wrench of 100 N upwards")
-    210.0 N beside a wrench of 100 N upwards
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> tau = ff.gravity_forces(model, model.neutral)
+        >>> print(f"{tau[2]:.1f} N hold {model.mass:.1f} kg")
+        310.0 N hold 31.6 kg
+        >>> tau = ff.gravity_forces(model, model.neutral, {"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
+        >>> print(f"{tau[2]:.1f} N beside a wrench of 100 N upwards")
+        210.0 N beside a wrench of 100 N upwards
     """
     try:
         if model.reduction:
@@ -252,38 +161,17 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
 def mass_matrix(
     model: Model, q: ArrayLike, *, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Mass matrix M, symmetric, armature included.
+    """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2, so that M a is in N and N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    out : (..., nv, nv) array, optional
-        Receives the result.
-
-    Returns
-    -------
-    (..., nv, nv) array
-        kg, kg m, kg m^2, so that M a is in N and N m.
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics.
-
-    Notes
-    -----
     The composite rigid body algorithm: RBDA (2008), table 6.2.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> M = ff.mass_matrix(model, model.neutral)
-    >>> print(M.shape, f"{M[0, 0]:.1f} kg")
-    (18, 18) 31.6 kg
-    >>> bool(np.all(np.linalg.eigvalsh(M) > 0.0))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> M = ff.mass_matrix(model, model.neutral)
+        >>> print(M.shape, f"{M[0, 0]:.1f} kg")
+        (18, 18) 31.6 kg
+        >>> bool(np.all(np.linalg.eigvalsh(M) > 0.0))
+        True
     """
     try:
         if model.reduction:
@@ -299,37 +187,19 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Inverse M^-1 of the mass matrix, symmetric.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    strict : bool, optional
-        As in forward_dynamics.
-    out : (..., nv, nv) array, optional
-        Receives the inverse.
-
-    Returns
-    -------
-    (..., nv, nv) array
-        1/kg, 1/(kg m), 1/(kg m^2); with strict=False the pair (M^-1, failed), as forward_dynamics.
-
-    Raises
-    ------
-    InputError
-        As forward_dynamics: a singular M is refused, with the joint that moves no inertia.
-
-    Notes
-    -----
     By articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. Where mimic joints share a
     coordinate, by the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> M, inverse = ff.mass_matrix(model, model.neutral), ff.inverse_mass_matrix(model, model.neutral)
-    >>> bool(np.allclose(M @ inverse, np.eye(model.nv)))
-    True
+    Args:
+        strict: As in forward_dynamics.
+    Returns: (..., nv, nv) array, 1/kg, 1/(kg m), 1/(kg m^2); with strict=False the pair (M^-1, failed), as forward_dynamics.
+    Raises: InputError as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> M, inverse = ff.mass_matrix(model, model.neutral), ff.inverse_mass_matrix(model, model.neutral)
+        >>> bool(np.allclose(M @ inverse, np.eye(model.nv)))
+        True
     """
     try:
         if model.reduction:
@@ -344,44 +214,23 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Coriolis matrix C with C v = bias - gravity forces.
+    """Coriolis matrix C with C v = bias - gravity forces, (..., nv, nv); C v is in N and N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    form : {"passive", "hamel"}
-        "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel equations on SE(3) x R^n, which is
-        not passive.
-    out : (..., nv, nv) array, optional
-        Receives the result.
-
-    Returns
-    -------
-    (..., nv, nv) array
-        C v is in N and N m.
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics; for other forms.
-
-    Notes
-    -----
     "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods to
     Compute the Coriolis Matrix. "hamel": papers/004 (3.39).
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v, h = model.neutral, np.full(model.nv, 0.1), 1e-4
-    >>> M = ff.mass_matrix(model, ff.integrate(model, q, np.outer([-h, h], v)))
-    >>> C = ff.coriolis_matrix(model, q, v)
-    >>> bool(np.allclose((M[1] - M[0]) / (2 * h), C + C.T, atol=1e-5))
-    True
+    Args:
+        form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel
+            equations on SE(3) x R^n, which is not passive.
+    Raises: InputError as inverse_dynamics; for other forms.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v, h = model.neutral, np.full(model.nv, 0.1), 1e-4
+        >>> M = ff.mass_matrix(model, ff.integrate(model, q, np.outer([-h, h], v)))
+        >>> C = ff.coriolis_matrix(model, q, v)
+        >>> bool(np.allclose((M[1] - M[0]) / (2 * h), C + C.T, atol=1e-5))
+        True
     """
     try:
         if model.reduction:
@@ -398,33 +247,14 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
-    """Kinetic energy T = 1/2 v^T M v, armature included.
+    """Kinetic energy T = 1/2 v^T M v, armature included; float or (...) array, J.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-
-    Returns
-    -------
-    float or (...) array
-        J.
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> v = np.zeros(model.nv)
-    >>> v[0] = 2.0
-    >>> print(f"{ff.kinetic_energy(model, model.neutral, v):.1f} J = {model.mass:.1f} kg x (2 m/s)^2 / 2")
-    63.2 J = 31.6 kg x (2 m/s)^2 / 2
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> v = np.zeros(model.nv)
+        >>> v[0] = 2.0
+        >>> print(f"{ff.kinetic_energy(model, model.neutral, v):.1f} J = {model.mass:.1f} kg x (2 m/s)^2 / 2")
+        63.2 J = 31.6 kg x (2 m/s)^2 / 2
     """
     try:
         if model.reduction:
@@ -439,33 +269,14 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
 
 
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
-    """Potential energy U = -mass gravity . (centre of mass), zero where that is at the world's origin.
+    """Potential energy U = -mass gravity . (centre of mass), zero where that is at the world's origin; float or (...) array, J.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
-
-    Returns
-    -------
-    float or (...) array
-        J.
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> low, high = model.neutral.copy(), model.neutral.copy()
-    >>> high[2] += 1.0
-    >>> print(f"{ff.potential_energy(model, high) - ff.potential_energy(model, low):.1f} J to lift it by a metre")
-    310.0 J to lift it by a metre
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> low, high = model.neutral.copy(), model.neutral.copy()
+        >>> high[2] += 1.0
+        >>> print(f"{ff.potential_energy(model, high) - ff.potential_energy(model, low):.1f} J to lift it by a metre")
+        310.0 J to lift it by a metre
     """
     try:
         if gravity is None:

@@ -30,10 +30,9 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
              out: np.ndarray | Arrays | None = None, frames: FrameSet | None = None, strict: bool = True) -> Any:  # fmt: skip
     """An entry's output, or a tuple of several: checks, broadcasts leading axes, and runs one state or a batch.
 
-    `frames`: of an entry that takes wrenches (..., k, 6); these and gravity come checked. `out` may hold the output, or all
-    of several, of shapes (batch axes, *shape). Where a state is refused, results of states before it are in `out`, and nothing
-    is known of the others. Unless `strict`, states that cannot be solved are no error: (output, failed (...) bool), NaN there.
-    """
+    `frames`: of an entry that takes wrenches (..., k, 6); these and gravity come checked. `out` may hold the output, or all of
+    several, of shapes (batch axes, *shape). Where a state is refused, results of states before it are in `out`, and nothing is
+    known of the others. Unless `strict`, states that cannot be solved are no error: (output, failed (...) bool), NaN there."""
     arrays = [x if letter in LOADS else row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
     lead, frames_or_model = leading_axes(arrays, entry.input_axes, names), model if frames is None else frames
     count, handle, topology = prod(lead), frames_or_model.handle, frames_or_model.topology

@@ -24,26 +24,18 @@ _cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model; r
 class FrameSet:
     """Frames of one model, in order, as compiled code reads them; made by `frame_set`.
 
-    Attributes
-    ----------
-    names : tuple of str
-    shape : tuple of int
-        (k, 6): of wrenches on the k frames, or of their twists.
-    topology : array
-        The model's, and the frames.
-    parameters : array
-        The model's.
-    handle : object
-        Topology and parameters, for compiled code.
-    model : Model or None
-        None for a set that is kept for the model, and does not keep it alive.
+    Attributes:
+        shape: (k, 6): of wrenches on the k frames, or of their twists.
+        topology: The model's, and the frames.
+        parameters: The model's.
+        handle: Topology and parameters, for compiled code.
+        model: None for a set that is kept for the model, and does not keep it alive.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-    >>> len(feet), feet.shape, feet.names
-    (2, (2, 6), ('front_left_foot', 'front_right_foot'))
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+        >>> len(feet), feet.shape, feet.names
+        (2, (2, 6), ('front_left_foot', 'front_right_foot'))
     """
 
     names: tuple[str, ...]
@@ -73,32 +65,18 @@ class FrameSet:
 def frame_set(model: Model, *names: str) -> FrameSet:
     """Set of the frames (links and sites) of these names, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
 
-    Parameters
-    ----------
-    model : Model
-    *names : str
-        Names of frames, one by one.
+    Args:
+        *names: Names of frames, one by one.
+    Returns: FrameSet. In the order of the names.
+    Raises: InputError for a list of names in the place of names.
 
-    Returns
-    -------
-    FrameSet
-        In the order of the names.
-
-    Raises
-    ------
-    UnknownNameError
-        For a name that the model does not have, with the nearest ones.
-    InputError
-        For a list of names in the place of names.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, rest = model.neutral, np.zeros(model.nv)
-    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-    >>> W = np.ones((100, 2, 6))
-    >>> ff.inverse_dynamics(model, q, rest, rest, (feet, W)).shape
-    (100, 18)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, rest = model.neutral, np.zeros(model.nv)
+        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+        >>> W = np.ones((100, 2, 6))
+        >>> ff.inverse_dynamics(model, q, rest, rest, (feet, W)).shape
+        (100, 18)
     """
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')

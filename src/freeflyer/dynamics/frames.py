@@ -34,34 +34,13 @@ def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, 
 
 
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """Pose X_WF of a frame (link or site) in the world.
+    """Pose X_WF of a frame (link or site) in the world, (..., 4, 4), homogeneous matrix: rotation, and position in m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
-        Name of a link or site.
-
-    Returns
-    -------
-    (..., 4, 4) array
-        Homogeneous matrix: rotation, and position in m.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-    UnknownNameError
-        For a frame that the model does not have.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> X = ff.frame_pose(model, model.neutral, "tip")
-    >>> X.shape, float(round(X[2, 3], 3))
-    ((4, 4), -0.7)
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> X = ff.frame_pose(model, model.neutral, "tip")
+        >>> X.shape, float(round(X[2, 3], 3))
+        ((4, 4), -0.7)
     """
     try:
         index = model.frame(frame)
@@ -80,38 +59,14 @@ def frame_jacobian(
     *,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Jacobian J of a frame: J v is its twist [linear; angular].
+    """Jacobian J of a frame: J v is its twist [linear; angular]; (..., 6, nv), m/s and rad/s per unit of v.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        Axes and point of the twist: the frame's axes, at its origin; world axes, at the frame's origin; world axes, at the point of
-        the body that passes the world's origin.
-    out : (..., 6, nv) array, optional
-        Receives the result.
-
-    Returns
-    -------
-    (..., 6, nv) array
-        m/s and rad/s per unit of v.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_pose; InputError for other words than these three.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> J = ff.frame_jacobian(model, q, "front_left_foot", "mixed")
-    >>> bool(np.allclose(J @ v, ff.frame_velocity(model, q, v, "front_left_foot", "mixed")))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> J = ff.frame_jacobian(model, q, "front_left_foot", "mixed")
+        >>> bool(np.allclose(J @ v, ff.frame_velocity(model, q, v, "front_left_foot", "mixed")))
+        True
     """
     try:
         if model.reduction:
@@ -134,38 +89,15 @@ def frame_velocity(
     frame: str,
     expressed: Expressed = "body",
 ) -> np.ndarray:
-    """Twist of a frame, [linear; angular].
+    """Twist of a frame, [linear; angular]; (..., 6), m/s, rad/s.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        As in frame_jacobian.
-
-    Returns
-    -------
-    (..., 6) array
-        m/s, rad/s.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_jacobian.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)  # turns about y, 0.1 m below the origin; its tip is 0.1 m further down
-    >>> for expressed in ("mixed", "world"):
-    ...     twist = ff.frame_velocity(model, [0.0], [2.0], "tip", expressed)
-    ...     print(f"{expressed}: {twist[0]:.1f} m/s along x, {twist[4]:.1f} rad/s about y")
-    mixed: -0.2 m/s along x, 2.0 rad/s about y
-    world: 0.2 m/s along x, 2.0 rad/s about y
+    Examples:
+        >>> model = ff.robots.chain(1)  # turns about y, 0.1 m below the origin; its tip is 0.1 m further down
+        >>> for expressed in ("mixed", "world"):
+        ...     twist = ff.frame_velocity(model, [0.0], [2.0], "tip", expressed)
+        ...     print(f"{expressed}: {twist[0]:.1f} m/s along x, {twist[4]:.1f} rad/s about y")
+        mixed: -0.2 m/s along x, 2.0 rad/s about y
+        world: 0.2 m/s along x, 2.0 rad/s about y
     """
     try:
         if model.reduction:
@@ -187,35 +119,16 @@ def frame_bias_acceleration(
 ) -> np.ndarray:
     """Rate Jdot v of a frame's twist while no joint accelerates, in the same expression; without gravity.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        As in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world
-        axes.
+    Args:
+        expressed: "body", "mixed" or "world", as in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin
+            and its angular acceleration, in world axes.
+    Returns: (..., 6) array, m/s^2, rad/s^2.
 
-    Returns
-    -------
-    (..., 6) array
-        m/s^2, rad/s^2.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_jacobian.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)
-    >>> bias = ff.frame_bias_acceleration(model, [0.0], [2.0], "tip", "mixed")
-    >>> print(f"{bias[2]:.1f} m/s^2 to the centre = (2 rad/s)^2 x 0.1 m")
-    0.4 m/s^2 to the centre = (2 rad/s)^2 x 0.1 m
+    Examples:
+        >>> model = ff.robots.chain(1)
+        >>> bias = ff.frame_bias_acceleration(model, [0.0], [2.0], "tip", "mixed")
+        >>> print(f"{bias[2]:.1f} m/s^2 to the centre = (2 rad/s)^2 x 0.1 m")
+        0.4 m/s^2 to the centre = (2 rad/s)^2 x 0.1 m
     """
     try:
         if model.reduction:

@@ -1,8 +1,7 @@
 """One step in time on the configuration manifold, under forces that are held over the step.
 
 Each scheme is written once, over q (+) dv, sums and accelerations a(q, v, c) alone, c the fraction of the step at which they are
-evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`).
-"""
+evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`)."""
 
 from __future__ import annotations
 
@@ -86,37 +85,6 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity, m/s and rad/s; generalised forces, N and N m.
-    dt : float
-        s.
-    integrator : {"semi-implicit", "explicit", "rk4"}
-        See the notes.
-    external, expressed, gravity
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    q : (..., nq) array
-        Configuration at the end.
-    v : (..., nv) array
-        Velocity at the end, m/s and rad/s.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so long that the
-        state becomes non-finite.
-    LinkageError
-        Where the loops of a closed model do not close again after a move.
-
-    Notes
-    -----
     With h = dt and a = forward_dynamics:
 
     "explicit": v+ = v + h a(q, v), q+ = q (+) h v; order 1.
@@ -130,16 +98,28 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
     every move; if a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> rest = np.zeros(model.nv)
-    >>> for integrator in ("explicit", "semi-implicit", "rk4"):
-    ...     q, v = ff.step(model, model.neutral, rest, rest, 0.1, integrator)
-    ...     print(f"{integrator}: {1000 * (q[2] - model.neutral[2]):.2f} mm")  # free fall: -g dt^2 / 2 = -49.05 mm
-    explicit: 0.00 mm
-    semi-implicit: -98.10 mm
-    rk4: -49.05 mm
+    Args:
+        dt: float, s.
+        integrator: "semi-implicit", "explicit" or "rk4". See the notes.
+
+    Returns:
+        q: (..., nq) array, configuration at the end.
+        v: (..., nv) array, velocity at the end, m/s and rad/s.
+
+    Raises:
+        InputError, UnknownNameError: As forward_dynamics; InputError for other integrators, for a dt that is no positive number,
+            and for a step so long that the state becomes non-finite.
+        LinkageError: Where the loops of a closed model do not close again after a move.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> rest = np.zeros(model.nv)
+        >>> for integrator in ("explicit", "semi-implicit", "rk4"):
+        ...     q, v = ff.step(model, model.neutral, rest, rest, 0.1, integrator)
+        ...     print(f"{integrator}: {1000 * (q[2] - model.neutral[2]):.2f} mm")  # free fall: -g dt^2 / 2 = -49.05 mm
+        explicit: 0.00 mm
+        semi-implicit: -98.10 mm
+        rk4: -49.05 mm
     """
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)

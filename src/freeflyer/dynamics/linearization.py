@@ -1,13 +1,12 @@
 """The equations of motion linearised on the group itself: no attitude angles, hence no attitude where it fails.
 
-The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From
-H = H0 exp(eta) follows, for every joint that carries a quaternion (papers/002),
+The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From H = H0 exp(eta)
+follows, for every joint that carries a quaternion (papers/002),
 
     eta_dot = dv - ad(v0) eta          (free joint: ad of its body twist; ball: omega x eta; all others: 0)
     dv_dot  = da/dq eta + da/dv dv + da/dtau dtau
 
-which are the rows of x_dot = A x + B dtau. A step of an integrator is linearised by the chain rule through its stages.
-"""
+which are the rows of x_dot = A x + B dtau. A step of an integrator is linearised by the chain rule through its stages."""
 
 from __future__ import annotations
 
@@ -43,32 +42,23 @@ FREE: Solvers = forward_dynamics, forward_dynamics_derivatives
 class Linearization:
     """Linear system x_dot = A x + B dtau, or with a `dt` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
-    Attributes
-    ----------
-    A : (..., 2 nv, 2 nv) array
-        SI units: eta in m and rad, as the velocity coordinates.
-    B : (..., 2 nv, nv) array
-        By dtau in N, N m.
-    C : (..., 12 len(frames), 2 nv) array
-        Motions of the frames, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) = X(q) exp(y), m and rad, then six of its
-        twist in its own axes, m/s and rad/s; no rows without frames.
-    frames : tuple of str
-        Frames of the rows of C.
-    dt : float or None
-        s; None for continuous time.
-    integrator : str or None
-        None for continuous time.
-    basis : (..., 2 nv, k) array or None
-        Where constraints restrict the motion: orthonormal columns, the steps x that keep them.
+    Attributes:
+        A: (..., 2 nv, 2 nv) array, SI units: eta in m and rad, as the velocity coordinates.
+        B: (..., 2 nv, nv) array, by dtau in N, N m.
+        C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
+            X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames.
+        frames: Frames of the rows of C.
+        dt: float or None, s; None for continuous time.
+        integrator: None for continuous time.
+        basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep them.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)
-    >>> line = ff.linearize(model, [0.0], [0.0], [0.0], frames=["tip"])
-    >>> isinstance(line, ff.Linearization), line.A.shape, line.B.shape, line.C.shape
-    (True, (2, 2), (2, 1), (12, 2))
-    >>> print(f"pendulum of {np.sqrt(-line.A[1, 0]):.2f} rad/s")
-    pendulum of 11.14 rad/s
+    Examples:
+        >>> model = ff.robots.chain(1)
+        >>> line = ff.linearize(model, [0.0], [0.0], [0.0], frames=["tip"])
+        >>> isinstance(line, ff.Linearization), line.A.shape, line.B.shape, line.C.shape
+        (True, (2, 2), (2, 1), (12, 2))
+        >>> print(f"pendulum of {np.sqrt(-line.A[1, 0]):.2f} rad/s")
+        pendulum of 11.14 rad/s
     """
 
     A: np.ndarray
@@ -88,9 +78,8 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
     external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. dt (s): linearise one step of
-    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
-    poses and twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
-    """
+    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose poses and
+    twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist."""
     scheme = scheme_of(integrator)
     h = None if dt is None else time_step("dt", dt)
     named = listed_frames(model, frames)
@@ -140,10 +129,9 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
                     solvers: Solvers = FREE) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
 
-    `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the
-    step while they turn with their links; B (..., 2 nv, m) is then by those inputs, and not by tau. `solvers`: in place of
-    forward_dynamics and its derivatives, with their arguments.
-    """
+    `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the step
+    while they turn with their links; B (..., 2 nv, m) is then by those inputs, and not by tau. `solvers`: in place of
+    forward_dynamics and its derivatives, with their arguments."""
     n, (solve, derivatives) = model.nv, solvers
     m = n if effect is None else effect(row(model, "q", q, "q")).shape[-1]
     first = solve(model, q, v, tau, external, expressed=expressed, gravity=gravity)

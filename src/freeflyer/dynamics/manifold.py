@@ -14,38 +14,19 @@ from freeflyer.model.public import explain
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """Configuration q (+) dv: where the constant velocity dv leads from q in one second, with quaternions of unit length.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    dv : (..., nv) array
-        m and rad; for a free joint a body twist.
+    Args:
+        dv: (..., nv) array, m and rad; for a free joint a body twist.
+    Returns: (..., nq) array, configuration.
+    Raises: LinkageError where the loops of a closed model do not close again after this step.
+    Source: papers/002: H = H0 exp(eta).
 
-    Returns
-    -------
-    (..., nq) array
-        Configuration.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-    LinkageError
-        Where the loops of a closed model do not close again after this step.
-
-    Notes
-    -----
-    papers/002: H = H0 exp(eta).
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> turn = np.zeros(model.nv)
-    >>> turn[5] = np.pi / 2  # a quarter turn about the base's z axis
-    >>> q = ff.integrate(model, model.neutral, turn)
-    >>> np.round(q[5:7], 3).tolist()  # z and w of the quaternion
-    [0.707, 0.707]
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> turn = np.zeros(model.nv)
+        >>> turn[5] = np.pi / 2  # a quarter turn about the base's z axis
+        >>> q = ff.integrate(model, model.neutral, turn)
+        >>> np.round(q[5:7], 3).tolist()  # z and w of the quaternion
+        [0.707, 0.707]
     """
     try:
         if model.reduction:
@@ -60,30 +41,16 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """Difference dv with q0 (+) dv = q1, by the shortest turns (angle at most pi).
 
-    Parameters
-    ----------
-    model : Model
-    q0, q1 : (..., nq) array
-        Configurations.
+    Returns: (..., nv) array, m and rad; for a free joint a body twist.
+    Raises: InputError as integrate.
 
-    Returns
-    -------
-    (..., nv) array
-        m and rad; for a free joint a body twist.
-
-    Raises
-    ------
-    InputError
-        As integrate.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q0, q1 = ff.random_configuration(model, np.random.default_rng(0), 2)
-    >>> dv = ff.difference(model, q0, q1)
-    >>> back = ff.integrate(model, q0, dv)
-    >>> bool(np.allclose(ff.difference(model, back, q1), 0.0))
-    True
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q0, q1 = ff.random_configuration(model, np.random.default_rng(0), 2)
+        >>> dv = ff.difference(model, q0, q1)
+        >>> back = ff.integrate(model, q0, dv)
+        >>> bool(np.allclose(ff.difference(model, back, q1), 0.0))
+        True
     """
     try:
         if model.reduction:

@@ -4,8 +4,7 @@ With X for the pose of a joint that carries a quaternion and d, e for small tang
 
     (X exp(d)) exp(xi) = X exp(xi) exp(Ad(exp(-xi)) d)        X exp(xi + e) = X exp(xi) exp(J_r(xi) e)
 
-so both blocks follow from exp. All other joints add. Blocks of joints do not mix: the matrices are block-diagonal.
-"""
+so both blocks follow from exp. All other joints add. Blocks of joints do not mix: the matrices are block-diagonal."""
 
 from __future__ import annotations
 
@@ -26,17 +25,14 @@ from freeflyer.tolerances import HALF_TURN_DISTANCE
 class IntegrateDerivatives(NamedTuple):
     """Derivatives of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
 
-    Attributes
-    ----------
-    dq, ddv : (..., nv, nv) array
-        Of a tree: identities but for the blocks of joints with quaternions.
+    Attributes:
+        dq, ddv: (..., nv, nv) array of a tree: identities but for the blocks of joints with quaternions.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)  # without quaternions
-    >>> d = ff.integrate_derivatives(model, model.neutral, np.ones(model.nv))
-    >>> bool(np.all(d.dq == np.eye(6))), bool(np.all(d.ddv == np.eye(6)))
-    (True, True)
+    Examples:
+        >>> model = ff.robots.chain(6)  # without quaternions
+        >>> d = ff.integrate_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.all(d.dq == np.eye(6))), bool(np.all(d.ddv == np.eye(6)))
+        (True, True)
     """
 
     dq: np.ndarray
@@ -46,17 +42,14 @@ class IntegrateDerivatives(NamedTuple):
 class DifferenceDerivatives(NamedTuple):
     """Derivatives of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
 
-    Attributes
-    ----------
-    dq0, dq1 : (..., nv, nv) array
-        Of a tree: minus identity and identity but for the blocks of joints with quaternions.
+    Attributes:
+        dq0, dq1: (..., nv, nv) array of a tree: minus identity and identity but for the blocks of joints with quaternions.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)  # without quaternions
-    >>> d = ff.difference_derivatives(model, model.neutral, model.neutral + 0.1)
-    >>> bool(np.all(d.dq0 == -np.eye(6))), bool(np.all(d.dq1 == np.eye(6)))
-    (True, True)
+    Examples:
+        >>> model = ff.robots.chain(6)  # without quaternions
+        >>> d = ff.difference_derivatives(model, model.neutral, model.neutral + 0.1)
+        >>> bool(np.all(d.dq0 == -np.eye(6))), bool(np.all(d.dq1 == np.eye(6)))
+        (True, True)
     """
 
     dq0: np.ndarray
@@ -73,36 +66,20 @@ def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
 def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
     """Derivatives of integrate(model, q, dv) by q and dv, exact for steps of any size.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    dv : (..., nv) array
-        m and rad.
-
-    Returns
-    -------
-    IntegrateDerivatives
-        dq, ddv (..., nv, nv).
-
-    Raises
-    ------
-    InputError, LinkageError
-        As integrate.
-
-    Notes
-    -----
     A spherical joint's blocks are R^T, R = exp(dv), and the right Jacobian of SO(3); a free joint's those of SE(3) (spatial.se3).
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, dv, e = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-6)
-    >>> d = ff.integrate_derivatives(model, q, dv)
-    >>> moved = ff.difference(model, ff.integrate(model, q, dv), ff.integrate(model, q, dv + e))
-    >>> bool(np.allclose(moved, d.ddv @ e, atol=1e-11))
-    True
+    Args:
+        dv: (..., nv) array, m and rad.
+    Returns: IntegrateDerivatives, dq, ddv (..., nv, nv).
+    Raises: InputError, LinkageError as integrate.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, dv, e = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-6)
+        >>> d = ff.integrate_derivatives(model, q, dv)
+        >>> moved = ff.difference(model, ff.integrate(model, q, dv), ff.integrate(model, q, dv + e))
+        >>> bool(np.allclose(moved, d.ddv @ e, atol=1e-11))
+        True
     """
     there = integrate(model, q, dv)  # refuses what cannot be used
     lead = there.shape[:-1]
@@ -118,31 +95,17 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
 def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
     """Derivatives of difference(model, q0, q1) by q0 and q1.
 
-    Parameters
-    ----------
-    model : Model
-    q0, q1 : (..., nq) array
-        Configurations.
+    Returns: DifferenceDerivatives, dq0, dq1 (..., nv, nv).
+    Raises: InputError as difference; where a joint is half a turn away from itself: the shortest turn is not continuous there, and
+    has no derivative.
 
-    Returns
-    -------
-    DifferenceDerivatives
-        dq0, dq1 (..., nv, nv).
-
-    Raises
-    ------
-    InputError
-        As difference; where a joint is half a turn away from itself: the shortest turn is not continuous there, and has no
-        derivative.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q0, dv = model.neutral, np.ones(model.nv)
-    >>> q1 = ff.integrate(model, q0, dv)
-    >>> d = ff.difference_derivatives(model, q0, q1)
-    >>> bool(np.allclose(d.dq1 @ ff.integrate_derivatives(model, q0, dv).ddv, np.eye(model.nv)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q0, dv = model.neutral, np.ones(model.nv)
+        >>> q1 = ff.integrate(model, q0, dv)
+        >>> d = ff.difference_derivatives(model, q0, q1)
+        >>> bool(np.allclose(d.dq1 @ ff.integrate_derivatives(model, q0, dv).ddv, np.eye(model.nv)))
+        True
     """
     if model.reduction:
         return model.reduction.functions.difference_derivatives(model, q0, q1)

@@ -1,7 +1,6 @@
 """Rate of the centroidal momentum, and derivatives of momentum, its rate and the centre of mass by q, v and a.
 
-Momentum is [linear; angular about the centre of mass], world axes, without armature, as in `centroidal`.
-"""
+Momentum is [linear; angular about the centre of mass], world axes, without armature, as in `centroidal`."""
 
 from __future__ import annotations
 
@@ -20,19 +19,15 @@ from freeflyer.model.public import explain
 class CentroidalMomentumDerivatives(NamedTuple):
     """Derivatives of the centroidal momentum by q and v, rows [linear; angular about the centre of mass], world axes.
 
-    Attributes
-    ----------
-    dq : (..., 6, nv) array
-        Column j is d/dt at q (+) t e_j, with v held; kg m/s, kg m^2/s per m or rad.
-    dv : (..., 6, nv) array
-        The centroidal momentum matrix; kg m/s, kg m^2/s per m/s or rad/s.
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v held; kg m/s, kg m^2/s per m or rad.
+        dv: (..., 6, nv) array, the centroidal momentum matrix; kg m/s, kg m^2/s per m/s or rad/s.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> d = ff.centroidal_momentum_derivatives(model, model.neutral, np.ones(model.nv))
-    >>> bool(np.allclose(d.dv, ff.centroidal_momentum_matrix(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.centroidal_momentum_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.allclose(d.dv, ff.centroidal_momentum_matrix(model, model.neutral)))
+        True
     """
 
     dq: np.ndarray
@@ -42,21 +37,16 @@ class CentroidalMomentumDerivatives(NamedTuple):
 class CentroidalMomentumRateDerivatives(NamedTuple):
     """Derivatives of the centroidal momentum's rate by q, v and a, rows [linear; angular about the centre of mass], world axes.
 
-    Attributes
-    ----------
-    dq : (..., 6, nv) array
-        Column j is d/dt at q (+) t e_j, with v and a held; N, N m per m or rad.
-    dv : (..., 6, nv) array
-        N, N m per m/s or rad/s.
-    da : (..., 6, nv) array
-        The centroidal momentum matrix; N, N m per m/s^2 or rad/s^2.
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v and a held; N, N m per m or rad.
+        dv: (..., 6, nv) array, N, N m per m/s or rad/s.
+        da: (..., 6, nv) array, the centroidal momentum matrix; N, N m per m/s^2 or rad/s^2.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> d = ff.centroidal_momentum_rate_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
-    >>> bool(np.allclose(d.da, ff.centroidal_momentum_matrix(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.centroidal_momentum_rate_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+        >>> bool(np.allclose(d.da, ff.centroidal_momentum_matrix(model, model.neutral)))
+        True
     """
 
     dq: np.ndarray
@@ -67,19 +57,15 @@ class CentroidalMomentumRateDerivatives(NamedTuple):
 class CenterOfMassVelocityDerivatives(NamedTuple):
     """Derivatives of the velocity of the centre of mass by q and v, world axes.
 
-    Attributes
-    ----------
-    dq : (..., 3, nv) array
-        Column j is d/dt at q (+) t e_j, with v held; m/s per m or rad.
-    dv : (..., 3, nv) array
-        The Jacobian of the centre of mass; m/s per m/s or rad/s.
+    Attributes:
+        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v held; m/s per m or rad.
+        dv: (..., 3, nv) array, the Jacobian of the centre of mass; m/s per m/s or rad/s.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> d = ff.center_of_mass_velocity_derivatives(model, model.neutral, np.ones(model.nv))
-    >>> bool(np.allclose(d.dv, ff.center_of_mass_jacobian(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.center_of_mass_velocity_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.allclose(d.dv, ff.center_of_mass_jacobian(model, model.neutral)))
+        True
     """
 
     dq: np.ndarray
@@ -89,21 +75,16 @@ class CenterOfMassVelocityDerivatives(NamedTuple):
 class CenterOfMassAccelerationDerivatives(NamedTuple):
     """Derivatives of the acceleration of the centre of mass by q, v and a, world axes.
 
-    Attributes
-    ----------
-    dq : (..., 3, nv) array
-        Column j is d/dt at q (+) t e_j, with v and a held; m/s^2 per m or rad.
-    dv : (..., 3, nv) array
-        m/s^2 per m/s or rad/s.
-    da : (..., 3, nv) array
-        The Jacobian of the centre of mass; m/s^2 per m/s^2 or rad/s^2.
+    Attributes:
+        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v and a held; m/s^2 per m or rad.
+        dv: (..., 3, nv) array, m/s^2 per m/s or rad/s.
+        da: (..., 3, nv) array, the Jacobian of the centre of mass; m/s^2 per m/s^2 or rad/s^2.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> d = ff.center_of_mass_acceleration_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
-    >>> bool(np.allclose(d.da, ff.center_of_mass_jacobian(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.center_of_mass_acceleration_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+        >>> bool(np.allclose(d.da, ff.center_of_mass_jacobian(model, model.neutral)))
+        True
     """
 
     dq: np.ndarray
@@ -114,32 +95,15 @@ class CenterOfMassAccelerationDerivatives(NamedTuple):
 def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Rate A_G a + Adot_G v of the centroidal momentum: the resultant of external forces and gravity about the centre of mass.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    Returns: (..., 6) array, N, N m: [linear; angular about the centre of mass], world axes.
 
-    Returns
-    -------
-    (..., 6) array
-        N, N m: [linear; angular about the centre of mass], world axes.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v, tau = model.neutral, np.full(model.nv, 0.1), np.ones(model.nv)
-    >>> tau[:6] = 0.0  # joint torques alone
-    >>> rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
-    >>> bool(np.allclose(rate, 0.0, atol=1e-9))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v, tau = model.neutral, np.full(model.nv, 0.1), np.ones(model.nv)
+        >>> tau[:6] = 0.0  # joint torques alone
+        >>> rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
+        >>> bool(np.allclose(rate, 0.0, atol=1e-9))
+        True
     """
     try:
         if model.reduction:
@@ -154,32 +118,13 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
 
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Velocity of the centre of mass, world axes.
+    """Velocity of the centre of mass, world axes; (..., 3), m/s.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-
-    Returns
-    -------
-    (..., 3) array
-        m/s.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)  # turns about y; its moving link's centre of mass is 0.05 m below the joint
-    >>> velocity = ff.center_of_mass_velocity(model, [0.0], [2.0])
-    >>> print(f"{velocity[0]:.1f} m/s along x")
-    -0.1 m/s along x
+    Examples:
+        >>> model = ff.robots.chain(1)  # turns about y; its moving link's centre of mass is 0.05 m below the joint
+        >>> velocity = ff.center_of_mass_velocity(model, [0.0], [2.0])
+        >>> print(f"{velocity[0]:.1f} m/s along x")
+        -0.1 m/s along x
     """
     try:
         return centroidal_momentum(model, q, v)[..., :3] / model.mass
@@ -189,34 +134,15 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndar
 
 
 def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Acceleration of the centre of mass, world axes.
+    """Acceleration of the centre of mass, world axes; (..., 3), m/s^2.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-
-    Returns
-    -------
-    (..., 3) array
-        m/s^2.
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, tau = model.neutral, np.ones(model.nv), np.ones(model.nv)
-    >>> tau[:6] = 0.0  # joint torques alone do not move the centre of mass
-    >>> acceleration = ff.center_of_mass_acceleration(model, q, v, ff.forward_dynamics(model, q, v, tau))
-    >>> print(f"{acceleration[2]:.2f} m/s^2")
-    -9.81 m/s^2
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, tau = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> tau[:6] = 0.0  # joint torques alone do not move the centre of mass
+        >>> acceleration = ff.center_of_mass_acceleration(model, q, v, ff.forward_dynamics(model, q, v, tau))
+        >>> print(f"{acceleration[2]:.2f} m/s^2")
+        -9.81 m/s^2
     """
     try:
         return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
@@ -228,32 +154,15 @@ def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: Arr
 def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
     """Derivatives of the centroidal momentum by q and v.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Returns: CentroidalMomentumDerivatives, dq, dv (..., 6, nv).
 
-    Returns
-    -------
-    CentroidalMomentumDerivatives
-        dq, dv (..., 6, nv).
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
-    >>> d = ff.centroidal_momentum_derivatives(model, q, v)
-    >>> after, before = (ff.centroidal_momentum(model, ff.integrate(model, q, s), v) for s in (step, -step))
-    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.centroidal_momentum_derivatives(model, q, v)
+        >>> after, before = (ff.centroidal_momentum(model, ff.integrate(model, q, s), v) for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+        True
     """
     try:
         return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
@@ -267,32 +176,15 @@ def centroidal_momentum_rate_derivatives(
 ) -> CentroidalMomentumRateDerivatives:
     """Derivatives of the rate of the centroidal momentum by q, v and a.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    Returns: CentroidalMomentumRateDerivatives, dq, dv, da (..., 6, nv).
 
-    Returns
-    -------
-    CentroidalMomentumRateDerivatives
-        dq, dv, da (..., 6, nv).
-
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
-    >>> d = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
-    >>> after, before = (ff.centroidal_momentum_rate(model, q, v + s, a) for s in (step, -step))
-    >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+        >>> after, before = (ff.centroidal_momentum_rate(model, q, v + s, a) for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
+        True
     """
     try:
         return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
@@ -304,35 +196,16 @@ def centroidal_momentum_rate_derivatives(
 def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
     """Derivatives of the velocity of the centre of mass by q and v.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Returns: CenterOfMassVelocityDerivatives, dq, dv (..., 3, nv).
 
-    Returns
-    -------
-    CenterOfMassVelocityDerivatives
-        dq, dv (..., 3, nv).
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> d = ff.center_of_mass_velocity_derivatives(model, q, v)
+        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
+        True
 
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    See Also
-    --------
-    center_of_mass_jacobian : The derivative of the centre of mass itself by q.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = model.neutral, np.ones(model.nv)
-    >>> d = ff.center_of_mass_velocity_derivatives(model, q, v)
-    >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
-    True
+    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
     """
     try:
         return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
@@ -346,35 +219,16 @@ def center_of_mass_acceleration_derivatives(
 ) -> CenterOfMassAccelerationDerivatives:
     """Derivatives of the acceleration of the centre of mass by q, v and a.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    Returns: CenterOfMassAccelerationDerivatives, dq, dv, da (..., 3, nv).
 
-    Returns
-    -------
-    CenterOfMassAccelerationDerivatives
-        dq, dv, da (..., 3, nv).
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> d = ff.center_of_mass_acceleration_derivatives(model, q, v, a)
+        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
+        True
 
-    Raises
-    ------
-    InputError
-        As center_of_mass.
-
-    See Also
-    --------
-    center_of_mass_jacobian : The derivative of the centre of mass itself by q.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-    >>> d = ff.center_of_mass_acceleration_derivatives(model, q, v, a)
-    >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
-    True
+    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
     """
     try:
         return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))

@@ -17,19 +17,16 @@ from freeflyer.model.public import explain
 class FrameVelocityDerivatives(NamedTuple):
     """Derivatives of a frame's twist [linear; angular] by q and v, in the expression of the call.
 
-    Attributes
-    ----------
-    dq : (..., 6, nv) array
-        Column j is d/dt of the numbers that frame_velocity returns at q (+) t e_j, v held; m/s, rad/s per m, rad.
-    dv : (..., 6, nv) array
-        The frame's Jacobian; m/s, rad/s per m/s or rad/s.
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt of the numbers that frame_velocity returns at q (+) t e_j, v held; m/s, rad/s per
+            m, rad.
+        dv: (..., 6, nv) array, the frame's Jacobian; m/s, rad/s per m/s or rad/s.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> d = ff.frame_velocity_derivatives(model, model.neutral, np.ones(6), "tip")
-    >>> bool(np.allclose(d.dv, ff.frame_jacobian(model, model.neutral, "tip")))
-    True
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> d = ff.frame_velocity_derivatives(model, model.neutral, np.ones(6), "tip")
+        >>> bool(np.allclose(d.dv, ff.frame_jacobian(model, model.neutral, "tip")))
+        True
     """
 
     dq: np.ndarray
@@ -39,21 +36,17 @@ class FrameVelocityDerivatives(NamedTuple):
 class FrameAccelerationDerivatives(NamedTuple):
     """Derivatives of a frame's acceleration [linear; angular] by q, v and a, in the expression of the call.
 
-    Attributes
-    ----------
-    dq : (..., 6, nv) array
-        Column j is d/dt of the numbers that frame_acceleration returns at q (+) t e_j, v and a held; m/s^2, rad/s^2 per m, rad.
-    dv : (..., 6, nv) array
-        m/s^2, rad/s^2 per m/s or rad/s.
-    da : (..., 6, nv) array
-        The frame's Jacobian; m/s^2, rad/s^2 per m/s^2 or rad/s^2.
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt of the numbers that frame_acceleration returns at q (+) t e_j, v and a held; m/s^2,
+            rad/s^2 per m, rad.
+        dv: (..., 6, nv) array, m/s^2, rad/s^2 per m/s or rad/s.
+        da: (..., 6, nv) array, the frame's Jacobian; m/s^2, rad/s^2 per m/s^2 or rad/s^2.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> d = ff.frame_acceleration_derivatives(model, model.neutral, np.ones(6), np.ones(6), "tip")
-    >>> bool(np.allclose(d.da, ff.frame_jacobian(model, model.neutral, "tip")))
-    True
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> d = ff.frame_acceleration_derivatives(model, model.neutral, np.ones(6), np.ones(6), "tip")
+        >>> bool(np.allclose(d.da, ff.frame_jacobian(model, model.neutral, "tip")))
+        True
     """
 
     dq: np.ndarray
@@ -66,36 +59,17 @@ def frame_acceleration(
 ) -> np.ndarray:
     """Acceleration J a + Jdot v of a frame: the rate of its twist, in the same expression; without gravity.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        As in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world
-        axes.
+    Args:
+        expressed: "body", "mixed" or "world", as in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin
+            and its angular acceleration, in world axes.
+    Returns: (..., 6) array, m/s^2, rad/s^2.
 
-    Returns
-    -------
-    (..., 6) array
-        m/s^2, rad/s^2.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_jacobian.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(6)
-    >>> q, v, a = model.neutral, np.ones(6), np.ones(6)
-    >>> J, bias = ff.frame_jacobian(model, q, "tip"), ff.frame_bias_acceleration(model, q, v, "tip")
-    >>> bool(np.allclose(ff.frame_acceleration(model, q, v, a, "tip"), J @ a + bias))
-    True
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> q, v, a = model.neutral, np.ones(6), np.ones(6)
+        >>> J, bias = ff.frame_jacobian(model, q, "tip"), ff.frame_bias_acceleration(model, q, v, "tip")
+        >>> bool(np.allclose(ff.frame_acceleration(model, q, v, a, "tip"), J @ a + bias))
+        True
     """
     try:
         if model.reduction:
@@ -113,41 +87,18 @@ def frame_velocity_derivatives(
 ) -> FrameVelocityDerivatives:
     """Derivatives of a frame's twist by q and v, in the same expression.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        As in frame_jacobian.
-
-    Returns
-    -------
-    FrameVelocityDerivatives
-        dq, dv (..., 6, nv).
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_jacobian.
-
-    Notes
-    -----
     The pose's own derivative is the Jacobian: at q (+) dv it is X_WF exp(J dv) to first order, J being frame_jacobian in body
     expression.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
-    >>> d = ff.frame_velocity_derivatives(model, q, v, "front_left_foot")
-    >>> after, before = (ff.frame_velocity(model, ff.integrate(model, q, s), v, "front_left_foot") for s in (step, -step))
-    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-    True
+    Returns: FrameVelocityDerivatives, dq, dv (..., 6, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.frame_velocity_derivatives(model, q, v, "front_left_foot")
+        >>> after, before = (ff.frame_velocity(model, ff.integrate(model, q, s), v, "front_left_foot") for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+        True
     """
     try:
         if model.reduction:
@@ -166,34 +117,13 @@ def frame_acceleration_derivatives(
 ) -> FrameAccelerationDerivatives:
     """Derivatives of a frame's acceleration by q, v and a, in the same expression.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-    frame : str
-        Name of a link or site.
-    expressed : {"body", "mixed", "world"}
-        As in frame_jacobian.
+    Returns: FrameAccelerationDerivatives, dq, dv, da (..., 6, nv).
 
-    Returns
-    -------
-    FrameAccelerationDerivatives
-        dq, dv, da (..., 6, nv).
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As frame_jacobian.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(1)
-    >>> d = ff.frame_acceleration_derivatives(model, [0.0], [2.0], [0.0], "tip", "mixed")
-    >>> print(f"{d.dv[2, 0]:.1f} m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m")
-    0.4 m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m
+    Examples:
+        >>> model = ff.robots.chain(1)
+        >>> d = ff.frame_acceleration_derivatives(model, [0.0], [2.0], [0.0], "tip", "mixed")
+        >>> print(f"{d.dv[2, 0]:.1f} m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m")
+        0.4 m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m
     """
     try:
         if model.reduction:

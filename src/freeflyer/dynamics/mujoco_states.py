@@ -5,8 +5,7 @@
     qfrc = [R f; t]         T = dqvel/dv = diag(R, 1, ...)                  tau = T^T qfrc
     M a + bias = tau        M = T^T M_mujoco T                              bias = T^T qfrc_bias + M [w x l; 0]
 
-Ball joints differ by the order of their quaternions, other joints by their order at most.
-"""
+Ball joints differ by the order of their quaternions, other joints by their order at most."""
 
 from __future__ import annotations
 
@@ -36,49 +35,32 @@ def from_mujoco(
 ) -> State:  # fmt: skip
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for what is not given.
 
-    Parameters
-    ----------
-    model : Model
-    qpos : (..., nq) array
-        MuJoCo's configuration; nq and nv are those of MuJoCo here.
-    qvel, qacc, qfrc : (..., nv) array, optional
-        MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
-    bias : (..., nv) array, optional
-        MuJoCo's qfrc_bias.
-    mj_model : mujoco.MjModel, optional
-        The compiled model whose joints these are; its scene may hold other things.
-
-    Returns
-    -------
-    State
-        m, rad, s, N, N m.
-
-    Raises
-    ------
-    InputError
-        For sizes and joints of another robot, NaN, quaternions of other than unit length; for qacc and bias without qvel where the
-        robot has a free joint, for bias also where its loops are closed; for bias where MuJoCo lacks the base.
-
-    Notes
-    -----
-    Joints are found by name: those of `mj_model` if that is given, else of the MJCF file that the model was read from, else of
-    what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are left out; the position of one that
-    mimics another follows from that one; a base that only the model has is at rest, at its pose in the file. Of a closed model v
-    and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
-    (freeflyer.linkages.assemble closes it).
+    Joints are found by name: those of `mj_model` if that is given, else of the MJCF file that the model was read from, else of what
+    `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are left out; the position of one that mimics
+    another follows from that one; a base that only the model has is at rest, at its pose in the file. Of a closed model v and a are
+    the independent ones and tau the force along them; its q is as closed as MuJoCo holds it (freeflyer.linkages.assemble closes
+    it).
 
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
 
-    Examples
-    --------
-    >>> import mujoco
-    >>> model = ff.robots.quadruped()
-    >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-    >>> data = mujoco.MjData(mj_model)
-    >>> mujoco.mj_forward(mj_model, data)
-    >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
-    >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
-    True
+    Args:
+        qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
+        qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
+        bias: (..., nv) array, MuJoCo's qfrc_bias.
+        mj_model: The compiled model whose joints these are; its scene may hold other things.
+    Returns: State, m, rad, s, N, N m.
+    Raises: InputError for sizes and joints of another robot, NaN, quaternions of other than unit length; for qacc and bias without
+    qvel where the robot has a free joint, for bias also where its loops are closed; for bias where MuJoCo lacks the base.
+
+    Examples:
+        >>> import mujoco
+        >>> model = ff.robots.quadruped()
+        >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+        >>> data = mujoco.MjData(mj_model)
+        >>> mujoco.mj_forward(mj_model, data)
+        >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
+        >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
+        True
     """
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias": bias}, mj_model)
@@ -98,46 +80,28 @@ def to_mujoco(
 ) -> MujocoState:  # fmt: skip
     """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of ours; None for what is not given.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a, tau : (..., nv) array, optional
-        Velocity, acceleration, generalised forces; m, rad, s, N, N m.
-    bias_forces : (..., nv) array, optional
-        As bias_forces gives them, N and N m.
-    mj_model : mujoco.MjModel, optional
-        As in from_mujoco.
-
-    Returns
-    -------
-    MujocoState
-        m, rad, s, N, N m.
-
-    Raises
-    ------
-    InputError
-        As from_mujoco: a and bias_forces without v where the robot has a free joint, a also where its loops are closed; bias_forces
-        of a closed model (convert those of model.tree); a base that MuJoCo lacks and that moves, carries forces, or is
-        elsewhere than in the file.
-
-    Notes
-    -----
     The reverse of from_mujoco, joints found in the same way. Joints that MuJoCo has and the model has not (locked here, or other
     things of `mj_model`) are at rest: where they were locked, else at their positions in the file. Forces on joints that mimic
     others are zero: tau acts on the others. Of a closed model v and a give the motion of all joints; tau acts on the independent
     ones.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q = ff.configuration(model, root_joint=[0, 0, 0.4, 0, 0, np.sin(0.25), np.cos(0.25)])  # half a radian about z
-    >>> state = ff.to_mujoco(model, q, np.eye(model.nv)[0])
-    >>> np.round(state.qpos[3:7], 3).tolist()  # the quaternion is w, x, y, z there
-    [0.969, 0.0, 0.0, 0.247]
-    >>> np.round(state.qvel[:2], 3).tolist()  # the linear velocity is along the world's axes there
-    [0.878, 0.479]
+    Args:
+        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
+        mj_model: As in from_mujoco.
+    Returns: MujocoState, m, rad, s, N, N m.
+    Raises: InputError as from_mujoco: a and bias_forces without v where the robot has a free joint, a also where its loops are
+    closed; bias_forces of a closed model (convert those of model.tree); a base that MuJoCo lacks and that moves, carries forces, or
+    is elsewhere than in the file.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q = ff.configuration(model, root_joint=[0, 0, 0.4, 0, 0, np.sin(0.25), np.cos(0.25)])  # half a radian about z
+        >>> state = ff.to_mujoco(model, q, np.eye(model.nv)[0])
+        >>> np.round(state.qpos[3:7], 3).tolist()  # the quaternion is w, x, y, z there
+        [0.969, 0.0, 0.0, 0.247]
+        >>> np.round(state.qvel[:2], 3).tolist()  # the linear velocity is along the world's axes there
+        [0.878, 0.479]
     """
     places = mujoco_places(model.tree, mj_model)
     x, given = check_state(model, q, v, a, tau, bias_forces)
@@ -153,30 +117,16 @@ def to_mujoco(
 def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> np.ndarray:
     """Matrix T(q) of qvel = T v; hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    mj_model : mujoco.MjModel, optional
-        As in from_mujoco.
+    Args:
+        mj_model: As in from_mujoco.
+    Returns: (..., nv of MuJoCo, nv) array of a closed model v are the independent velocities.
+    Raises: InputError for joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
 
-    Returns
-    -------
-    (..., nv of MuJoCo, nv) array
-        Of a closed model v are the independent velocities.
-
-    Raises
-    ------
-    InputError
-        For joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q, v = ff.random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
-    >>> bool(np.allclose(ff.mujoco_velocity_map(model, q) @ v, ff.to_mujoco(model, q, v).qvel))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = ff.random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
+        >>> bool(np.allclose(ff.mujoco_velocity_map(model, q) @ v, ff.to_mujoco(model, q, v).qvel))
+        True
     """
     places = mujoco_places(model.tree, mj_model)
     q = finite_row(model, "q", q, "q")

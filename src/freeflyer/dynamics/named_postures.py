@@ -24,43 +24,26 @@ def configuration(
 ) -> np.ndarray:
     """Configuration q with the named joints at these positions, and the others where `start` has them.
 
-    Parameters
-    ----------
-    model : Model
-    positions : mapping, optional
-        From names of joints to positions: needed for names that are no Python words.
-    start : (..., nq) array, optional
-        Configuration of the other joints; neutral without it.
-    **by_name : array
-        Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them, one per
-        state; others all of theirs (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position
-        and a quaternion.
-
-    Returns
-    -------
-    (..., nq) array
-        m, rad and unit quaternions.
-
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions, and for batch
-        axes that do not broadcast.
-    LinkageError
-        Where the loops cannot be closed.
-
-    Notes
-    -----
     Limits are not looked at. Of a closed model the independent joints are named; the loops are closed by small steps from `start`.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])
-    >>> q.shape, q[:, model.joint("left_elbow").iq].tolist()  # three states
-    ((3, 40), [0.1, 0.2, 0.3])
+    Args:
+        positions: From names of joints to positions: needed for names that are no Python words.
+        start: (..., nq) array, configuration of the other joints; neutral without it.
+        **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them,
+            one per state; others all of theirs (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a
+            position and a quaternion.
+    Returns: (..., nq) array, m, rad and unit quaternions.
+
+    Raises:
+        InputError: For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions, and
+            for batch axes that do not broadcast.
+        LinkageError: Where the loops cannot be closed.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])
+        >>> q.shape, q[:, model.joint("left_elbow").iq].tolist()  # three states
+        ((3, 40), [0.1, 0.2, 0.3])
     """
     if positions is not None and not isinstance(positions, Mapping):
         raise InputError(f"positions map names of joints to numbers, as in {{'knee': 0.3}}; got {type(positions).__name__}")

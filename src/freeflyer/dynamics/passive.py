@@ -39,28 +39,8 @@ _known: WeakKeyDictionary[Model, Springs] = WeakKeyDictionary()
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Generalised forces -k (q - rest) - d v - f sign(v) of the file's springs, damping and dry friction on the robot.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
-
-    Returns
-    -------
-    (..., nv) array
-        N, N m; of a closed model along its independent velocities.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
-    The equations of motion leave these forces out. Inverse dynamics with them is
-    `inverse_dynamics(model, q, v, a) - passive_forces(model, q, v)`.
+    The equations of motion leave these forces out. Inverse dynamics with them is `inverse_dynamics(model, q, v, a) -
+    passive_forces(model, q, v)`.
 
     The force of a spring is stiffness times the way back to its position at rest: of a ball joint the shortest turn, of a free
     joint also the way in the joint frame, as MuJoCo's. Friction is zero at v = 0, where it may be anything up to f. Springs,
@@ -68,13 +48,14 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
     Equal to MuJoCo's qfrc_passive where the file has springs and damping of joints alone; its friction is a constraint there.
 
-    Examples
-    --------
-    >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'
-    >>> model = ff.load(f"<mujoco><worldbody><body>{joint}</body></worldbody></mujoco>")
-    >>> tau = ff.passive_forces(model, [0.5], [1.0])
-    >>> print(f"{tau[0]:.1f} N m = -2 x 0.5 - 0.5 x 1.0 - 0.1")
-    -1.6 N m = -2 x 0.5 - 0.5 x 1.0 - 0.1
+    Returns: (..., nv) array, N, N m; of a closed model along its independent velocities.
+
+    Examples:
+        >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'
+        >>> model = ff.load(f"<mujoco><worldbody><body>{joint}</body></worldbody></mujoco>")
+        >>> tau = ff.passive_forces(model, [0.5], [1.0])
+        >>> print(f"{tau[0]:.1f} N m = -2 x 0.5 - 0.5 x 1.0 - 0.1")
+        -1.6 N m = -2 x 0.5 - 0.5 x 1.0 - 0.1
     """
     if model.reduction:
         return model.reduction.functions.passive_forces(model, q, v)

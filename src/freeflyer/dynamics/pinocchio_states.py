@@ -24,46 +24,29 @@ def from_pinocchio(
 ) -> State:  # fmt: skip
     """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for what is not given.
 
-    Parameters
-    ----------
-    pin_model : pinocchio.Model
-        Its joints are found by name.
-    model : Model
-    q : (..., nq) array
-        Pinocchio's configuration; nq and nv are those of Pinocchio here.
-    v, a, tau : (..., nv) array, optional
-        Pinocchio's velocity, acceleration, generalised forces; m, rad, s, N, N m.
-    bias : (..., nv) array, optional
-        Pinocchio's nonLinearEffects.
-
-    Returns
-    -------
-    State
-        m, rad, s, N, N m.
-
-    Raises
-    ------
-    InputError
-        For sizes, joints of another robot, joints without counterpart (translation, Euler angles), NaN, norms; for a and bias
-        without v where the robot has a planar joint, for bias also where its loops are closed.
-
-    Notes
-    -----
     A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
     follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
 
-    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical
-    joints adds a term to the bias forces here that Pinocchio leaves out: it is not converted.
+    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical joints
+    adds a term to the bias forces here that Pinocchio leaves out: it is not converted.
 
-    Examples
-    --------
-    >>> import pinocchio
-    >>> model = ff.robots.quadruped()
-    >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model), pinocchio.JointModelFreeFlyer())
-    >>> q = pinocchio.neutral(pin_model)
-    >>> c = pinocchio.centerOfMass(pin_model, pin_model.createData(), q)
-    >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(pin_model, model, q).q), c))
-    True
+    Args:
+        pin_model: Its joints are found by name.
+        q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here.
+        v, a, tau: (..., nv) array, Pinocchio's velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias: (..., nv) array, Pinocchio's nonLinearEffects.
+    Returns: State, m, rad, s, N, N m.
+    Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), NaN, norms; for a
+    and bias without v where the robot has a planar joint, for bias also where its loops are closed.
+
+    Examples:
+        >>> import pinocchio
+        >>> model = ff.robots.quadruped()
+        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model), pinocchio.JointModelFreeFlyer())
+        >>> q = pinocchio.neutral(pin_model)
+        >>> c = pinocchio.centerOfMass(pin_model, pin_model.createData(), q)
+        >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(pin_model, model, q).q), c))
+        True
     """
     _check_order(pin_model, model, "from_pinocchio")
     places = pinocchio_places(pin_model, model.tree)
@@ -82,41 +65,23 @@ def to_pinocchio(
 ) -> PinocchioState:  # fmt: skip
     """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of ours; None for what is not given.
 
-    Parameters
-    ----------
-    pin_model : pinocchio.Model
-        Its joints are found by name.
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a, tau : (..., nv) array, optional
-        Velocity, acceleration, generalised forces; m, rad, s, N, N m.
-    bias_forces : (..., nv) array, optional
-        As bias_forces gives them, N and N m.
-
-    Returns
-    -------
-    PinocchioState
-        m, rad, s, N, N m.
-
-    Raises
-    ------
-    InputError
-        As from_pinocchio: a and bias_forces without v where the robot has a planar joint, a also where its loops are closed;
-        bias_forces of a closed model (convert those of model.tree).
-
-    Notes
-    -----
     The reverse of from_pinocchio. Forces on joints that mimic others are zero: tau acts on the others.
 
-    Examples
-    --------
-    >>> import pinocchio
-    >>> model = ff.robots.chain(3, "continuous")
-    >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
-    >>> state = ff.to_pinocchio(pin_model, model, [0.0, 0.5, 1.0])
-    >>> np.round(state.q, 3).tolist()  # cosine and sine of each angle
-    [1.0, 0.0, 0.878, 0.479, 0.54, 0.841]
+    Args:
+        pin_model: Its joints are found by name.
+        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
+    Returns: PinocchioState, m, rad, s, N, N m.
+    Raises: InputError as from_pinocchio: a and bias_forces without v where the robot has a planar joint, a also where its loops are
+    closed; bias_forces of a closed model (convert those of model.tree).
+
+    Examples:
+        >>> import pinocchio
+        >>> model = ff.robots.chain(3, "continuous")
+        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
+        >>> state = ff.to_pinocchio(pin_model, model, [0.0, 0.5, 1.0])
+        >>> np.round(state.q, 3).tolist()  # cosine and sine of each angle
+        [1.0, 0.0, 0.878, 0.479, 0.54, 0.841]
     """
     _check_order(pin_model, model, "to_pinocchio")
     places = pinocchio_places(pin_model, model.tree)

@@ -95,8 +95,8 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
-    """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot
-    be used."""
+    """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot be
+    used."""
     if model.reduction:
         return model.reduction.refuse(model, q, at)
     M = np.empty((model.nv, model.nv))

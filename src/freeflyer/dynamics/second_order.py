@@ -1,9 +1,8 @@
 """Second derivatives of inverse dynamics along a direction, exact to rounding.
 
-The matrices of `inverse_dynamics_derivatives` are differentiated by a complex step: the kernel's own source runs on complex
-numbers at (q (+) i h x, v + i h y, a + i h z), and the imaginary parts over h are the derivatives. As h^2 vanishes beside 1,
-there is no truncation, and nothing is subtracted.
-"""
+The matrices of `inverse_dynamics_derivatives` are differentiated by a complex step: the kernel's own source runs on complex numbers
+at (q (+) i h x, v + i h y, a + i h z), and the imaginary parts over h are the derivatives. As h^2 vanishes beside 1, there is no
+truncation, and nothing is subtracted."""
 
 from __future__ import annotations
 
@@ -29,19 +28,17 @@ LETTERS = {"q": "q", "v": "u", "a": "u", "weights": "u", "along_q": "u", "along_
 class InverseDynamicsSecondDerivatives(NamedTuple):
     """Rates of the three derivatives of inverse dynamics per unit of a direction: rows are tau, columns the step in q, in v, in a.
 
-    Attributes
-    ----------
-    dq, dv, da : (..., nv, nv) array
-        Units of tau, per the units of the step (m, rad; their rates; their accelerations) and of the direction.
+    Attributes:
+        dq, dv, da: (..., nv, nv) array, units of tau, per the units of the step (m, rad; their rates; their accelerations) and of
+            the direction.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> q, v, a, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([0.5, -1.0, 2.0])
-    >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_v=y)
-    >>> bias = ff.bias_forces(model, q, y) - ff.gravity_forces(model, q)  # quadratic in the velocity
-    >>> bool(np.allclose(rates.dv @ y, 2 * bias)), bool(np.all(rates.da == 0.0))
-    (True, True)
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> q, v, a, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([0.5, -1.0, 2.0])
+        >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_v=y)
+        >>> bias = ff.bias_forces(model, q, y) - ff.gravity_forces(model, q)  # quadratic in the velocity
+        >>> bool(np.allclose(rates.dv @ y, 2 * bias)), bool(np.all(rates.da == 0.0))
+        (True, True)
     """
 
     dq: np.ndarray
@@ -52,18 +49,16 @@ class InverseDynamicsSecondDerivatives(NamedTuple):
 class InverseDynamicsHessianProduct(NamedTuple):
     """Product of the Hessian of weights . tau and a direction: its entries that belong to steps in q, in v, in a.
 
-    Attributes
-    ----------
-    dq, dv, da : (..., nv) array
-        Units of weights . tau, per the units of the step (m, rad; their rates; their accelerations) and of the direction.
+    Attributes:
+        dq, dv, da: (..., nv) array, units of weights . tau, per the units of the step (m, rad; their rates; their accelerations)
+            and of the direction.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> q, v, a, weights, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.ones(3), np.array([0.5, -1.0, 2.0])
-    >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_a=y)
-    >>> product.dq.shape, bool(np.all(product.da == 0.0))  # tau is linear in a
-    ((3,), True)
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> q, v, a, weights, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.ones(3), np.array([0.5, -1.0, 2.0])
+        >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_a=y)
+        >>> product.dq.shape, bool(np.all(product.da == 0.0))  # tau is linear in a
+        ((3,), True)
     """
 
     dq: np.ndarray
@@ -79,44 +74,25 @@ def inverse_dynamics_second_derivatives(
 ) -> InverseDynamicsSecondDerivatives:  # fmt: skip
     """Derivatives of inverse_dynamics_derivatives by e at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-    along_q, along_v, along_a : (..., nv) array, optional
-        Direction, zero where not given; at least one of them.
-    external, expressed, gravity
-        As in inverse_dynamics; wrenches are held fixed as expressed.
-
-    Returns
-    -------
-    InverseDynamicsSecondDerivatives
-        dq, dv, da (..., nv, nv).
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics_derivatives, for the directions, too; InputError where none is given.
-
-    Notes
-    -----
     A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33.
 
-    A derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), along_q = x gives D_x (D_y tau) as dq
-    @ y. On joints with quaternions these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with the bracket of the group:
+    A derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), along_q = x gives D_x (D_y tau) as dq @
+    y. On joints with quaternions these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with the bracket of the group:
     angular w x w', linear w x l' + l x w'. For robots without such joints the Hessian is symmetric.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)  # without quaternions: second derivatives commute
-    >>> q, v, a, x, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 0.0, 2.0]), np.array([0.5, -1.0, 2.0])
-    >>> xy = ff.inverse_dynamics_second_derivatives(model, q, v, a, x).dq @ y
-    >>> yx = ff.inverse_dynamics_second_derivatives(model, q, v, a, y).dq @ x
-    >>> bool(np.allclose(xy, yx))
-    True
+    Args:
+        along_q, along_v, along_a: (..., nv) array, direction, zero where not given; at least one of them.
+        external, expressed, gravity: As in inverse_dynamics; wrenches are held fixed as expressed.
+    Returns: InverseDynamicsSecondDerivatives, dq, dv, da (..., nv, nv).
+    Raises: InputError, UnknownNameError as inverse_dynamics_derivatives, for the directions, too; InputError where none is given.
+
+    Examples:
+        >>> model = ff.robots.chain(3)  # without quaternions: second derivatives commute
+        >>> q, v, a, x, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 0.0, 2.0]), np.array([0.5, -1.0, 2.0])
+        >>> xy = ff.inverse_dynamics_second_derivatives(model, q, v, a, x).dq @ y
+        >>> yx = ff.inverse_dynamics_second_derivatives(model, q, v, a, y).dq @ x
+        >>> bool(np.allclose(xy, yx))
+        True
     """
     directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
     given = {name: x for name, x in directions.items() if x is not None}
@@ -132,41 +108,22 @@ def inverse_dynamics_hessian_product(
 ) -> InverseDynamicsHessianProduct:  # fmt: skip
     """Product of the Hessian of weights . tau and a direction: d/de of weights^T [dq dv da], as for Newton's method.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
-    weights : (..., nv) array
-        Of the entries of tau, held fixed.
-    along_q, along_v, along_a, external, expressed, gravity
-        As in inverse_dynamics_second_derivatives.
+    What Newton's method needs of a constraint weights . tau = 0. Order of derivatives by q: the entry of dq for a step y is D_x
+    (D_y (weights . tau)), see inverse_dynamics_second_derivatives.
 
-    Returns
-    -------
-    InverseDynamicsHessianProduct
-        dq, dv, da (..., nv).
+    Args:
+        weights: (..., nv) array of the entries of tau, held fixed.
+        along_q, along_v, along_a, external, expressed, gravity: As in inverse_dynamics_second_derivatives.
+    Returns: InverseDynamicsHessianProduct, dq, dv, da (..., nv).
+    Raises: InputError, UnknownNameError as inverse_dynamics_second_derivatives, for the weights, too.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        As inverse_dynamics_second_derivatives, for the weights, too.
-
-    Notes
-    -----
-    What Newton's method needs of a constraint weights . tau = 0. Order of derivatives by q: the entry of dq for a step y is
-    D_x (D_y (weights . tau)), see inverse_dynamics_second_derivatives.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> q, v, a, weights, x = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 2.0, 0.0]), np.array([1.0, 0.0, 2.0])
-    >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_q=x)
-    >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x)
-    >>> bool(np.allclose(product.dv, weights @ rates.dv))
-    True
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> q, v, a, weights, x = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 2.0, 0.0]), np.array([1.0, 0.0, 2.0])
+        >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_q=x)
+        >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x)
+        >>> bool(np.allclose(product.dv, weights @ rates.dv))
+        True
     """
     w = row(model, "weights", weights, "u")
     check_configuration(model, "weights", w, "u")

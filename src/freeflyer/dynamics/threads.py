@@ -25,27 +25,16 @@ R = TypeVar("R")
 def set_threads(n: int) -> None:
     """Number of threads that a batch is spread over: sets it to n. Results do not depend on it.
 
-    Parameters
-    ----------
-    n : int
-        From 1 to 1024.
+    Args:
+        n: From 1 to 1024.
+    Raises: InputError for anything but a whole number from 1 to 1024.
 
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    InputError
-        For anything but a whole number from 1 to 1024.
-
-    Examples
-    --------
-    >>> before = ff.get_threads()
-    >>> ff.set_threads(1)
-    >>> ff.get_threads()
-    1
-    >>> ff.set_threads(before)
+    Examples:
+        >>> before = ff.get_threads()
+        >>> ff.set_threads(1)
+        >>> ff.get_threads()
+        1
+        >>> ff.set_threads(before)
     """
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
@@ -56,17 +45,12 @@ def set_threads(n: int) -> None:
 def get_threads() -> int:
     """Number of threads that a batch is spread over; at first, as many as CPUs that the process may use.
 
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> before = ff.get_threads()
-    >>> ff.set_threads(2)
-    >>> ff.get_threads()
-    2
-    >>> ff.set_threads(before)
+    Examples:
+        >>> before = ff.get_threads()
+        >>> ff.set_threads(2)
+        >>> ff.get_threads()
+        2
+        >>> ff.set_threads(before)
     """
     return _threads
 

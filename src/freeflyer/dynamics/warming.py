@@ -53,8 +53,7 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
     those for batches counted apart. Errors: InputError for a name that is not known.
 
     Example:
-        freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])
-    """
+        freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])"""
     return compile_ahead(compiled_functions(ENTRIES) if functions is None else required_functions(functions), progress=progress)
 
 

@@ -17,61 +17,34 @@ from freeflyer.tolerances import MIN_CUTOFF
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
     """The wrenches of the ground on the feet, in world axes, about the world's origin.
 
-    Parameters
-    ----------
-    contacts : ContactModel
-    estimate : ContactEstimate
+    Returns: (f, 6) array, [force; torque] of each foot, N, N m.
+    Raises: InputError for what is no contact model and no estimate.
 
-    Returns
-    -------
-    (f, 6) array
-        [force; torque] of each foot, N, N m.
-
-    Raises
-    ------
-    InputError
-        For what is no contact model and no estimate.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
-    >>> np.round(ff.estimation.world_wrenches(contacts, estimate)[:, 3])  # N m about x, by soles 0.13 m left and right
-    array([ 39., -13.])
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
+        >>> np.round(ff.estimation.world_wrenches(contacts, estimate)[:, 3])  # N m about x, by soles 0.13 m left and right
+        array([ 39., -13.])
     """
     return express_at(contacts.poses, estimate.wrenches, "world")
 
 
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """The centre of pressure of each foot on level ground.
+    """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press.
 
-    Parameters
-    ----------
-    contacts : ContactModel
-    estimate : ContactEstimate
-    height : float, optional
-        Of the ground in the world, m.
+    Args:
+        height: Of the ground in the world, m.
+    Raises: InputError as world_wrenches, and for a height that is no finite number.
 
-    Returns
-    -------
-    (f, 3) array
-        m, world axes; NaN where a foot does not press.
-
-    Raises
-    ------
-    InputError
-        As world_wrenches, and for a height that is no finite number.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
-    >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole's frame
-    array([[-0.03 ,  0.13 , -1.052],
-           [   nan,    nan,    nan]])
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
+        >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole
+        array([[-0.03 ,  0.13 , -1.052],
+               [   nan,    nan,    nan]])
     """
     ground = float(finite_array("height", height))
     return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
@@ -81,30 +54,17 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """The zero-moment point: where the sum of all contact wrenches has no horizontal moment, on level ground.
 
-    Parameters
-    ----------
-    contacts : ContactModel
-    estimate : ContactEstimate
-    height : float, optional
-        Of the ground in the world, m.
+    Args:
+        height: Of the ground in the world, m.
+    Returns: (3,) array, m, world axes; NaN where nothing presses.
+    Raises: InputError as pressure_centers.
 
-    Returns
-    -------
-    (3,) array
-        m, world axes; NaN where nothing presses.
-
-    Raises
-    ------
-    InputError
-        As pressure_centers.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
-    >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m, nearer to the left sole at 0.13
-    0.065
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
+        >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m; left sole at 0.13
+        0.065
     """
     return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
@@ -118,35 +78,18 @@ def pressure_center(w: np.ndarray, height: float) -> np.ndarray:
 
 @public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
-    """The axial force of a ball screw from its motor's torque.
+    """The axial force of a ball screw from its motor's torque, (...), 2 pi efficiency torque / lead, N.
 
-    Parameters
-    ----------
-    torque : (...) array
-        Of the motor, N m.
-    lead : (...) array
-        m per turn.
-    efficiency : float, optional
-        In (0, 1].
+    Args:
+        torque: (...) array of the motor, N m.
+        lead: (...) array, m per turn.
+        efficiency: In (0, 1].
+    Raises: InputError for what is not finite, leads that are not positive, and efficiencies outside of (0, 1].
+    Source: papers/000 (47).
 
-    Returns
-    -------
-    (...) array
-        2 pi efficiency torque / lead, N.
-
-    Raises
-    ------
-    InputError
-        For what is not finite, leads that are not positive, and efficiencies outside of (0, 1].
-
-    Notes
-    -----
-    papers/000 (47).
-
-    Examples
-    --------
-    >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
-    596.9
+    Examples:
+        >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
+        596.9
     """
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
     number("efficiency", efficiency, SMALLEST, 1.0)
@@ -164,33 +107,19 @@ def check_cutoff(cutoff: float, rate: float) -> None:
 
 @public
 def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
-    """Samples through a second-order Butterworth filter that is at rest at the first of them.
+    """Samples through a second-order Butterworth filter that is at rest at the first of them, (n, ...), in the units of x.
 
-    Parameters
-    ----------
-    x : (n, ...) array
-        Samples.
-    rate : float
-        Of the samples, Hz.
-    cutoff : float, optional
-        Hz, below half the rate.
+    Args:
+        x: (n, ...) array, samples.
+        rate: Of the samples, Hz.
+        cutoff: Hz, below half the rate.
+    Raises: InputError for what is not finite, and for a cutoff that is not between 0 and half the rate.
 
-    Returns
-    -------
-    (n, ...) array
-        In the units of x.
-
-    Raises
-    ------
-    InputError
-        For what is not finite, and for a cutoff that is not between 0 and half the rate.
-
-    Examples
-    --------
-    >>> t = np.arange(2000) / 1000.0
-    >>> y = ff.estimation.low_pass(np.sin(2 * np.pi * 5.0 * t), rate=1000.0, cutoff=5.0)
-    >>> round(float(np.ptp(y[1000:])) / 2, 3)  # the amplitude at the cutoff: 1 / sqrt(2)
-    0.707
+    Examples:
+        >>> t = np.arange(2000) / 1000.0
+        >>> y = ff.estimation.low_pass(np.sin(2 * np.pi * 5.0 * t), rate=1000.0, cutoff=5.0)
+        >>> round(float(np.ptp(y[1000:])) / 2, 3)  # the amplitude at the cutoff: 1 / sqrt(2)
+        0.707
     """
     from scipy.signal import butter, sosfilt, sosfilt_zi
 

@@ -24,14 +24,13 @@ from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_R
 class CalibrationError(FreeflyerError, ValueError):
     """Offsets that the encoders do not determine, or encoders that agree with no posture.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> try:
-    ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
-    ... except ff.estimation.CalibrationError as error:
-    ...     print(error.data["joints"])  # the knee does not follow this motor
-    ('left_yaw_motor',)
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> try:
+        ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
+        ... except ff.estimation.CalibrationError as error:
+        ...     print(error.data["joints"])  # the knee does not follow this motor
+        ('left_yaw_motor',)
     """
 
 
@@ -39,36 +38,26 @@ class CalibrationError(FreeflyerError, ValueError):
 class Calibration:
     """Offsets of motors' relative encoders, and the posture that agrees with the absolute encoders.
 
-    Attributes
-    ----------
-    motors : (n,) tuple of str
-    offsets : (n,) array
-        What to add to the motors' readings, m or rad.
-    q : (nq,) array
-        The posture found.
-    errors : (iterations + 1,) array
-        Norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step and after each one.
-    closure : float
-        Norm of e_l at the end.
-    misread : float
-        Norm of e_m at the end.
-    tolerance : float
-        The norm of [e_l; e_m] asked for.
-    iterations : int
-        Steps taken.
-
-    Notes
-    -----
     errors is papers/000, Fig 18.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> found = ff.estimation.calibrate(model, {"left_knee": 0.2426}, motors=["left_length_motor"])
-    >>> found.motors, found.iterations, found.errors.shape
-    (('left_length_motor',), 2, (3,))
-    >>> bool(found.errors[-1] < found.tolerance < found.errors[0])
-    True
+    Attributes:
+        motors: (n,) tuple of str.
+        offsets: (n,) array, what to add to the motors' readings, m or rad.
+        q: (nq,) array, the posture found.
+        errors: (iterations + 1,) array, norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step and
+            after each one.
+        closure: Norm of e_l at the end.
+        misread: Norm of e_m at the end.
+        tolerance: The norm of [e_l; e_m] asked for.
+        iterations: Steps taken.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> found = ff.estimation.calibrate(model, {"left_knee": 0.2426}, motors=["left_length_motor"])
+        >>> found.motors, found.iterations, found.errors.shape
+        (('left_length_motor',), 2, (3,))
+        >>> bool(found.errors[-1] < found.tolerance < found.errors[0])
+        True
     """
 
     motors: tuple[str, ...]
@@ -95,40 +84,6 @@ def calibrate(
     Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together find the
     posture, and so each motor's offset.
 
-    Parameters
-    ----------
-    model : Model
-    encoders : mapping
-        By joint name, the position that its absolute encoder shows, m or rad.
-    readings : (n,) array, optional
-        What the motors' relative encoders show, m or rad, in the order of motors; zeros if not given, so that offsets are
-        positions.
-    q : (nq,) array, optional
-        Configuration to start from; the file's posture if not given.
-    motors : sequence of str, optional
-        Motors to calibrate; all if not given. Others keep their positions in q.
-    rigid : sequence of str, optional
-        Joints that keep their positions in q, such as stiff springs.
-    tolerance : float, optional
-        Of the norm of the errors of closure and encoders, m and rad.
-    limit : int, optional
-        Greatest number of steps.
-
-    Returns
-    -------
-    Calibration
-
-    Raises
-    ------
-    CalibrationError
-        Where the encoders do not determine some offsets, naming the joints, or where no posture near the start agrees with them.
-    InputError
-        For robots without loops or motors, and wrong shapes and numbers.
-    UnknownNameError
-        For a joint or a motor that the model does not have.
-
-    Notes
-    -----
     papers/000, section VI-A, (41), (42):
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
@@ -137,13 +92,27 @@ def calibrate(
     as many encoders as motors a step is that of the paper, and the search ends at the tolerance. With more, steps lead on to the
     least squares of the encoders' errors, with loops closed by a large weight.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> found = ff.estimation.calibrate(model, {"left_knee": 0.2426}, [0.012], motors=["left_length_motor"])
-    >>> position = float(found.q[model.joint("left_length_motor").iq])
-    >>> f"{1e3 * position:.2f} mm = 12 mm {1e3 * float(found.offsets[0]):+.2f} mm"
-    '10.00 mm = 12 mm -2.00 mm'
+    Args:
+        encoders: By joint name, the position that its absolute encoder shows, m or rad.
+        readings: (n,) array, what the motors' relative encoders show, m or rad, in the order of motors; zeros if not given, so that
+            offsets are positions.
+        q: (nq,) array, configuration to start from; the file's posture if not given.
+        motors: Motors to calibrate; all if not given. Others keep their positions in q.
+        rigid: Joints that keep their positions in q, such as stiff springs.
+        tolerance: Of the norm of the errors of closure and encoders, m and rad.
+        limit: Greatest number of steps.
+
+    Raises:
+        CalibrationError: Where the encoders do not determine some offsets, naming the joints, or where no posture near the start
+            agrees with them.
+        InputError: For robots without loops or motors, and wrong shapes and numbers.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> found = ff.estimation.calibrate(model, {"left_knee": 0.2426}, [0.012], motors=["left_length_motor"])
+        >>> position = float(found.q[model.joint("left_length_motor").iq])
+        >>> f"{1e3 * position:.2f} mm = 12 mm {1e3 * float(found.offsets[0]):+.2f} mm"
+        '10.00 mm = 12 mm -2.00 mm'
     """
     model = model.tree
     positive("tolerance", tolerance)

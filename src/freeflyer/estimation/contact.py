@@ -36,8 +36,8 @@ from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
 class Standing:
     """The constant data of a robot on its feet. feet; handle: that of the model with the table of the feet, for compiled code.
 
-    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries
-    of v. rest (nv,): zeros."""
+    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries of v.
+    rest (nv,): zeros."""
 
     model: Model
     feet: tuple[Contact, ...]
@@ -61,41 +61,27 @@ class ContactModel:
 
     With y (k,) the coordinates of the contact forces (see spread), motor forces are motors - A y, and base = base_view y.
 
-    Attributes
-    ----------
-    standing : Standing
-        What does not depend on the posture, for compiled code.
-    q : (nq,) array
-        Configuration of the tree.
-    update : array
-        What depends on the posture, flat, in the layout of compiled code.
-    model : Model
-        The robot, as a tree.
-    feet : (f,) tuple of Contact
-        Its feet, their points filled in; c points in all.
-    motors : (n,) array
-        Motor forces without contacts, N or N m: those of gravity, and of the motion where one was given.
-    A : (n, k) array
-        By how much motor forces are smaller for each unknown.
-    base : (m,) array
-        The generalised forces that contacts must give on the base, N, N m; m = 0 for a fixed base.
-    base_view : (m, k) array
-        The generalised forces on the base for each unknown.
-    poses : (f, 4, 4) array
-        Of the feet's frames in the world.
-    spread : (3 c, k) array
-        Forces at the points, in the feet's axes, for each unknown: orthonormal columns.
-    resultant : (6 f, k) array
-        Wrenches at the feet's frames, in their axes, for each unknown.
+    Attributes:
+        standing: What does not depend on the posture, for compiled code.
+        q: (nq,) array, configuration of the tree.
+        update: What depends on the posture, flat, in the layout of compiled code.
+        model: The robot, as a tree.
+        feet: (f,) tuple of Contact, its feet, their points filled in; c points in all.
+        motors: (n,) array, motor forces without contacts, N or N m: those of gravity, and of the motion where one was given.
+        A: (n, k) array; by how much motor forces are smaller for each unknown.
+        base: (m,) array, the generalised forces that contacts must give on the base, N, N m; m = 0 for a fixed base.
+        base_view: (m, k) array, the generalised forces on the base for each unknown.
+        poses: (f, 4, 4) array of the feet's frames in the world.
+        spread: (3 c, k) array, forces at the points, in the feet's axes, for each unknown: orthonormal columns.
+        resultant: (6 f, k) array, wrenches at the feet's frames, in their axes, for each unknown.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> [foot.frame for foot in contacts.feet], contacts.A.shape  # twelve motors, two wrenches
-    (['left_sole', 'right_sole'], (12, 12))
-    >>> round(float(contacts.base[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
-    (411.6, 411.6)
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> [foot.frame for foot in contacts.feet], contacts.A.shape  # twelve motors, two wrenches
+        (['left_sole', 'right_sole'], (12, 12))
+        >>> round(float(contacts.base[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
+        (411.6, 411.6)
     """
 
     standing: Standing
@@ -161,22 +147,19 @@ class ContactModel:
 class ContactEstimate:
     """Forces of the ground on the robot's f feet and their c points.
 
-    Attributes
-    ----------
-    wrenches : (f, 6) array
-        [force; torque] at the feet's frames, in their axes, N, N m.
-    forces : (c, 3) array
-        At the feet's points, in their frames' axes, N: those of the least sum of squares that make the wrenches.
+    Attributes:
+        wrenches: (f, 6) array, [force; torque] at the feet's frames, in their axes, N, N m.
+        forces: (c, 3) array at the feet's points, in their frames' axes, N: those of the least sum of squares that make the
+            wrenches.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> estimate = ff.estimation.contact_wrenches(contacts, np.zeros(12), "balanced")
-    >>> estimate.wrenches.shape, estimate.forces.shape  # two soles of four points
-    ((2, 6), (8, 3))
-    >>> bool(np.allclose(estimate.forces[:4].sum(axis=0), estimate.wrenches[0, :3]))
-    True
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> estimate = ff.estimation.contact_wrenches(contacts, np.zeros(12), "balanced")
+        >>> estimate.wrenches.shape, estimate.forces.shape  # two soles of four points
+        ((2, 6), (8, 3))
+        >>> bool(np.allclose(estimate.forces[:4].sum(axis=0), estimate.wrenches[0, :3]))
+        True
     """
 
     wrenches: np.ndarray
@@ -228,38 +211,24 @@ def contact_model(
 ) -> ContactModel:
     """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration of the tree.
-    feet : sequence of Contact, optional
-        Those named `..._sole` if not given.
-    v, a : (nv,) array, optional
-        Velocity and acceleration of the tree, where the motion is known; at rest if not given.
+    Args:
+        q: (nq,) array, configuration of the tree.
+        feet: Those named `..._sole` if not given.
+        v, a: (nv,) array, velocity and acceleration of the tree, where the motion is known; at rest if not given.
 
-    Returns
-    -------
-    ContactModel
+    Raises:
+        InputError: For robots without motors, and wrong shapes, numbers and feet.
+        UnknownNameError: For a foot's frame that the model does not have.
+        LinkageError: In singular postures.
 
-    Raises
-    ------
-    InputError
-        For robots without motors, and wrong shapes, numbers and feet.
-    UnknownNameError
-        For a foot's frame that the model does not have.
-    LinkageError
-        In singular postures.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> a = np.zeros(model.nv)
-    >>> a[2] = 2.0  # m/s^2 upwards
-    >>> moving = ff.estimation.contact_model(model, model.neutral, v=np.zeros(model.nv), a=a)
-    >>> round(float((moving.base - contacts.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
-    2.0
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> a = np.zeros(model.nv)
+        >>> a[2] = 2.0  # m/s^2 upwards
+        >>> moving = ff.estimation.contact_model(model, model.neutral, v=np.zeros(model.nv), a=a)
+        >>> round(float((moving.base - contacts.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
+        2.0
     """
     model = model.tree
     s = make_standing(model, feet)
@@ -293,27 +262,6 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The contact wrenches that explain the motors' forces.
 
-    Parameters
-    ----------
-    contacts : ContactModel
-    tau : (n,) array
-        Motor forces, N or N m, in the order of `model.actuated`.
-    method : {"motors", "balanced"}
-        From motor forces alone; or with the base's equations too, exactly.
-
-    Returns
-    -------
-    ContactEstimate
-
-    Raises
-    ------
-    LinkageError
-        Where the equations do not determine the wrenches.
-    InputError
-        For wrong shapes and numbers, other methods, and "balanced" on a fixed base.
-
-    Notes
-    -----
     papers/000, section VI-B, (43)-(46):
 
         tau - g_a - J_m^T g_u = -J_cm^T F
@@ -327,16 +275,23 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     squares of their forces. Motions that are known (v, a of contact_model) may stand in place of rest: the tree's inertia then
     counts.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
-    >>> for method in ("motors", "balanced"):  # motor forces measured 5 % too large; the weight is 411.6 N
-    ...     found = ff.estimation.contact_wrenches(contacts, 1.05 * tau, method)
-    ...     print(f"{method}: {found.wrenches[:, 2].sum():.1f} N")
-    motors: 430.2 N
-    balanced: 411.6 N
+    Args:
+        tau: (n,) array, motor forces, N or N m, in the order of `model.actuated`.
+        method: "motors" or "balanced". From motor forces alone; or with the base's equations too, exactly.
+
+    Raises:
+        LinkageError: Where the equations do not determine the wrenches.
+        InputError: For wrong shapes and numbers, other methods, and "balanced" on a fixed base.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
+        >>> for method in ("motors", "balanced"):  # motor forces measured 5 % too large; the weight is 411.6 N
+        ...     found = ff.estimation.contact_wrenches(contacts, 1.05 * tau, method)
+        ...     print(f"{method}: {found.wrenches[:, 2].sum():.1f} N")
+        motors: 430.2 N
+        balanced: 411.6 N
     """
     c, s = contacts, contacts.standing
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()

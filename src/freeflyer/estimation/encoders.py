@@ -20,20 +20,15 @@ from freeflyer.tolerances import MIN_ENCODER_SENSITIVITY
 class EncoderSelection:
     """Passive joints that determine the positions of the motors.
 
-    Attributes
-    ----------
-    joints : (k,) tuple of str
-        The selected passive joints.
-    motors : (k,) tuple of str
-        Motors that passive joints follow.
-    unobservable : tuple of str
-        Motors that no passive joint follows.
+    Attributes:
+        joints: (k,) tuple of str, the selected passive joints.
+        motors: (k,) tuple of str, motors that passive joints follow.
+        unobservable: Motors that no passive joint follows.
 
-    Examples
-    --------
-    >>> selection = ff.estimation.select_encoders(ff.robots.kangaroo_like())
-    >>> len(selection.joints), len(selection.motors), selection.unobservable
-    (12, 12, ())
+    Examples:
+        >>> selection = ff.estimation.select_encoders(ff.robots.kangaroo_like())
+        >>> len(selection.joints), len(selection.motors), selection.unobservable
+        (12, 12, ())
     """
 
     joints: tuple[str, ...]
@@ -45,33 +40,22 @@ class EncoderSelection:
 def select_encoders(robot: Model | Sensors) -> EncoderSelection:
     """Passive joints selected for absolute encoders, as many as motors: one after the other by what each adds to the rank.
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-
-    Returns
-    -------
-    EncoderSelection
-
-    Raises
-    ------
-    InputError
-        Where the positions of the motors that passive joints follow cannot be computed from all passive joints; as sensors.
-
-    Notes
-    -----
     Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor, in the middle of the strokes, or in the
     file's posture where the linkage does not reach it. Motors without limits count with a stroke of 1 rad or m.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> joints = ff.estimation.select_encoders(model).joints
-    >>> joints[0], len(joints), len(model.actuated)
-    ('left_hip_yaw', 12, 12)
-    >>> found = ff.estimation.calibrate(model, dict.fromkeys(joints, 0.0))  # they determine every motor
-    >>> found.offsets.shape, float(np.abs(found.offsets).max())
-    ((12,), 0.0)
+    Args:
+        robot: Model or Sensors.
+    Raises: InputError where the positions of the motors that passive joints follow cannot be computed from all passive joints; as
+    sensors.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> joints = ff.estimation.select_encoders(model).joints
+        >>> joints[0], len(joints), len(model.actuated)
+        ('left_hip_yaw', 12, 12)
+        >>> found = ff.estimation.calibrate(model, dict.fromkeys(joints, 0.0))  # they determine every motor
+        >>> found.offsets.shape, float(np.abs(found.offsets).max())
+        ((12,), 0.0)
     """
     from scipy.linalg import qr
 

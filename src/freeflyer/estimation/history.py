@@ -35,29 +35,23 @@ METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # 
 class ContactHistory:
     """Contact wrenches over the n times of a record, and the postures that they were computed in.
 
-    Attributes
-    ----------
-    t : (n,) array
-        s.
-    feet : (f,) tuple of Contact
-    q : (n, nq) array
-        Configurations of the tree, the base over the soles.
-    misfit : (n,) array
-        Largest distance of a point of a sole from its place, m.
-    wrenches : mapping
-        By name of an estimate, (n, f, 6): [force; torque about the world's origin], world axes, N, N m, below the cutoff.
-        "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
-        velocities and accelerations from differences of q.
+    Attributes:
+        t: (n,) array, s.
+        feet: (f,) tuple of Contact.
+        q: (n, nq) array, configurations of the tree, the base over the soles.
+        misfit: (n,) array, largest distance of a point of a sole from its place, m.
+        wrenches: By name of an estimate, (n, f, 6): [force; torque about the world's origin], world axes, N, N m, below the cutoff.
+            "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
+            velocities and accelerations from differences of q.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> t = 0.01 * np.arange(5)
-    >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.zeros((5, 12)))
-    >>> sorted(history.wrenches), history.wrenches["balanced"].shape
-    (['balanced', 'motors', 'moving'], (5, 2, 6))
-    >>> np.round(history.wrenches["balanced"][:, :, 2].sum(axis=1), 1)  # N: the weight
-    array([411.6, 411.6, 411.6, 411.6, 411.6])
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> t = 0.01 * np.arange(5)
+        >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.zeros((5, 12)))
+        >>> sorted(history.wrenches), history.wrenches["balanced"].shape
+        (['balanced', 'motors', 'moving'], (5, 2, 6))
+        >>> np.round(history.wrenches["balanced"][:, :, 2].sum(axis=1), 1)  # N: the weight
+        array([411.6, 411.6, 411.6, 411.6, 411.6])
     """
 
     t: np.ndarray
@@ -78,51 +72,33 @@ def contact_history(
     A chain of estimators: passive joints (step), the base over soles that stay (base_over_soles), contact wrenches
     (contact_wrenches), and a low-pass filter (low_pass).
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-    t : (n,) array
-        Even times, s.
-    positions : (n, k) array
-        Of the measured joints, m or rad, in the order of `Sensors.names`.
-    forces : (n, m) array
-        Of the motors, N or N m, in the order of `model.actuated`.
-    feet : sequence of Contact, optional
-        Those named `..._sole` if not given.
-    rates : (n, k) array, optional
-        Of the positions, m/s or rad/s; their differences if not given.
-    start : (nq,) array, optional
-        Where the robot stood at first; if not given, the motors at their first positions, soles on the floor at height 0.
-    cutoff : float, optional
-        Of the low-pass filter, Hz.
-    alpha : float, optional
-        Gain of step, 1/s; if not given, loops close within a sample.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
+    Args:
+        robot: Model or Sensors.
+        t: (n,) array, even times, s.
+        positions: (n, k) array of the measured joints, m or rad, in the order of `Sensors.names`.
+        forces: (n, m) array of the motors, N or N m, in the order of `model.actuated`.
+        feet: Those named `..._sole` if not given.
+        rates: (n, k) array of the positions, m/s or rad/s; their differences if not given.
+        start: (nq,) array, where the robot stood at first; if not given, the motors at their first positions, soles on the floor at
+            height 0.
+        cutoff: Of the low-pass filter, Hz.
+        alpha: Gain of step, 1/s; if not given, loops close within a sample.
 
-    Returns
-    -------
-    ContactHistory
+    Raises:
+        InputError: For wrong shapes and numbers, times that do not increase evenly, a base that is not free, and feet that are not
+            on one floor.
+        LinkageError: As step and contact_wrenches.
 
-    Raises
-    ------
-    InputError
-        For wrong shapes and numbers, times that do not increase evenly, a base that is not free, and feet that are not on one
-        floor.
-    LinkageError
-        As step and contact_wrenches.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> contacts = ff.estimation.contact_model(model, model.neutral)
-    >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
-    >>> t = 0.01 * np.arange(5)
-    >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.tile(tau, (5, 1)))
-    >>> round(float(history.q[0, 2]), 3)  # m: the base over soles at height 0
-    1.052
-    >>> np.round(history.wrenches["motors"][-1, :, 2], 1)  # N: each foot carries half of the weight
-    array([205.8, 205.8])
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> contacts = ff.estimation.contact_model(model, model.neutral)
+        >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
+        >>> t = 0.01 * np.arange(5)
+        >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.tile(tau, (5, 1)))
+        >>> round(float(history.q[0, 2]), 3)  # m: the base over soles at height 0
+        1.052
+        >>> np.round(history.wrenches["motors"][-1, :, 2], 1)  # N: each foot carries half of the weight
+        array([205.8, 205.8])
     """
     s = sensors_of(robot)
     times, shown, measured = _check_columns(s, t, positions, forces)

@@ -30,24 +30,20 @@ ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
 class PassiveState:
     """The estimated state of a closed robot.
 
-    Attributes
-    ----------
-    q : (..., nq) array
-        Configuration of the tree.
-    v : (..., nv) array
-        Velocity of the tree, which keeps closed loops closed: papers/000 (35), (36).
-    pivots : float or (...) array
-        Ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1 at the start.
+    Attributes:
+        q: (..., nq) array, configuration of the tree.
+        v: (..., nv) array, velocity of the tree, which keeps closed loops closed: papers/000 (35), (36).
+        pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1
+            at the start.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> state = ff.estimation.start(model)
-    >>> rates = np.zeros(12)
-    >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
-    >>> state = ff.estimation.step(model, state, np.zeros(12), rates)
-    >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
-    0.281
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> state = ff.estimation.start(model)
+        >>> rates = np.zeros(12)
+        >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
+        >>> state = ff.estimation.step(model, state, np.zeros(12), rates)
+        >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
+        0.281
     """
 
     q: np.ndarray
@@ -59,32 +55,19 @@ class PassiveState:
 def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     """The state at rest from which to estimate, with loops closed.
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-    q : (..., nq) array, optional
-        Configuration of the tree, quaternions of unit length; that of the file if not given.
+    Args:
+        robot: Model or Sensors.
+        q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
+    Returns: PassiveState. Loops closed by the joints without encoder.
+    Raises: InputError for what is no such configuration; AssemblyError where the loops do not close.
 
-    Returns
-    -------
-    PassiveState
-        Loops closed by the joints without encoder.
-
-    Raises
-    ------
-    InputError
-        For what is no such configuration.
-    AssemblyError
-        Where the loops do not close.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> q = model.neutral.copy()
-    >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
-    >>> state = ff.estimation.start(model, q)
-    >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
-    ['1.506', '0.000']
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> q = model.neutral.copy()
+        >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
+        >>> state = ff.estimation.start(model, q)
+        >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
+        ['1.506', '0.000']
     """
     s = sensors_of(robot)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
@@ -101,33 +84,6 @@ def step(
 
     The base and joints that nothing measures stay where they are.
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-        A model stands for the encoders of its motors, in the order of `model.actuated`.
-    state : PassiveState
-    positions, rates : (..., n) array
-        Of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
-    dt : float, optional
-        s.
-    alpha : float, optional
-        Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
-    beta : float, optional
-        Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step later.
-
-    Returns
-    -------
-    PassiveState
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, positions out of their stroke, and gains above 2 / dt, by which errors would grow.
-    LinkageError
-        For a singular sub-mechanism.
-
-    Notes
-    -----
     papers/000, section VI-A, (35)-(40):
 
         theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
@@ -137,15 +93,25 @@ def step(
     e_l is the desired closure minus the actual one: minus the residual of `constraint_residual`. The gains of the paper are the
     defaults.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> state, positions = ff.estimation.start(model), np.zeros(12)
-    >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
-    >>> for _ in range(4):
-    ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
-    >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
-    0.2426
+    Args:
+        robot: A model stands for the encoders of its motors, in the order of `model.actuated`.
+        positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
+        dt: float, s.
+        alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
+        beta: Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step later.
+
+    Raises:
+        InputError: For wrong shapes, NaN, positions out of their stroke, and gains above 2 / dt, by which errors would grow.
+        LinkageError: For a singular sub-mechanism.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
+        >>> for _ in range(4):
+        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
+        0.2426
     """
     s = sensors_of(robot)
     gains = _gains(alpha, beta, dt)
@@ -177,39 +143,24 @@ def step(
 
 @public
 def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
-    """The norm of the residual of the independent constraint rows: by how much the loops are open.
+    """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-    q : (..., nq) array
-        Configuration of the tree.
-
-    Returns
-    -------
-    (...) array
-        m and rad.
-
-    Raises
-    ------
-    InputError
-        As constraint_residual.
-
-    Notes
-    -----
     It is what (38) of papers/000 closes, and what its Fig 19, bottom, shows.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> state, positions = ff.estimation.start(model), np.zeros(12)
-    >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
-    >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
-    ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
-    ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
-    3e-03
-    8e-05
-    6e-08
+    Args:
+        robot: Model or Sensors.
+        q: (..., nq) array, configuration of the tree.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
+        >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
+        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
+        3e-03
+        8e-05
+        6e-08
     """
     s = sensors_of(robot)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]

@@ -32,37 +32,26 @@ from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 class Sensors:
     """The measured joints of a closed robot, and the joints that follow from them through the loops. Made by `sensors`.
 
-    Attributes
-    ----------
-    model : Model
-        The robot as a tree.
-    partition : Partition
-        The split of its velocities.
-    names : (n,) tuple of str
-        Measured joints, in the order of their measurements.
-    coordinates : (n,) array
-        Their entries of v.
-    positions : (n,) array
-        Their entries of q.
-    lower, upper : (n,) array
-        Their limits, m or rad.
-    stationary : tuple of str
-        Joints taken as fixed: declared rigid, or turning about themselves only.
-    passive : (m,) array
-        Entries of v that follow through the loops.
-    encoder_limits : (2 n,) array
-        The lower, then the upper ends of the accepted readings, m or rad: the limits with a margin of 2 % of the stroke.
-    closed : Model
-        The model, loops closed.
+    Attributes:
+        model: The robot as a tree.
+        partition: The split of its velocities.
+        names: (n,) tuple of str, measured joints, in the order of their measurements.
+        coordinates: (n,) array, their entries of v.
+        positions: (n,) array, their entries of q.
+        lower, upper: (n,) array, their limits, m or rad.
+        stationary: Joints taken as fixed: declared rigid, or turning about themselves only.
+        passive: (m,) array, entries of v that follow through the loops.
+        encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin of
+            2 % of the stroke.
+        closed: The model, loops closed.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> sensors = ff.estimation.sensors(model)
-    >>> sensors.names[:2]
-    ('left_yaw_motor', 'left_length_motor')
-    >>> model.nv == 6 + len(sensors.names) + len(sensors.passive)  # of the base, the motors, the joints that follow
-    True
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> sensors = ff.estimation.sensors(model)
+        >>> sensors.names[:2]
+        ('left_yaw_motor', 'left_length_motor')
+        >>> model.nv == 6 + len(sensors.names) + len(sensors.passive)  # of the base, the motors, the joints that follow
+        True
     """
 
     __repr__ = short_repr
@@ -106,35 +95,22 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
 
     They are remembered for each model.
 
-    Parameters
-    ----------
-    model : Model
-    also : sequence of str, optional
-        Further measured joints.
-    rigid : sequence of str, optional
-        Joints without motor or encoder that are taken as fixed (stiff springs).
+    Args:
+        also: Further measured joints.
+        rigid: Joints without motor or encoder that are taken as fixed (stiff springs).
 
-    Returns
-    -------
-    Sensors
+    Raises:
+        InputError: For robots without loops or motors, joints with several coordinates, and joints that are measured and rigid.
+        LinkageError: For joints that move others and are neither measured nor determined, and for measured ones that follow the
+            motors.
 
-    Raises
-    ------
-    InputError
-        For robots without loops or motors, joints with several coordinates, and joints that are measured and rigid.
-    UnknownNameError
-        For a joint that the model does not have.
-    LinkageError
-        For joints that move others and are neither measured nor determined, and for measured ones that follow the motors.
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> sensors = ff.estimation.sensors(model)
-    >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
-    (12, 64)
-    >>> sensors is ff.estimation.sensors(model)
-    True
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> sensors = ff.estimation.sensors(model)
+        >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
+        (12, 64)
+        >>> sensors is ff.estimation.sensors(model)
+        True
     """
     model = model.tree
     key = (name_list("also", also), name_list("rigid", rigid))

@@ -1,10 +1,9 @@
 """Postures of a closed robot that stands on its feet: the base at a wanted pose, soles where they are, loops closed.
 
-Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors:
-Newton's steps in all of them at once, base held.
+Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors: Newton's steps in all
+of them at once, base held.
 
-    [J_loops; J_soles] dq = [-residual; log(X_sole^-1 X_wanted)]
-"""
+    [J_loops; J_soles] dq = [-residual; log(X_sole^-1 X_wanted)]"""
 
 from __future__ import annotations
 
@@ -122,8 +121,8 @@ def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.n
 
 
 def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
-    """(f, 6): wrenches in the feet's frames that carry the weight straight up: below the centre of mass in x, at each sole's
-    middle in y, shared so that nothing tips."""
+    """(f, 6): wrenches in the feet's frames that carry the weight straight up: below the centre of mass in x, at each sole's middle
+    in y, shared so that nothing tips."""
     if len(feet) != 2:
         raise InputError(f"the weight is shared between two feet, got {len(feet)}", feet=len(feet))
     c, weight = center_of_mass(model, q), model.mass * float(np.linalg.norm(model.gravity))

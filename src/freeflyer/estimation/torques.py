@@ -19,46 +19,27 @@ from freeflyer.model.public import public
 
 @public
 def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """The generalised forces at the independent coordinates that give them their accelerations.
+    """The generalised forces at the independent coordinates that give them their accelerations, (nv,), N, N m.
 
     At motors these are the actuators' forces, at the base what contacts must give. Passive joints carry none. The loops may be
     slightly open, as those of an estimated motion are.
 
-    Parameters
-    ----------
-    robot : Model or Sensors
-    q : (nq,) array
-        Configuration of the tree.
-    v : (nv,) array
-        Velocity of the tree.
-    a : (nv,) array
-        Acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
+    Args:
+        robot: Model or Sensors.
+        q: (nq,) array, configuration of the tree.
+        v: (nv,) array, velocity of the tree.
+        a: (nv,) array, acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
+    Raises: InputError for more than one state, NaN, and quaternions of other than unit length; LinkageError for singular postures.
+    Source: papers/000, (28), (29).
 
-    Returns
-    -------
-    (nv,) array
-        N, N m.
-
-    Raises
-    ------
-    InputError
-        For more than one state, NaN, and quaternions of other than unit length.
-    LinkageError
-        For singular postures.
-
-    Notes
-    -----
-    papers/000, (28), (29).
-
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> rest = np.zeros(model.nv)
-    >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
-    >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
-    (411.6, 411.6)
-    >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
-    0.0
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> rest = np.zeros(model.nv)
+        >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
+        >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
+        (411.6, 411.6)
+        >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
+        0.0
     """
     s = sensors_of(robot)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")

@@ -37,8 +37,7 @@ class Array:
 class Call:
     """One C function: of one state if lanes is 1, else of a batch, `lanes` states at a time.
 
-    `kernel`: the symbol of its object code.
-    """
+    `kernel`: the symbol of its object code."""
 
     prefix: str
     function: Function

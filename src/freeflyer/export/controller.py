@@ -38,42 +38,23 @@ def export_controller(
 ) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
 
-    Parameters
-    ----------
-    problem : control.Problem
-        Of tasks and limits of this library: methods of your own stay in Python.
-    folder : path
-        As in export.
-    q : (nq,) array
-        A posture at which the example calls the controller, at rest.
-    formulation, strict
-        As in Problem.solve.
-    cpu, prefix, overwrite, progress
-        As in export.
-
-    Returns
-    -------
-    Export
-
-    Raises
-    ------
-    InputError
-        For tasks and limits of one's own, and as export.
-    UnknownNameError, FileError
-        As export.
-
-    Notes
-    -----
     Targets are inputs: gains, target, velocity and acceleration of each task, in a table that the header describes and that holds
     the problem's own at first. A cycle keeps what the next one begins with in `memory`, which belongs to the caller.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q))], feet)
-    >>> ff.export.export_controller(problem, "stance_c", q, prefix="stance").functions
-    ('stance_control',)
+    Args:
+        problem: Of tasks and limits of this library: methods of your own stay in Python.
+        folder: As in export.
+        q: (nq,) array, a posture at which the example calls the controller, at rest.
+        formulation, strict: As in Problem.solve.
+        cpu, prefix, overwrite, progress: As in export.
+    Raises: InputError for tasks and limits of one's own, and as export; UnknownNameError, FileError as export.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+        >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q))], feet)
+        >>> ff.export.export_controller(problem, "stance_c", q, prefix="stance").functions
+        ('stance_control',)
     """
     if not isinstance(problem, Problem):
         raise InputError(f"a controller is exported from a freeflyer.control.Problem, got {format_value(problem)}")

@@ -27,25 +27,17 @@ from freeflyer.progress import Progress, no_progress
 class Export:
     """Result of an export: what was written.
 
-    Attributes
-    ----------
-    folder : Path
-    prefix : str
-        Beginning of the names of functions and files.
-    cpu : str
-        The CPU that the object code is for.
-    functions : tuple of str
-        Names of the C functions.
-    files : tuple of str
-        Paths in the folder, sorted.
-    notes : tuple of str
-        Sentences about what could not be made, such as libraries where there is no C compiler.
+    Attributes:
+        prefix: Beginning of the names of functions and files.
+        cpu: The CPU that the object code is for.
+        functions: Names of the C functions.
+        files: Paths in the folder, sorted.
+        notes: Sentences about what could not be made, such as libraries where there is no C compiler.
 
-    Examples
-    --------
-    >>> made = ff.export.export(ff.robots.chain(1), "arm_c", "mass_matrix", prefix="arm")
-    >>> made.prefix, "arm.h" in made.files, [x for x in made.files if x.startswith("objects/")]
-    ('arm', True, ['objects/crba.o'])
+    Examples:
+        >>> made = ff.export.export(ff.robots.chain(1), "arm_c", "mass_matrix", prefix="arm")
+        >>> made.prefix, "arm.h" in made.files, [x for x in made.files if x.startswith("objects/")]
+        ('arm', True, ['objects/crba.o'])
     """
 
     folder: Path
@@ -62,51 +54,30 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
            progress: Progress = no_progress) -> Export:  # fmt: skip
     """C library of a robot's functions that needs no Python, written to a folder.
 
-    Parameters
-    ----------
-    model : Model
-        A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
-    folder : path
-        Where to; made if it is not there. It is written whole or not at all.
-    functions : str or sequence of str, optional
-        Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). By default inverse_dynamics,
-        forward_dynamics and mass_matrix.
-    cpu : str, optional
-        A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64', 'aarch64:cortex-a72'), or
-        'native', this machine's, with the bits of Python's results.
-    batch : bool, optional
-        Also functions of any number of states at a time.
-    prefix : str, optional
-        Beginning of the names of functions and files, instead of the robot's name; in lower case.
-    overwrite : bool, optional
-        Whether files may be replaced in a folder that is not empty.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
-
-    Returns
-    -------
-    Export
-
-    Raises
-    ------
-    InputError
-        For robots whose loops are open, for ones that do not move, for a prefix of other characters than letters, digits and single
-        underscores, and for a CPU that is not of the kind named.
-    UnknownNameError
-        For functions that cannot be exported and CPUs that LLVM does not support.
-    FileError
-        For a folder that is not empty, or cannot be written.
-
-    Notes
-    -----
     The folder gets a header, the model's constants and calls as a C source, the kernels' object code, a program that compares with
     Python's results and prints times (main.c), CMakeLists.txt, and, where there is a C compiler, a static and a shared library.
 
-    Examples
-    --------
-    >>> made = ff.export.export(ff.robots.chain(2), "chain_c", "mass_matrix")
-    >>> made.functions
-    ('chain_2_mass_matrix',)
+    Args:
+        model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
+        folder: Where to; made if it is not there. It is written whole or not at all.
+        functions: Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). By default
+            inverse_dynamics, forward_dynamics and mass_matrix.
+        cpu: A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64',
+            'aarch64:cortex-a72'), or 'native', this machine's, with the bits of Python's results.
+        batch: Also functions of any number of states at a time.
+        prefix: Beginning of the names of functions and files, instead of the robot's name; in lower case.
+        overwrite: Whether files may be replaced in a folder that is not empty.
+
+    Raises:
+        InputError: For robots whose loops are open, for ones that do not move, for a prefix of other characters than letters,
+            digits and single underscores, and for a CPU that is not of the kind named.
+        UnknownNameError: For functions that cannot be exported and CPUs that LLVM does not support.
+        FileError: For a folder that is not empty, or cannot be written.
+
+    Examples:
+        >>> made = ff.export.export(ff.robots.chain(2), "chain_c", "mass_matrix")
+        >>> made.functions
+        ('chain_2_mass_matrix',)
     """
     wanted = select_functions(functions, model)
     refuse_model(model)

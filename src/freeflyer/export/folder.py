@@ -32,8 +32,7 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
 def whole_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
     """An empty folder to write into, whose files go to `folder` at the end if there was no error.
 
-    Files of other names stay in `folder`.
-    """
+    Files of other names stay in `folder`."""
     refuse_to_replace(folder, overwrite)
     unfinished = None
     try:

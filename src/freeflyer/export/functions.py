@@ -29,8 +29,7 @@ class Function:
     """A function to export: the public one's name, the entry that computes it, and a line on what it computes.
 
     `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
-    share a velocity coordinate. `zero`: inputs that are always zero.
-    """
+    share a velocity coordinate. `zero`: inputs that are always zero."""
 
     name: str
     entry: Entry
@@ -153,23 +152,16 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
 def exportable(model: Model | None = None) -> tuple[str, ...]:
     """Names of the functions that can be exported.
 
-    Parameters
-    ----------
-    model : Model, optional
-        None: of trees.
+    Args:
+        model: None: of trees.
+    Returns: tuple of str for `functions=` of export.
 
-    Returns
-    -------
-    tuple of str
-        For `functions=` of export.
+    Examples:
+        What has a function of its own only where loops are closed:
 
-    Examples
-    --------
-    What has a function of its own only where loops are closed:
-
-    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-    >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
-    ['velocity_map', 'whole_motion']
+        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+        >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
+        ['velocity_map', 'whole_motion']
     """
     if model is not None:
         refuse_no_model(model, "exportable")

@@ -32,8 +32,7 @@ def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[
     """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
 
     `functions`: what the source defines; `kernels`: the symbol of each file of object code; `triple`: another kind of machine than
-    this, in ELF. A sentence for what cannot be made.
-    """
+    this, in ELF. A sentence for what cannot be made."""
     compilers = (f"{triple}-gcc",) if triple else COMPILERS
     own, notes = f"{prefix}.o", []
     symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}

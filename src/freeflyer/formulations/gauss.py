@@ -4,9 +4,8 @@
 
     M, C, g = gauss.equations(model, q, v)    # M a + C v + g = tau
 
-The sums over bodies are kernels/dual_quaternion/gauss.py: closed form, no recursion of forces, cubic in the length of a chain.
-For trees and closed robots, in batches.
-"""
+The sums over bodies are kernels/dual_quaternion/gauss.py: closed form, no recursion of forces, cubic in the length of a chain. For
+trees and closed robots, in batches."""
 
 from __future__ import annotations
 
@@ -39,21 +38,16 @@ __all__ = [
 class GaussEquations(NamedTuple):
     """The terms of M a + C v + g = tau (51).
 
-    Attributes
-    ----------
-    M : (..., nv, nv) array
-        Mass matrix (46), armature included.
-    C : (..., nv, nv) array
-        Coriolis matrix (47); Mdot - 2 C is skew (52).
-    g : (..., nv) array
-        Forces that hold the robot at rest, minus (50); N, N m.
+    Attributes:
+        M: (..., nv, nv) array, mass matrix (46), armature included.
+        C: (..., nv, nv) array, Coriolis matrix (47); Mdot - 2 C is skew (52).
+        g: (..., nv) array, forces that hold the robot at rest, minus (50); N, N m.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> M, C, g = ff.formulations.gauss.equations(model, model.neutral, np.zeros(model.nv))
-    >>> M.shape, C.shape, g.shape
-    ((18, 18), (18, 18), (18,))
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> M, C, g = ff.formulations.gauss.equations(model, model.neutral, np.zeros(model.nv))
+        >>> M.shape, C.shape, g.shape
+        ((18, 18), (18, 18), (18,))
     """
 
     M: np.ndarray
@@ -65,34 +59,14 @@ class GaussEquations(NamedTuple):
 def equations(model: Model, q: ArrayLike, v: ArrayLike) -> GaussEquations:
     """All terms of M a + C v + g = tau at once.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Source: papers/001, (46), (47), (50).
 
-    Returns
-    -------
-    GaussEquations
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (46), (47), (50).
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> M, C, g = ff.formulations.gauss.equations(model, q, v)
-    >>> bool(np.allclose(M @ a + C @ v + g, ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> M, C, g = ff.formulations.gauss.equations(model, q, v)
+        >>> bool(np.allclose(M @ a + C @ v + g, ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     if not model.reduction:
         return _equations(model, q, v)
@@ -104,43 +78,15 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces tau that give the acceleration a: M a + C v + g, less the forces of `external`, by Gauss's principle.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s; acceleration, m/s^2 and rad/s^2.
-    external : mapping or pair, optional
-        Wrenches that act on the robot, as in freeflyer.inverse_dynamics.
-    expressed : {"body", "mixed", "world"}
-        Of the wrenches, as there.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
+    Returns: (..., nv) array, N, N m.
+    Source: papers/001, (51), with M, C and g of the closed form.
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As freeflyer.inverse_dynamics.
-    LinkageError
-        For a closed model where its loops are open at q.
-
-    Notes
-    -----
-    papers/001, (51), with M, C and g of the closed form.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> tau = ff.formulations.gauss.inverse_dynamics(model, q, v, a)
-    >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> tau = ff.formulations.gauss.inverse_dynamics(model, q, v, a)
+        >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     def of_tree(tree: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         acceleration = finite_row(tree, "a", a, "v")
@@ -156,37 +102,16 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
     """Acceleration a of M a + C v + g = tau + (forces of `external`), M and the rest by Gauss's principle.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity, m/s and rad/s; generalised forces, N and N m.
-    external, expressed, gravity
-        As in inverse_dynamics.
+    Returns: (..., nv) array, m/s^2, rad/s^2.
+    Raises: InputError, LinkageError, UnknownNameError as inverse_dynamics; InputError also where M is singular.
+    Source: papers/001, the solution of (31): accelerations nearest to those of free bodies, in the metric of inertia.
 
-    Returns
-    -------
-    (..., nv) array
-        m/s^2, rad/s^2.
-
-    Raises
-    ------
-    InputError, LinkageError, UnknownNameError
-        As inverse_dynamics; InputError also where M is singular.
-
-    Notes
-    -----
-    papers/001, the solution of (31): accelerations nearest to those of free bodies, in the metric of inertia.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> a = ff.formulations.gauss.forward_dynamics(model, q, v, tau)
-    >>> bool(np.allclose(a, ff.forward_dynamics(model, q, v, tau)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> a = ff.formulations.gauss.forward_dynamics(model, q, v, tau)
+        >>> bool(np.allclose(a, ff.forward_dynamics(model, q, v, tau)))
+        True
     """
     bias = inverse_dynamics(model, q, v, model._zero, external=external, expressed=expressed, gravity=gravity)
     return accelerations(model, mass_matrix(model, q), bias, tau)
@@ -194,34 +119,15 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
 @public
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
-    """Mass matrix M, symmetric, armature included.
+    """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Source: papers/001, (46): sum of J^T Psi J over the centres of mass.
 
-    Returns
-    -------
-    (..., nv, nv) array
-        kg, kg m, kg m^2.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (46): sum of J^T Psi J over the centres of mass.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> M = ff.formulations.gauss.mass_matrix(model, model.neutral)
-    >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> M = ff.formulations.gauss.mass_matrix(model, model.neutral)
+        >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
+        True
     """
     return projected_mass(_mass, model, q)
 
@@ -230,69 +136,30 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Coriolis matrix C: C v + g are the forces at zero acceleration, and Mdot - 2 C is skew (52).
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity, m/s and rad/s.
+    Returns: (..., nv, nv) array; C v is in N and N m.
+    Source: papers/001, (47): sum of J^T (S J + Psi Jdot) over the centres of mass.
 
-    Returns
-    -------
-    (..., nv, nv) array
-        C v is in N and N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (47): sum of J^T (S J + Psi Jdot) over the centres of mass.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v = ff.random_configuration(model, rng), rng.normal(size=13)
-    >>> C = ff.formulations.gauss.coriolis_matrix(model, q, v)
-    >>> bool(np.allclose(C @ v + ff.gravity_forces(model, q), ff.bias_forces(model, q, v)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v = ff.random_configuration(model, rng), rng.normal(size=13)
+        >>> C = ff.formulations.gauss.coriolis_matrix(model, q, v)
+        >>> bool(np.allclose(C @ v + ff.gravity_forces(model, q), ff.bias_forces(model, q, v)))
+        True
     """
     return projected_coriolis(_coriolis, _mass, model, q, v)
 
 
 @public
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
-    """Generalised forces g that hold the robot at rest.
+    """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Source: papers/001, minus (50).
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, minus (50).
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> g = ff.formulations.gauss.gravity_forces(model, model.neutral)
-    >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
-    310.0 N hold 31.6 kg
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> g = ff.formulations.gauss.gravity_forces(model, model.neutral)
+        >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
+        310.0 N hold 31.6 kg
     """
     return projected_forces(lambda tree, q, v, a: _equations(tree, q, v).g, model, q, model._zero, model._zero)
 

@@ -1,8 +1,7 @@
 """Gibbs-Appell equations in dual quaternion algebra: papers/001, (53)-(56). For trees and closed robots, in batches.
 
-Appell's function S(q, v, a) (54) is the "kinetic energy" of accelerations; its derivative by a is the generalised inertia
-force, and dS/da = tau + (forces of gravity) (53) are the equations of motion. S gives the vector C v and no matrix C.
-"""
+Appell's function S(q, v, a) (54) is the "kinetic energy" of accelerations; its derivative by a is the generalised inertia force,
+and dS/da = tau + (forces of gravity) (53) are the equations of motion. S gives the vector C v and no matrix C."""
 
 from __future__ import annotations
 
@@ -25,37 +24,16 @@ __all__ = ["appell_function", "gravity_forces", "inverse_dynamics", "mass_matrix
 
 @public
 def appell_function(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
-    """Appell's function S of all bodies, armature included; gravity has no part in it.
+    """Appell's function S of all bodies, armature included; gravity has no part in it; (...), kg m^2/s^4.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s; acceleration, m/s^2 and rad/s^2.
+    Source: papers/001, (54): quadratic in a, so that dS/da is M a + C v.
 
-    Returns
-    -------
-    (...) array
-        kg m^2/s^4.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (54): quadratic in a, so that dS/da is M a + C v.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> lifted = np.eye(model.nv)[2]    # 1 m/s^2 upwards: S = m a^2 / 2
-    >>> S = ff.formulations.gibbs_appell.appell_function(model, model.neutral, np.zeros(model.nv), lifted)
-    >>> bool(np.isclose(2.0 * S, model.mass))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> lifted = np.eye(model.nv)[2]    # 1 m/s^2 upwards: S = m a^2 / 2
+        >>> S = ff.formulations.gibbs_appell.appell_function(model, model.neutral, np.zeros(model.nv), lifted)
+        >>> bool(np.isclose(2.0 * S, model.mass))
+        True
     """
     if model.reduction:
         v, a = motion(model, q, v, a)
@@ -67,43 +45,15 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces tau that give the acceleration a, less the forces of `external`, by the Gibbs-Appell equations.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s; acceleration, m/s^2 and rad/s^2.
-    external : mapping or pair, optional
-        Wrenches that act on the robot, as in freeflyer.inverse_dynamics.
-    expressed : {"body", "mixed", "world"}
-        Of the wrenches, as there.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
+    Returns: (..., nv) array, N, N m.
+    Source: papers/001, (53), (55): dS/da less the forces (48) of gravity.
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As freeflyer.inverse_dynamics.
-    LinkageError
-        For a closed model where its loops are open at q.
-
-    Notes
-    -----
-    papers/001, (53), (55): dS/da less the forces (48) of gravity.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> tau = ff.formulations.gibbs_appell.inverse_dynamics(model, q, v, a)
-    >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> tau = ff.formulations.gibbs_appell.inverse_dynamics(model, q, v, a)
+        >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     def of_tree(tree: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         _, slope, active = _terms(tree, q, v, a, gravity)
@@ -116,66 +66,29 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included: the second derivative of Appell's function by a.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Returns: (..., nv, nv) array, kg, kg m, kg m^2.
+    Source: papers/001, (55): dS/da is linear in a; its values at unit accelerations are the columns.
 
-    Returns
-    -------
-    (..., nv, nv) array
-        kg, kg m, kg m^2.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (55): dS/da is linear in a; its values at unit accelerations are the columns.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> M = ff.formulations.gibbs_appell.mass_matrix(model, model.neutral)
-    >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> M = ff.formulations.gibbs_appell.mass_matrix(model, model.neutral)
+        >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
+        True
     """
     return projected_mass(_mass, model, q)
 
 
 @public
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
-    """Generalised forces g that hold the robot at rest.
+    """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Source: papers/001, minus (48), of gravity.
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, minus (48), of gravity.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> g = ff.formulations.gibbs_appell.gravity_forces(model, model.neutral)
-    >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
-    310.0 N hold 31.6 kg
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> g = ff.formulations.gibbs_appell.gravity_forces(model, model.neutral)
+        >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
+        310.0 N hold 31.6 kg
     """
     return inverse_dynamics(model, q, model._zero, model._zero)
 

@@ -1,8 +1,7 @@
 """Kane's equations in dual quaternion algebra: papers/001, (57)-(60). For trees and closed robots, in batches.
 
-Generalised inertia forces are the inertia wrenches of all bodies times the partial twists of their centres of mass;
-generalised active forces are the same of gravity and of external wrenches, and tau. They give the vector C v and no matrix C.
-"""
+Generalised inertia forces are the inertia wrenches of all bodies times the partial twists of their centres of mass; generalised
+active forces are the same of gravity and of external wrenches, and tau. They give the vector C v and no matrix C."""
 
 from __future__ import annotations
 
@@ -24,37 +23,16 @@ __all__ = ["gravity_forces", "inertia_forces", "inverse_dynamics", "mass_matrix"
 
 @public
 def inertia_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Generalised inertia forces phi = M a + C v, armature included; gravity has no part in them.
+    """Generalised inertia forces phi = M a + C v, armature included; gravity has no part in them; (..., nv), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s; acceleration, m/s^2 and rad/s^2.
+    Source: papers/001, left side of (60).
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, left side of (60).
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> lifted = np.eye(model.nv)[2]    # 1 m/s^2 upwards
-    >>> phi = ff.formulations.kane.inertia_forces(model, model.neutral, np.zeros(model.nv), lifted)
-    >>> bool(np.isclose(phi[2], model.mass))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> lifted = np.eye(model.nv)[2]    # 1 m/s^2 upwards
+        >>> phi = ff.formulations.kane.inertia_forces(model, model.neutral, np.zeros(model.nv), lifted)
+        >>> bool(np.isclose(phi[2], model.mass))
+        True
     """
     return projected_forces(lambda tree, q, v, a: _terms(tree, q, v, a, None)[0], model, q, v, a)
 
@@ -64,43 +42,15 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces tau that give the acceleration a: M a + C v + g, less the forces of `external`, by Kane's equations.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array
-        Velocity, m/s and rad/s; acceleration, m/s^2 and rad/s^2.
-    external : mapping or pair, optional
-        Wrenches that act on the robot, as in freeflyer.inverse_dynamics.
-    expressed : {"body", "mixed", "world"}
-        Of the wrenches, as there.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
+    Returns: (..., nv) array, N, N m.
+    Source: papers/001, (57), (60).
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As freeflyer.inverse_dynamics.
-    LinkageError
-        For a closed model where its loops are open at q.
-
-    Notes
-    -----
-    papers/001, (57), (60).
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> tau = ff.formulations.kane.inverse_dynamics(model, q, v, a)
-    >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> tau = ff.formulations.kane.inverse_dynamics(model, q, v, a)
+        >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     def of_tree(tree: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
         inertial, active = _terms(tree, q, v, a, gravity)
@@ -113,66 +63,29 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included: inertia forces at unit accelerations, from rest.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Returns: (..., nv, nv) array, kg, kg m, kg m^2.
+    Source: papers/001, (60), which is linear in a.
 
-    Returns
-    -------
-    (..., nv, nv) array
-        kg, kg m, kg m^2.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, (60), which is linear in a.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> M = ff.formulations.kane.mass_matrix(model, model.neutral)
-    >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
-    True
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> M = ff.formulations.kane.mass_matrix(model, model.neutral)
+        >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
+        True
     """
     return projected_mass(_mass, model, q)
 
 
 @public
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
-    """Generalised forces g that hold the robot at rest.
+    """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration.
+    Source: papers/001, minus the active forces (60) of gravity.
 
-    Returns
-    -------
-    (..., nv) array
-        N, N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As inverse_dynamics.
-
-    Notes
-    -----
-    papers/001, minus the active forces (60) of gravity.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> g = ff.formulations.kane.gravity_forces(model, model.neutral)
-    >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
-    310.0 N hold 31.6 kg
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> g = ff.formulations.kane.gravity_forces(model, model.neutral)
+        >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
+        310.0 N hold 31.6 kg
     """
     return inverse_dynamics(model, q, model._zero, model._zero)
 

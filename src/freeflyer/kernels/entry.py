@@ -4,11 +4,11 @@ A compiled entry is a C function without reference counts, Python or allocation:
 
     status = name(topology, parameters, inputs, options, outputs, sizes, scratch, where)
 
-`inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the
-states, then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is
-one row for all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3)
-is the refused argument, the refused state, and how many numbers of scratch were taken. `name` takes one state;
-`name_batch` any number, several at a time.
+`inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the states,
+then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is one row for
+all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3) is the refused
+argument, the refused state, and how many numbers of scratch were taken. `name` takes one state; `name_batch` any number, several at
+a time.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows;
-    `second` makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory.
-    Each is the name of a function below kernels."""
+    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows; `second`
+    makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory. Each is the name of a
+    function below kernels."""
 
     first: str
     second: str

@@ -3,13 +3,13 @@
     tau = plain.run("rnea", model, q, v, a)    # q, v, a of SymPy symbols: the closed-form equations of motion
     rnea = plain.function("rnea")              # the kernel itself: rnea(topology, parameters, q, v, a, tau)
 
-Floats, complex numbers (derivatives by complex steps), SymPy expressions, fractions, mpmath numbers and counting
-scalars work, and whatever has + - * / and methods sin, cos, sqrt, atan2. Every access to memory is checked, which
-compiled code does not do: an index outside of its buffer, or an entry read before it was written, is an IndexError.
+Floats, complex numbers (derivatives by complex steps), SymPy expressions, fractions, mpmath numbers and counting scalars work, and
+whatever has + - * / and methods sin, cos, sqrt, atan2. Every access to memory is checked, which compiled code does not do: an index
+outside of its buffer, or an entry read before it was written, is an IndexError.
 
-Where a kernel selects by an undecided comparison (of symbols), the regular branch is taken: the closed form,
-not the series that replaces it near zero; no sign is flipped, no matrix is singular. With exact scalars (fractions,
-SymPy) the kernels' constants are exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double.
+Where a kernel selects by an undecided comparison (of symbols), the regular branch is taken: the closed form, not the series that
+replaces it near zero; no sign is flipped, no matrix is singular. With exact scalars (fractions, SymPy) the kernels' constants are
+exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ def _check_option(name: str, option: str, value: Any, topology: Any) -> None:
 def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:
     """The plain version of a compiled function, of an entry's kernel, or of the entry of that name.
 
-    It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns
-    the constants of the source into fractions. Matrices are handled `row_step` entries at a time: 8, as compiled code
-    does for one state, or 1, as it does for Packs.
+    It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns the
+    constants of the source into fractions. Matrices are handled `row_step` entries at a time: 8, as compiled code does for one
+    state, or 1, as it does for Packs.
     """
     if isinstance(source, str):
         source = entry(source)

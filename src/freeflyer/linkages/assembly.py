@@ -31,33 +31,25 @@ ATTEMPTS = 24  # guesses at random for one posture that its own guess did not cl
 class Assembly:
     """Closed postures, and what their loops stay open by.
 
-    Attributes
-    ----------
-    q : (..., nq) array
-        Postures; (found, nq) with `branches`.
-    residual : (..., r) array
-        By how much each constraint row is open, m or rad (constraint_residual).
-    gap, independent_gap, redundant_gap : float or (...) array
-        Largest entry of |residual|, m or rad: of all rows, of the independent ones, and of the redundant ones, which rounded or
-        contradictory dimensions leave open (beyond 1e-5 there is an OpenLoopWarning).
-    worst_loop : str or (...) array
-        Name of the most open loop.
-    iterations : int or (...) array
-        Steps taken.
-    closed : bool or (...) array
-        Whether independent rows are within `tolerance` and the others within `redundant`.
-    tolerance, redundant : float
-        The arguments of assemble, m or rad.
+    Attributes:
+        q: (..., nq) array, postures; (found, nq) with `branches`.
+        residual: (..., r) array; by how much each constraint row is open, m or rad (constraint_residual).
+        gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all rows, of the
+            independent ones, and of the redundant ones, which rounded or contradictory dimensions leave open (beyond 1e-5 there is
+            an OpenLoopWarning).
+        worst_loop: str or (...) array, name of the most open loop.
+        iterations: int or (...) array, steps taken.
+        closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
+        tolerance, redundant: The arguments of assemble, m or rad.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> guesses = leg.neutral + np.outer([0.0, 0.02, 0.5], np.ones(leg.nq))
-    >>> found = ff.linkages.assemble(leg, guesses, hold="actuated", limits=False, strict=False)
-    >>> found.q.shape, found.closed.tolist()
-    ((3, 38), [True, True, False])
-    >>> str(found.worst_loop[2])
-    'left_yaw_pin'
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> guesses = leg.neutral + np.outer([0.0, 0.02, 0.5], np.ones(leg.nq))
+        >>> found = ff.linkages.assemble(leg, guesses, hold="actuated", limits=False, strict=False)
+        >>> found.q.shape, found.closed.tolist()
+        ((3, 38), [True, True, False])
+        >>> str(found.worst_loop[2])
+        'left_yaw_pin'
     """
 
     q: np.ndarray
@@ -80,57 +72,35 @@ def assemble(
 ) -> Assembly:  # fmt: skip
     """Closed postures near guesses of the configuration.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array, optional
-        Guesses; by default the file's posture.
-    hold : sequence of str or "actuated", optional
-        Joints that stay where they are; "actuated": all motors. The base stays, too, unless loops tie it to the world.
-    limits : bool
-        Joints that move are kept within their limits.
-    tolerance : float
-        m or rad: what independent constraint rows may stay open by.
-    redundant : float
-        m or rad: what redundant rows may stay open by.
-    strict : bool
-        A posture that does not close is an error; otherwise `closed` is False for it.
-    attempts : int, optional
-        Random guesses for a posture that its own guess does not close; by default 24 for one posture, none for batches.
-    branches : int, optional
-        Finds up to so many different closures of one posture, all joints that the loops do not determine held.
-    rng : numpy.random.Generator, optional
-        Of the random guesses; reproducible without.
-
-    Returns
-    -------
-    Assembly
-        Postures in `q`; with `branches` the posture itself, then the other closures, nearest first.
-
-    Raises
-    ------
-    AssemblyError
-        With `strict`, for a posture that does not close.
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For wrong shapes, values that are not finite, and with `limits` a joint that is held outside of its limits.
-
-    Notes
-    -----
     Damped Newton steps on the manifold first close all rows as well as they can, then the independent rows of the linkage to the
     last digit, so that postures lie on the very manifold on which the split of the velocities (partition) is exact. What the
     redundant rows then stay open by is the file's: rounded digits (1e-8 to 2e-7), or a linkage that over-constrains itself away
     from where it was drawn (the public Kangaroo's hip: up to 2 mm).
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> guess = ff.configuration(leg, {"left_length_motor": 0.1})
-    >>> found = ff.linkages.assemble(leg, guess, hold="actuated")
-    >>> knee, motor = (float(found.q[leg.joint(f"left_{name}").iq]) for name in ("knee", "length_motor"))
-    >>> print(f"motor at {motor:.1f} m, knee at {np.degrees(knee):.0f} degrees, loops open by {found.gap:.6f}")
-    motor at 0.1 m, knee at 84 degrees, loops open by 0.000000
+    Args:
+        q: (..., nq) array, guesses; by default the file's posture.
+        hold: sequence of str or "actuated", joints that stay where they are; "actuated": all motors. The base stays, too, unless
+            loops tie it to the world.
+        limits: Joints that move are kept within their limits.
+        tolerance: float, m or rad: what independent constraint rows may stay open by.
+        redundant: float, m or rad: what redundant rows may stay open by.
+        strict: A posture that does not close is an error; otherwise `closed` is False for it.
+        attempts: Random guesses for a posture that its own guess does not close; by default 24 for one posture, none for batches.
+        branches: Finds up to so many different closures of one posture, all joints that the loops do not determine held.
+        rng: Of the random guesses; reproducible without.
+    Returns: Assembly. Postures in `q`; with `branches` the posture itself, then the other closures, nearest first.
+
+    Raises:
+        AssemblyError: With `strict`, for a posture that does not close.
+        InputError: For wrong shapes, values that are not finite, and with `limits` a joint that is held outside of its limits.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> guess = ff.configuration(leg, {"left_length_motor": 0.1})
+        >>> found = ff.linkages.assemble(leg, guess, hold="actuated")
+        >>> knee, motor = (float(found.q[leg.joint(f"left_{name}").iq]) for name in ("knee", "length_motor"))
+        >>> print(f"motor at {motor:.1f} m, knee at {np.degrees(knee):.0f} degrees, loops open by {found.gap:.6f}")
+        motor at 0.1 m, knee at 84 degrees, loops open by 0.000000
     """
     model = model.tree
     _check_numbers(tolerance=tolerance, redundant=redundant)

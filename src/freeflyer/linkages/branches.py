@@ -29,8 +29,7 @@ def other_branches(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(q (n, nq), residual (n, r), steps (n,)): up to `count` closures of a posture q (1, nq), which comes first, nearest first.
 
-    From many guesses at random of the joints that the loops determine; all others stay as they are in q.
-    """
+    From many guesses at random of the joints that the loops determine; all others stay as they are in q."""
     dependent = reference(model).dependent
     guesses = np.repeat(q, max(32, 16 * count), axis=0)
     random = random_configuration(model, rng, len(guesses))

@@ -48,8 +48,8 @@ _plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 
 def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> Any:
-    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what
-    rows they can; remembered."""
+    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows
+    they can; remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:
@@ -113,10 +113,9 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
           rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:  # fmt: skip
     """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if `limits`.
 
-    Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no
-    exact one, at the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel.
-    Results do not depend on the number of threads.
-    """
+    Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no exact one, at
+    the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel. Results do not depend on
+    the number of threads."""
     check_configuration(model, "q", q, "q")
     given = np.array(q, np.float64, order="C")
     n, (rows_of_all, _) = len(given), model.constraint_rows

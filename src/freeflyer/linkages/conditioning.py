@@ -2,11 +2,10 @@
 
     condition = largest singular value of [A_d A_i] / smallest of A_d,     |A_d^-1 A_i| <= condition
 
-A_d and A_i are the constraint rows by the dependent and by all other coordinates. So it bounds by how much passive joints
-outrun the motors, and is infinite where they fold or stretch. Metres are made comparable to radians by measuring lengths
-in units of the longest lever: how far a turn of a joint shifts the loops' frames apart, tied direction or not. So the
-number is free of units, while nothing that is about to vanish is scaled by itself.
-"""
+A_d and A_i are the constraint rows by the dependent and by all other coordinates. So it bounds by how much passive joints outrun
+the motors, and is infinite where they fold or stretch. Metres are made comparable to radians by measuring lengths in units of the
+longest lever: how far a turn of a joint shifts the loops' frames apart, tied direction or not. So the number is free of units,
+while nothing that is about to vanish is scaled by itself."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ def rank(A: np.ndarray, smallest: float | None = None) -> int:
 def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:
     """Up to `size` columns of A that the rows determine, sorted: as many as possible of the first class, then of the next.
 
-    Each class is orthogonalised against the columns chosen before, so that a pivot measures what it adds.
-    """
+    Each class is orthogonalised against the columns chosen before, so that a pivot measures what it adds."""
     from scipy.linalg import qr
 
     chosen: list[int] = []

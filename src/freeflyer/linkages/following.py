@@ -25,25 +25,20 @@ from freeflyer.model.public import public
 class Keep:
     """Task of follow: a frame keeps its pose relative to another frame, in some directions.
 
-    Parameters
-    ----------
-    frame : str
-        The frame that is kept.
-    relative_to : str
-        The frame that carries the pose of `frame` at the start.
-    mask : (6,) tuple of 0 and 1
-        Directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried along by `relative_to`; by
-        default all.
+    Args:
+        frame: The frame that is kept.
+        relative_to: The frame that carries the pose of `frame` at the start.
+        mask: (6,) tuple of 0 and 1; directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried
+            along by `relative_to`; by default all.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
-    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
-    >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
-    >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
-    cosine of the sole's tilt after 0.1 m of stroke: 1.000000
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
+        >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
+        >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
+        >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
+        cosine of the sole's tilt after 0.1 m of stroke: 1.000000
     """
 
     frame: str
@@ -55,29 +50,21 @@ class Keep:
 class Path:
     """Closed postures along the positions of one motor.
 
-    Attributes
-    ----------
-    driver : str
-        The motor's joint.
-    values : (n,) array
-        Its positions, m or rad.
-    q : (n, nq) array
-        Postures of the whole model, NaN where none was reached.
-    reached : (n,) bool array
-        Whether continuation got there without crossing a singularity.
-    gap : (n,) array
-        By how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was reached.
-    released : tuple of str
-        Motors that follow.
-    outside : dict
-        For each released motor that left its stroke, the driver's first and last position at which it is outside.
+    Attributes:
+        driver: The motor's joint.
+        values: (n,) array, its positions, m or rad.
+        q: (n, nq) array, postures of the whole model, NaN where none was reached.
+        reached: (n,) bool array, whether continuation got there without crossing a singularity.
+        gap: (n,) array, by how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was
+            reached.
+        released: Motors that follow.
+        outside: For each released motor that left its stroke, the driver's first and last position at which it is outside.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1])
-    >>> np.round(np.degrees(path.joint(leg, "left_knee"))).astype(int).tolist()
-    [0, 51, 84]
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1])
+        >>> np.round(np.degrees(path.joint(leg, "left_knee"))).astype(int).tolist()
+        [0, 51, 84]
     """
 
     driver: str
@@ -101,50 +88,30 @@ def follow(
 ) -> Path:  # fmt: skip
     """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
-    Parameters
-    ----------
-    model : Model
-    driver : str
-        Joint of the motor, of one coordinate.
-    values : (n,) array
-        Its positions, m or rad, within its stroke.
-    keep : sequence of Keep
-        Frames that keep their pose relative to others.
-    hold : sequence of str
-        Passive joints that keep their positions.
-    release : sequence of str
-        Motors that follow instead of resting, as many as `keep` and `hold` determine.
-    q : (nq,) array, optional
-        Closed start; by default the file's posture, assembled.
-
-    Returns
-    -------
-    Path
-        In the order of `values`; the base stays where it is at the start.
-
-    Raises
-    ------
-    UnknownNameError
-        For joints and frames that the model does not have.
-    InputError
-        For positions outside of the driver's stroke, released joints that are no motors, and tasks that leave more or less freedom
-        than the driver uses.
-    LinkageError
-        For a start that is open or singular.
-
-    Notes
-    -----
     What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released motors become
     passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
-    >>> held = ("left_ankle_pitch", "left_ankle_roll")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.03], hold=held, release=ankle)
-    >>> print(f"an ankle motor follows by {1e3 * path.joint(leg, ankle[0])[1]:.1f} mm")
-    an ankle motor follows by 10.3 mm
+    Args:
+        driver: Joint of the motor, of one coordinate.
+        values: (n,) array, its positions, m or rad, within its stroke.
+        keep: Frames that keep their pose relative to others.
+        hold: Passive joints that keep their positions.
+        release: Motors that follow instead of resting, as many as `keep` and `hold` determine.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+    Returns: Path. In the order of `values`; the base stays where it is at the start.
+
+    Raises:
+        InputError: For positions outside of the driver's stroke, released joints that are no motors, and tasks that leave more or
+            less freedom than the driver uses.
+        LinkageError: For a start that is open or singular.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+        >>> held = ("left_ankle_pitch", "left_ankle_roll")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.03], hold=held, release=ankle)
+        >>> print(f"an ankle motor follows by {1e3 * path.joint(leg, ankle[0])[1]:.1f} mm")
+        an ankle motor follows by 10.3 mm
     """
     model = model.tree
     posture = partition(model, q).q

@@ -19,11 +19,9 @@ BASES = ("free", "planar")
 class Structure(Record):
     """A model's loops and couplings ("ties") and the kinds of its velocity coordinates.
 
-    names: of the ties, loops first. rows: for each tie its constraint rows. coordinates: for each tie the velocity
-    coordinates of the joints in its loop. base, actuated, passive (n,): the coordinates of the floating (or planar)
-    base, of the motors, and of all other joints; sprung: those of passive joints with springs. owner: the joint's name of
-    each coordinate (nv).
-    """
+    names: of the ties, loops first. rows: for each tie its constraint rows. coordinates: for each tie the velocity coordinates of
+    the joints in its loop. base, actuated, passive (n,): the coordinates of the floating (or planar) base, of the motors, and of
+    all other joints; sprung: those of passive joints with springs. owner: the joint's name of each coordinate (nv)."""
 
     names: tuple[str, ...]
     rows: tuple[np.ndarray, ...]

@@ -5,9 +5,8 @@ papers/000, (20)-(23). As many passive coordinates as motors are selected by P (
     qdot = P theta_u_dot               motors = (P J_m)^-1 qdot                          (22)
     tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)
 
-Both directions keep power, tau . motors = tau_selected . qdot. What else is independent (the base, springs, motors that were
-left out) rests or moves as given by `others`; it never takes part in the inverse.
-"""
+Both directions keep power, tau . motors = tau_selected . qdot. What else is independent (the base, springs, motors that were left
+out) rests or moves as given by `others`; it never takes part in the inverse."""
 
 from __future__ import annotations
 
@@ -31,38 +30,24 @@ from freeflyer.model.public import public
 def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> np.ndarray:
     """Jacobian P J_m: velocities of the selected joints for those of the motors.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    joints : sequence of str
-        Passive joints that the loops determine, with as many coordinates as the motors.
-    motors : sequence of str, optional
-        By default all, in the order of model.actuated.
+    Args:
+        q: (..., nq) array, closed.
+        joints: Passive joints that the loops determine, with as many coordinates as the motors.
+        motors: By default all, in the order of model.actuated.
+    Returns: (..., n, n) array, rows and columns in the order in which joints and motors are named; m/s and rad/s, for each motor's
+    velocity of one.
 
-    Returns
-    -------
-    (..., n, n) array
-        Rows and columns in the order in which joints and motors are named; m/s and rad/s, for each motor's velocity of one.
+    Raises:
+        InputError: For a model without loops, a name given twice, a selected joint that has a motor, is the base or is determined
+            by no loop, a motor that is none, and another number of coordinates than the motors have.
+        LinkageError: In open and singular postures of the loops.
 
-    Raises
-    ------
-    UnknownNameError
-        For joints that the model does not have.
-    InputError
-        For a model without loops, a name given twice, a selected joint that has a motor, is the base or is determined by no loop, a
-        motor that is none, and another number of coordinates than the motors have.
-    LinkageError
-        In open and singular postures of the loops.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> np.round(ff.linkages.selected_jacobian(robot, robot.neutral, ankle, motors), 1).tolist()  # rad/m
-    [[14.3, 14.3], [20.6, -20.6]]
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> np.round(ff.linkages.selected_jacobian(robot, robot.neutral, ankle, motors), 1).tolist()  # rad/m
+        [[14.3, 14.3], [20.6, -20.6]]
     """
     model = model.tree
     chosen = select(model, joints, motors)
@@ -74,43 +59,26 @@ def motor_velocities(
     model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, *, motors: Sequence[str] | None = None,
     others: ArrayLike | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Velocities of the motors that give the selected joints the wanted velocities.
+    """Velocities of the motors that give the selected joints the wanted velocities, (..., n), m/s and rad/s.
 
-    Parameters
-    ----------
-    model, q, joints
-        As in selected_jacobian.
-    velocities : (..., n) array
-        Of the selected joints, m/s and rad/s.
-    motors : sequence of str, optional
-        As in selected_jacobian.
-    others : (..., nu - n) array, optional
-        Velocities of all other independent coordinates, in tree order; without them they rest.
+    Args:
+        model, q, joints: As in selected_jacobian.
+        velocities: (..., n) array of the selected joints, m/s and rad/s.
+        motors: As in selected_jacobian.
+        others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
 
-    Returns
-    -------
-    (..., n) array
-        m/s and rad/s.
+    Raises:
+        UnknownNameError, InputError: As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
+        LinkageError: Where the selected joints do not determine the motors, with their names; in open and singular postures.
+    Source: papers/000 (22).
 
-    Raises
-    ------
-    UnknownNameError, InputError
-        As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
-    LinkageError
-        Where the selected joints do not determine the motors, with their names; in open and singular postures.
-
-    Notes
-    -----
-    papers/000 (22).
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> rates = ff.linkages.motor_velocities(robot, robot.neutral, ankle, [0.3, 0.0], motors=motors)
-    >>> np.round(rates, 4).tolist()  # m/s: pitch moves both alike
-    [0.0105, 0.0105]
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> rates = ff.linkages.motor_velocities(robot, robot.neutral, ankle, [0.3, 0.0], motors=motors)
+        >>> np.round(rates, 4).tolist()  # m/s: pitch moves both alike
+        [0.0105, 0.0105]
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
@@ -128,40 +96,25 @@ def motor_accelerations(
 ) -> np.ndarray:  # fmt: skip
     """Accelerations of the motors that give the selected joints the wanted accelerations at their velocities.
 
-    Parameters
-    ----------
-    model, q, joints
-        As in selected_jacobian.
-    velocities, accelerations : (..., n) array
-        Of the selected joints, m/s and rad/s, m/s^2 and rad/s^2.
-    motors : sequence of str, optional
-        As in selected_jacobian.
-    others, others_rates : (..., nu - n) array, optional
-        Velocities and accelerations of all other independent coordinates, in tree order; without them zero.
-
-    Returns
-    -------
-    (..., n) array
-        m/s^2 and rad/s^2.
-
-    Raises
-    ------
-    UnknownNameError, InputError, LinkageError
-        As motor_velocities.
-
-    Notes
-    -----
     (P J_m)^-1 (qddot - P J_mdot u): papers/000 (22), differentiated.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> q = ff.linkages.selected_posture(robot, ankle, [0.3, 0.0], motors=motors)
-    >>> a = ff.linkages.motor_accelerations(robot, q, ankle, [1.0, 0.0], [0.0, 0.0], motors=motors)
-    >>> np.round(a, 3).tolist()  # m/s^2 at a constant rate of 1 rad/s: the transmission's ratio changes
-    [-0.012, -0.012]
+    Args:
+        model, q, joints: As in selected_jacobian.
+        velocities, accelerations: (..., n) array of the selected joints, m/s and rad/s, m/s^2 and rad/s^2.
+        motors: As in selected_jacobian.
+        others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree order;
+            without them zero.
+    Returns: (..., n) array, m/s^2 and rad/s^2.
+    Raises: UnknownNameError, InputError, LinkageError as motor_velocities.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> q = ff.linkages.selected_posture(robot, ankle, [0.3, 0.0], motors=motors)
+        >>> a = ff.linkages.motor_accelerations(robot, q, ankle, [1.0, 0.0], [0.0, 0.0], motors=motors)
+        >>> np.round(a, 3).tolist()  # m/s^2 at a constant rate of 1 rad/s: the transmission's ratio changes
+        [-0.012, -0.012]
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
@@ -180,40 +133,25 @@ def motor_accelerations(
 def motor_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces at the motors that do what given forces do at the selected joints.
+    """Forces at the motors that do what given forces do at the selected joints, (..., n), N and N m.
 
-    Parameters
-    ----------
-    model, q, joints
-        As in selected_jacobian.
-    forces : (..., n) array
-        At the selected joints, N and N m.
-    motors : sequence of str, optional
-        As in selected_jacobian.
-
-    Returns
-    -------
-    (..., n) array
-        N and N m.
-
-    Raises
-    ------
-    UnknownNameError, InputError, LinkageError
-        As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
-
-    Notes
-    -----
     J_m^T P^T tau: papers/000 (20). They do the same power in every motion of the motors; on independent joints that are not in
     `motors` act independent_forces.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> forces = ff.linkages.motor_forces(robot, robot.neutral, ankle, [100.0, 0.0], motors=motors)
-    >>> np.round(forces).astype(int).tolist()  # N for 100 N m of pitch
-    [1429, 1429]
+    Args:
+        model, q, joints: As in selected_jacobian.
+        forces: (..., n) array at the selected joints, N and N m.
+        motors: As in selected_jacobian.
+    Raises: UnknownNameError, InputError, LinkageError as selected_jacobian; InputError as well for wrong shapes, NaN and
+    infinities.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> forces = ff.linkages.motor_forces(robot, robot.neutral, ankle, [100.0, 0.0], motors=motors)
+        >>> np.round(forces).astype(int).tolist()  # N for 100 N m of pitch
+        [1429, 1429]
     """
     model = model.tree
     wanted, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
@@ -226,39 +164,23 @@ def motor_forces(
 def selected_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces at the selected joints that do what given forces of the motors do.
+    """Forces at the selected joints that do what given forces of the motors do, (..., n), N and N m.
 
-    Parameters
-    ----------
-    model, q, joints
-        As in selected_jacobian.
-    forces : (..., n) array
-        Of the motors, N and N m.
-    motors : sequence of str, optional
-        As in selected_jacobian.
-
-    Returns
-    -------
-    (..., n) array
-        N and N m.
-
-    Raises
-    ------
-    UnknownNameError, InputError, LinkageError
-        As motor_velocities.
-
-    Notes
-    -----
     (J_m^T P^T)^-1 tau: papers/000 (23).
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> torques = ff.linkages.selected_forces(robot, robot.neutral, ankle, [1000.0, 1000.0], motors=motors)
-    >>> np.round(torques).astype(int).tolist()  # N m of pitch and roll for 1000 N at each motor
-    [70, 0]
+    Args:
+        model, q, joints: As in selected_jacobian.
+        forces: (..., n) array of the motors, N and N m.
+        motors: As in selected_jacobian.
+    Raises: UnknownNameError, InputError, LinkageError as motor_velocities.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> torques = ff.linkages.selected_forces(robot, robot.neutral, ankle, [1000.0, 1000.0], motors=motors)
+        >>> np.round(torques).astype(int).tolist()  # N m of pitch and roll for 1000 N at each motor
+        [70, 0]
     """
     model = model.tree
     chosen = select(model, joints, motors)

@@ -25,36 +25,23 @@ from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP
 def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """Limb of a robot: only the joints that move `frame` relative to the base, and those that loops tie to them.
 
-    Parameters
-    ----------
-    model : Model
-    frame : str
-        Of the limb: its branch of the tree is kept.
-    q : (nq,) array, optional
-        Closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
+    Args:
+        frame: Of the limb: its branch of the tree is kept.
+        q: (nq,) array, closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
+    Returns: Model. Frames and joint names stay; its loops are closed if those of `model` are.
 
-    Returns
-    -------
-    Model
-        Frames and joint names stay; its loops are closed if those of `model` are.
+    Raises:
+        LinkageError: For an open posture.
+        InputError: Where nothing but the base moves the frame, and for wrong shapes, NaN, infinities and quaternions of other than
+            unit length.
 
-    Raises
-    ------
-    UnknownNameError
-        For a frame that the model does not have.
-    LinkageError
-        For an open posture.
-    InputError
-        Where nothing but the base moves the frame, and for wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> yaw = ff.linkages.extract_limb(robot, "left_hip_yaw_link")
-    >>> yaw.joint_names
-    ('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw')
-    >>> robot.nv, yaw.nv, ff.close_loops(yaw).nv
-    (82, 3, 1)
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> yaw = ff.linkages.extract_limb(robot, "left_hip_yaw_link")
+        >>> yaw.joint_names
+        ('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw')
+        >>> robot.nv, yaw.nv, ff.close_loops(yaw).nv
+        (82, 3, 1)
     """
     whole, model = model, model.tree
     model.frame(frame)
@@ -75,34 +62,22 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
 
 @public
 def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
-    """Configuration of a part, its entries taken from that of the whole robot.
+    """Configuration of a part, its entries taken from that of the whole robot; (..., part.nq), configuration of the part.
 
-    Parameters
-    ----------
-    part, whole : Model
-        The part's joints are those of the same names in the whole robot (extract_limb).
-    q : (..., nq) array
-        Configuration of the whole robot.
+    Args:
+        part, whole: The part's joints are those of the same names in the whole robot (extract_limb).
+        q: (..., nq) array, configuration of the whole robot.
 
-    Returns
-    -------
-    (..., part.nq) array
-        Configuration of the part.
+    Raises:
+        UnknownNameError: For a joint of the part that the whole robot does not have.
+        InputError: For wrong shapes, and for a joint that has another number of coordinates in the whole robot.
 
-    Raises
-    ------
-    UnknownNameError
-        For a joint of the part that the whole robot does not have.
-    InputError
-        For wrong shapes, and for a joint that has another number of coordinates in the whole robot.
-
-    Examples
-    --------
-    >>> robot = ff.robots.humanoid()
-    >>> arm = ff.linkages.extract_limb(robot, "left_palm")
-    >>> q = ff.configuration(robot, {"left_elbow": 0.5})
-    >>> float(ff.linkages.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
-    0.5
+    Examples:
+        >>> robot = ff.robots.humanoid()
+        >>> arm = ff.linkages.extract_limb(robot, "left_palm")
+        >>> q = ff.configuration(robot, {"left_elbow": 0.5})
+        >>> float(ff.linkages.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
+        0.5
     """
     refuse_no_model(whole, "extract_configuration", "second")
     q = row(whole, "q", q, "q")
@@ -116,33 +91,20 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
 def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
 
-    Parameters
-    ----------
-    part, whole : Model
-        As in extract_configuration.
-    q_part : (..., part.nq) array
-        Configuration of the part.
-    q : (..., nq) array
-        Configuration of the whole robot: all other joints stay there.
+    Args:
+        part, whole: As in extract_configuration.
+        q_part: (..., part.nq) array, configuration of the part.
+        q: (..., nq) array, configuration of the whole robot: all other joints stay there.
+    Returns: (..., nq) array, configuration of the whole robot.
+    Raises: UnknownNameError, InputError as extract_configuration, and for batch axes that do not broadcast.
 
-    Returns
-    -------
-    (..., nq) array
-        Configuration of the whole robot.
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        As extract_configuration, and for batch axes that do not broadcast.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> leg = ff.linkages.extract_limb(robot, "left_sole")
-    >>> squat = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.1]})
-    >>> q = ff.linkages.embed_configuration(leg, robot, squat.q, robot.neutral)
-    >>> q.shape, bool(ff.linkages.inside_limits(robot, q).all())
-    ((2, 83), True)
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> leg = ff.linkages.extract_limb(robot, "left_sole")
+        >>> squat = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.1]})
+        >>> q = ff.linkages.embed_configuration(leg, robot, squat.q, robot.neutral)
+        >>> q.shape, bool(ff.linkages.inside_limits(robot, q).all())
+        ((2, 83), True)
     """
     refuse_no_model(whole, "embed_configuration", "second")
     q_part, q = row(part, "q_part", q_part, "q"), row(whole, "q", q, "q")

@@ -26,35 +26,24 @@ MAX_STEPS = 120  # steps towards one point of the box at most
 class ReachableSet:
     """Boundary of the positions of k joints that as many motors reach: p points once around, the last next to the first.
 
-    Attributes
-    ----------
-    motors, joints : tuple of str
-        Names.
-    wanted : (p, k) array
-        Wanted motor positions, around the box of strokes, m or rad.
-    motor_positions : (p, k) array
-        The nearest ones that the limits allow, m or rad.
-    joint_positions : (p, k) array
-        The boundary, rad or m.
-    box : (k, 2) array
-        The joints' own stops, infinite where they have none.
-    extent : (k, 2) array
-        Least and greatest value on the boundary.
-    held_by : tuple of tuple of str
-        For each point the limits that hold it ("left_hip_roll at 0.471").
-    stopped : (p,) bool array
-        Where a singularity, no limit, ended the motion.
-    q : (p, nq) array
-        Postures.
+    Attributes:
+        motors, joints: Names.
+        wanted: (p, k) array, wanted motor positions, around the box of strokes, m or rad.
+        motor_positions: (p, k) array, the nearest ones that the limits allow, m or rad.
+        joint_positions: (p, k) array, the boundary, rad or m.
+        box: (k, 2) array, the joints' own stops, infinite where they have none.
+        extent: (k, 2) array, least and greatest value on the boundary.
+        held_by: For each point the limits that hold it ("left_hip_roll at 0.471").
+        stopped: (p,) bool array, where a singularity, no limit, ended the motion.
+        q: (p, nq) array, postures.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-    >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
-    >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
-    >>> box = np.prod(region.extent[:, 1] - region.extent[:, 0])
-    >>> print(f"area {region.area:.2f} rad^2, {100 * region.area / box:.1f} % of the box around it")
-    area 1.05 rad^2, 76.5 % of the box around it
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+        >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
+        >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
+        >>> box = np.prod(region.extent[:, 1] - region.extent[:, 0])
+        >>> print(f"area {region.area:.2f} rad^2, {100 * region.area / box:.1f} % of the box around it")
+        area 1.05 rad^2, 76.5 % of the box around it
     """
 
     motors: tuple[str, ...]
@@ -87,32 +76,6 @@ def reachable_set(
 ) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
-    Parameters
-    ----------
-    model : Model
-    motors : sequence of str
-        Two motors with finite strokes.
-    joints : sequence of str
-        Two joints of one coordinate that these motors move.
-    q : (nq,) array, optional
-        Closed start within all limits; by default the file's posture, assembled.
-    points : int
-        Number of points, evenly on the edge of the motors' box; 8 at least.
-
-    Returns
-    -------
-    ReachableSet
-        The boundary, and what holds each of its points.
-
-    Raises
-    ------
-    UnknownNameError
-        For joints that the model does not have.
-    InputError
-        For motors without a finite stroke, joints that the motors do not move independently, and a start outside of the limits.
-
-    Notes
-    -----
     The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops; a box of joint limits
     is only an approximation of it (papers/000, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30): motors
     are driven once around their box, and a quadratic program takes the step nearest to the wanted one that the limits allow,
@@ -121,13 +84,21 @@ def reachable_set(
 
     The equality is eliminated by dtheta = G dm; each step is then closed again exactly.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-    >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
-    >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
-    >>> np.round(region.extent, 1).tolist(), region.held_by[0]  # roll, pitch, rad
-    ([[-0.5, 0.5], [-0.7, 0.7]], ('left_hip_roll at 0.4712',))
+    Args:
+        motors: Two motors with finite strokes.
+        joints: Two joints of one coordinate that these motors move.
+        q: (nq,) array, closed start within all limits; by default the file's posture, assembled.
+        points: Number of points, evenly on the edge of the motors' box; 8 at least.
+    Returns: ReachableSet. The boundary, and what holds each of its points.
+    Raises: InputError for motors without a finite stroke, joints that the motors do not move independently, and a start outside of
+    the limits.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+        >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
+        >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
+        >>> np.round(region.extent, 1).tolist(), region.held_by[0]  # roll, pitch, rad
+        ([[-0.5, 0.5], [-0.7, 0.7]], ('left_hip_roll at 0.4712',))
     """
     model = model.tree
     split = partition(model, q)

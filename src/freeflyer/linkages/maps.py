@@ -28,31 +28,22 @@ CHUNK = 4096  # states at a time
 class ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions; n counts the states that exist and keep the limits.
 
-    Attributes
-    ----------
-    frame : str
-    motors : tuple of str
-        Of the grid, k in number.
-    values : tuple of (n_k,) array
-        The grid's positions of each, m or rad.
-    count, impossible, outside : int
-        States of the grid; how many of them no assembly reaches, and how many break a position limit of another joint.
-    position : (n, 3) array
-        Of the frame, m, in the model's world.
-    motor_positions : (n, k) array
-        m or rad.
-    linear, angular : (n,) array
-        w_linear and w_angular (manipulability) over their largest values.
-    peak_linear, peak_angular : float
-        These largest values: 1 and rad^3/m^3 for motors that slide.
+    Attributes:
+        motors: Of the grid, k in number.
+        values: tuple of (n_k,) array, the grid's positions of each, m or rad.
+        count, impossible, outside: States of the grid; how many of them no assembly reaches, and how many break a position limit of
+            another joint.
+        position: (n, 3) array of the frame, m, in the model's world.
+        motor_positions: (n, k) array, m or rad.
+        linear, angular: (n,) array, w_linear and w_angular (manipulability) over their largest values.
+        peak_linear, peak_angular: These largest values: 1 and rad^3/m^3 for motors that slide.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> axes = {"left_length_motor": np.linspace(0.0, 0.15, 4), "left_yaw_motor": [-0.01, 0.0, 0.01]}
-    >>> grid = ff.linkages.manipulability(leg, "left_sole", axes)
-    >>> grid.count, grid.impossible, grid.outside, grid.position.shape
-    (12, 0, 0, (12, 3))
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> axes = {"left_length_motor": np.linspace(0.0, 0.15, 4), "left_yaw_motor": [-0.01, 0.0, 0.01]}
+        >>> grid = ff.linkages.manipulability(leg, "left_sole", axes)
+        >>> grid.count, grid.impossible, grid.outside, grid.position.shape
+        (12, 0, 0, (12, 3))
     """
 
     frame: str
@@ -76,33 +67,6 @@ def manipulability(
 ) -> ManipulabilityMap:  # fmt: skip
     """Manipulability of a frame over a grid of motor positions.
 
-    Parameters
-    ----------
-    model : Model
-    frame : str
-    axes : mapping
-        Positions (n,) of each motor of the grid by name, m or rad; all others rest.
-    q : (nq,) array, optional
-        Closed start; by default the file's posture, assembled.
-    moved_by : sequence of str, optional
-        Motors that count as moving, with three coordinates at least, all of each; by default all motors.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
-
-    Returns
-    -------
-    ManipulabilityMap
-        Of the states that exist and keep all limits.
-
-    Raises
-    ------
-    UnknownNameError
-        For joints and frames that the model does not have.
-    InputError
-        As sweep, and for joints in `moved_by` with fewer than three coordinates, twice there, or that the loops determine.
-
-    Notes
-    -----
     With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to
     `moved_by`,
 
@@ -110,12 +74,19 @@ def manipulability(
 
     A base without motors rests.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> squat = ff.linkages.manipulability(leg, "left_sole", {"left_length_motor": np.linspace(0.0, 0.15, 6)})
-    >>> np.round(squat.linear, 2).tolist()
-    [1.0, 0.75, 0.55, 0.4, 0.3, 0.22]
+    Args:
+        axes: Positions (n,) of each motor of the grid by name, m or rad; all others rest.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+        moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
+    Returns: ManipulabilityMap of the states that exist and keep all limits.
+    Raises: InputError as sweep, and for joints in `moved_by` with fewer than three coordinates, twice there, or that the loops
+    determine.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> squat = ff.linkages.manipulability(leg, "left_sole", {"left_length_motor": np.linspace(0.0, 0.15, 6)})
+        >>> np.round(squat.linear, 2).tolist()
+        [1.0, 0.75, 0.55, 0.4, 0.3, 0.22]
     """
     model = model.tree
     model.frame(frame)
@@ -145,36 +116,21 @@ def manipulability(
 def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     """Map G from the velocities of the independent coordinates to those of all: v = G u.
 
-    Parameters
-    ----------
-    model : Model
-    split : Partition
-        As partition gives it.
-    q : (n, nq) array
-        Closed postures.
-
-    Returns
-    -------
-    (n, nv, nu) array
-        m/s and rad/s, for each independent velocity of one: papers/000 (8).
-
-    Raises
-    ------
-    InputError
-        For wrong shapes.
-
-    Notes
-    -----
     Identity for the independent coordinates, -J_lu^-1 J_la for those that the loops determine.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> split = ff.linkages.partition(leg)
-    >>> G = ff.linkages.motion_map(leg, split, split.q[None])
-    >>> J = ff.linkages.constraint_jacobian(leg, split.q)
-    >>> print(f"{G.shape[2]} motors, J G = {abs(J @ G[0]).max():.6f}")
-    6 motors, J G = 0.000000
+    Args:
+        split: As partition gives it.
+        q: (n, nq) array, closed postures.
+    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: papers/000 (8).
+    Raises: InputError for wrong shapes.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> split = ff.linkages.partition(leg)
+        >>> G = ff.linkages.motion_map(leg, split, split.q[None])
+        >>> J = ff.linkages.constraint_jacobian(leg, split.q)
+        >>> print(f"{G.shape[2]} motors, J G = {abs(J @ G[0]).max():.6f}")
+        6 motors, J G = 0.000000
     """
     model = model.tree
     try:
@@ -194,30 +150,17 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
     """Whether every joint of one coordinate is within its position limits.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-    slack : float
-        m or rad: by how much limits may be exceeded.
+    Args:
+        slack: float, m or rad: by how much limits may be exceeded.
+    Returns: (...) bool array; joints that mimic others are not checked.
+    Raises: InputError for wrong shapes and what is not finite.
 
-    Returns
-    -------
-    (...) bool array
-        Joints that mimic others are not checked.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes and what is not finite.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> ends = ff.linkages.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
-    >>> roll = ends[:, leg.joint("left_hip_roll").iq]
-    >>> np.round(np.degrees(roll)).astype(int).tolist(), ff.linkages.inside_limits(leg, ends).tolist()
-    ([23, 50], [True, False])
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> ends = ff.linkages.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
+        >>> roll = ends[:, leg.joint("left_hip_roll").iq]
+        >>> np.round(np.degrees(roll)).astype(int).tolist(), ff.linkages.inside_limits(leg, ends).tolist()
+        ([23, 50], [True, False])
     """
     model = model.tree
     q = finite_row(model, "q", q, "q")

@@ -22,41 +22,23 @@ from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GA
 def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray | None]:
     """Posture and velocity after a step, with the loops closed again.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Posture whose loops a step, of an integrator for one, has opened a little.
-    v : (..., nv) array, optional
-        Velocities of all joints (nv of model.tree).
-
-    Returns
-    -------
-    q : (..., nq) array
-        Closed; the independent coordinates are as given.
-    v : (..., nv) array or None
-        As project_velocity gives it at that posture; None where no velocity is given.
-
-    Raises
-    ------
-    AssemblyError
-        Where the loops do not close from there.
-    LinkageError
-        In singular postures, for the velocity.
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
     Dependent coordinates follow by Newton's method on the independent rows of partition(model), without regard to limits.
 
-    Examples
-    --------
-    >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-    >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
-    >>> q, v = ff.linkages.keep_closed(yaw, opened, [0.0, 0.1, 0.0])
-    >>> np.round(q, 3).tolist(), np.round(v, 3).tolist()
-    ([-0.01, 0.01, -0.253], [-0.19, 0.1, -2.576])
+    Args:
+        q: (..., nq) array, posture whose loops a step, of an integrator for one, has opened a little.
+        v: (..., nv) array, velocities of all joints (nv of model.tree).
+
+    Returns:
+        q: (..., nq) array, closed; the independent coordinates are as given.
+        v: (..., nv) array or None, as project_velocity gives it at that posture; None where no velocity is given.
+    Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity.
+
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
+        >>> q, v = ff.linkages.keep_closed(yaw, opened, [0.0, 0.1, 0.0])
+        >>> np.round(q, 3).tolist(), np.round(v, 3).tolist()
+        ([-0.01, 0.01, -0.253], [-0.19, 0.1, -2.576])
     """
     model = model.tree
     x = row(model, "q", q, "q")
@@ -83,37 +65,20 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Velocity that keeps the loops closed, J v = 0: its dependent entries replaced by what follows from the independent ones.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Posture; that it is closed is not checked.
-    v : (..., nv) array
-        Velocities of all joints (nv of model.tree).
-
-    Returns
-    -------
-    (..., nv) array
-        m/s and rad/s.
-
-    Raises
-    ------
-    LinkageError
-        In singular postures.
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
     v_dependent = -J_dependent^-1 J_independent v_independent: papers/000 (8).
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> v = ff.linkages.project_velocity(leg, leg.neutral, np.ones(leg.nv))
-    >>> J = ff.linkages.constraint_jacobian(leg, leg.neutral)
-    >>> print(f"{abs(J @ np.ones(leg.nv)).max():.1f} before, {abs(J @ v).max():.1f} after")
-    1.1 before, 0.0 after
+    Args:
+        q: (..., nq) array, posture; that it is closed is not checked.
+        v: (..., nv) array, velocities of all joints (nv of model.tree).
+    Returns: (..., nv) array, m/s and rad/s.
+    Raises: LinkageError in singular postures.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> v = ff.linkages.project_velocity(leg, leg.neutral, np.ones(leg.nv))
+        >>> J = ff.linkages.constraint_jacobian(leg, leg.neutral)
+        >>> print(f"{abs(J @ np.ones(leg.nv)).max():.1f} before, {abs(J @ v).max():.1f} after")
+        1.1 before, 0.0 after
     """
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")

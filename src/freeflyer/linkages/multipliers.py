@@ -1,7 +1,6 @@
 """Passive joints and the constraints' forces: what follows from the independent joints, and what holds the loops together.
 
-papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities.
-"""
+papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities."""
 
 from __future__ import annotations
 
@@ -30,35 +29,18 @@ RATES = ("q", "u", "u_dot")
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """Jacobian J_m of the dependent velocities by the independent ones.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
+    independent velocity of one.
+    Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
+    Source: papers/000 (6).
 
-    Returns
-    -------
-    (..., m, nu) array
-        Rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each independent velocity of
-        one.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and models without loops.
-    LinkageError
-        For open and singular postures.
-
-    Notes
-    -----
-    papers/000 (6).
-
-    Examples
-    --------
-    >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-    >>> J_m = ff.linkages.mapping_jacobian(yaw, yaw.neutral)
-    >>> print(f"{J_m[1, 0]:.2f} rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25")
-    -25.00 rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> J_m = ff.linkages.mapping_jacobian(yaw, yaw.neutral)
+        >>> print(f"{J_m[1, 0]:.2f} rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25")
+        -25.00 rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25
     """
     p = _loops(model)
     return velocity_map(p, q)[..., p.reduction.split.dependent, :]
@@ -68,31 +50,17 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities of the dependent coordinates for independent ones.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    u : (..., nu) array
-        Independent velocities.
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: papers/000 (7).
+    Raises: InputError, LinkageError as mapping_jacobian.
 
-    Returns
-    -------
-    (..., m) array
-        m/s and rad/s, in the order of partition(model).dependent: papers/000 (7).
-
-    Raises
-    ------
-    InputError, LinkageError
-        As mapping_jacobian.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> u = np.ones(6)
-    >>> passive = ff.linkages.passive_velocities(leg, leg.neutral, u)
-    >>> bool(np.allclose(passive, ff.linkages.mapping_jacobian(leg, leg.neutral) @ u))
-    True
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> u = np.ones(6)
+        >>> passive = ff.linkages.passive_velocities(leg, leg.neutral, u)
+        >>> bool(np.allclose(passive, ff.linkages.mapping_jacobian(leg, leg.neutral) @ u))
+        True
     """
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., p.reduction.split.dependent]
@@ -102,31 +70,17 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
 def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations of the dependent coordinates for independent velocities and accelerations.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    u, u_dot : (..., nu) array
-        Independent velocities and accelerations.
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: papers/000 (8).
+    Raises: InputError, LinkageError as mapping_jacobian.
 
-    Returns
-    -------
-    (..., m) array
-        m/s^2 and rad/s^2, in the order of partition(model).dependent: papers/000 (8).
-
-    Raises
-    ------
-    InputError, LinkageError
-        As mapping_jacobian.
-
-    Examples
-    --------
-    >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-    >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
-    >>> a = ff.linkages.passive_accelerations(yaw, q, [0.1], [0.0])
-    >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
-    -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
+        >>> a = ff.linkages.passive_accelerations(yaw, q, [0.1], [0.0])
+        >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
+        -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
     """
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., p.reduction.split.dependent]
@@ -136,72 +90,40 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
 def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    u, u_dot : (..., nu) array
-        Independent velocities and accelerations.
+    Args:
+        q: (..., nq) array, closed.
 
-    Returns
-    -------
-    v, a : (..., nv) array
-        Of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
+    Returns:
+        v, a: (..., nv) array of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
+    Raises: InputError, LinkageError as mapping_jacobian.
+    Source: papers/000 (7), (8).
 
-    Raises
-    ------
-    InputError, LinkageError
-        As mapping_jacobian.
-
-    Notes
-    -----
-    papers/000 (7), (8).
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> v, a = ff.linkages.whole_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
-    >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
-    >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
-    J v = 0.000000, J a + bias = 0.000000
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> v, a = ff.linkages.whole_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
+        >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
+        >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
+        J v = 0.000000, J a + bias = 0.000000
     """
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
 @public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """Forces in all joints, passive ones too, projected on the independent joints: G^T tau.
+    """Forces in all joints, passive ones too, projected on the independent joints: G^T tau; (..., nu), N and N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    tau : (..., nv) array
-        Of all joints (nv of model.tree), N and N m.
+    Args:
+        q: (..., nq) array, closed.
+        tau: (..., nv) array of all joints (nv of model.tree), N and N m.
+    Raises: InputError, LinkageError as mapping_jacobian.
+    Source: papers/000 (18).
 
-    Returns
-    -------
-    (..., nu) array
-        N and N m.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As mapping_jacobian.
-
-    Notes
-    -----
-    papers/000 (18).
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> tau = ff.gravity_forces(leg, leg.neutral)
-    >>> shared = ff.linkages.independent_forces(leg, leg.neutral, tau)
-    >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
-    True
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> tau = ff.gravity_forces(leg, leg.neutral)
+        >>> shared = ff.linkages.independent_forces(leg, leg.neutral, tau)
+        >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
+        True
     """
     return project_forces(_loops(model), q, tau)
 
@@ -212,44 +134,27 @@ def constraint_multipliers(
 ) -> np.ndarray:
     """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    v : (..., nv) array
-        Velocities of all joints (nv of model.tree), along the loops.
-    a : (..., nv) array, optional
-        Accelerations of all joints: the forces at these, with no force applied in dependent joints.
-    tau : (..., nv) array, optional
-        Forces of all joints: the forces under these. Either `a` or `tau` is given.
+    Args:
+        q: (..., nq) array, closed.
+        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops.
+        a: (..., nv) array, accelerations of all joints: the forces at these, with no force applied in dependent joints.
+        tau: (..., nv) array, forces of all joints: the forces under these. Either `a` or `tau` is given.
+    Returns: (..., r) array, N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes
+    frame_b along the tied direction of frame_a, and frame_a the other way.
 
-    Returns
-    -------
-    (..., r) array
-        N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes frame_b along the tied
-        direction of frame_a, and frame_a the other way.
+    Raises:
+        InputError: Unless one of `a` and `tau` is given; for wrong shapes, NaN, infinities and models without loops.
+        LinkageError: For velocities or accelerations that do not keep the loops closed; for open and singular postures.
+    Source: papers/000 (11), (13): the same sign.
 
-    Raises
-    ------
-    InputError
-        Unless one of `a` and `tau` is given; for wrong shapes, NaN, infinities and models without loops.
-    LinkageError
-        For velocities or accelerations that do not keep the loops closed; for open and singular postures.
-
-    Notes
-    -----
-    papers/000 (11), (13): the same sign.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
-    >>> a = ff.linkages.constrained_forward_dynamics(leg, q, v, tau)
-    >>> force = ff.linkages.constraint_multipliers(leg, q, v, tau=tau)
-    >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.linkages.constraint_jacobian(leg, q).T @ force
-    >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
-    M a + bias - J^T lambda = 0.000000 N, N m
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
+        >>> a = ff.linkages.constrained_forward_dynamics(leg, q, v, tau)
+        >>> force = ff.linkages.constraint_multipliers(leg, q, v, tau=tau)
+        >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.linkages.constraint_jacobian(leg, q).T @ force
+        >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
+        M a + bias - J^T lambda = 0.000000 N, N m
     """
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
@@ -266,40 +171,23 @@ def constraint_multipliers(
 
 
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """Accelerations of all joints under given forces while the loops hold.
+    """Accelerations of all joints under given forces while the loops hold, (..., nv), m/s^2 and rad/s^2.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    v : (..., nv) array
-        Velocities of all joints (nv of model.tree), along the loops, m/s and rad/s.
-    tau : (..., nv) array
-        Forces of all joints, N and N m.
+    Args:
+        q: (..., nq) array, closed.
+        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops, m/s and rad/s.
+        tau: (..., nv) array, forces of all joints, N and N m.
 
-    Returns
-    -------
-    (..., nv) array
-        m/s^2 and rad/s^2.
+    Raises:
+        InputError: For wrong shapes, NaN, infinities and models without loops.
+        LinkageError: For velocities that do not keep the loops closed; for open and singular postures.
+    Source: papers/000 (11)-(14).
 
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and models without loops.
-    LinkageError
-        For velocities that do not keep the loops closed; for open and singular postures.
-
-    Notes
-    -----
-    papers/000 (11)-(14).
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> a = ff.linkages.constrained_forward_dynamics(robot, robot.neutral, np.zeros(robot.nv), np.zeros(robot.nv))
-    >>> print(f"in free fall {a[2]:.2f} m/s^2 of the base, at most {abs(a[6:]).max():.6f} of the joints")
-    in free fall -9.81 m/s^2 of the base, at most 0.000000 of the joints
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> a = ff.linkages.constrained_forward_dynamics(robot, robot.neutral, np.zeros(robot.nv), np.zeros(robot.nv))
+        >>> print(f"in free fall {a[2]:.2f} m/s^2 of the base, at most {abs(a[6:]).max():.6f} of the joints")
+        in free fall -9.81 m/s^2 of the base, at most 0.000000 of the joints
     """
     try:
         p = model if model.reduction else _loops(model)
@@ -322,39 +210,21 @@ def projected_equations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Closed.
-    u : (..., nu) array
-        Independent velocities.
-    gravity : (..., 3) array, optional
-        m/s^2, in the model's place.
+    Args:
+        q: (..., nq) array, closed.
 
-    Returns
-    -------
-    M_p : (..., nu, nu) array
-        kg, kg m, kg m^2.
-    h_p : (..., nu) array
-        N, N m.
+    Returns:
+        M_p: (..., nu, nu) array, kg, kg m, kg m^2.
+        h_p: (..., nu) array, N, N m.
+    Raises: InputError, LinkageError as mass_matrix and bias_forces of the closed model, which give the same one by one.
+    Source: papers/000 (60)-(63). A model without loops gives its own mass matrix and bias forces.
 
-    Raises
-    ------
-    InputError, LinkageError
-        As mass_matrix and bias_forces of the closed model, which give the same one by one.
-
-    Notes
-    -----
-    papers/000 (60)-(63). A model without loops gives its own mass matrix and bias forces.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> M, h = ff.linkages.projected_equations(leg, leg.neutral, np.ones(6))
-    >>> closed = ff.close_loops(leg)
-    >>> M.shape, bool(np.allclose(h, ff.bias_forces(closed, leg.neutral, np.ones(6))))
-    ((6, 6), True)
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> M, h = ff.linkages.projected_equations(leg, leg.neutral, np.ones(6))
+        >>> closed = ff.close_loops(leg)
+        >>> M.shape, bool(np.allclose(h, ff.bias_forces(closed, leg.neutral, np.ones(6))))
+        ((6, 6), True)
     """
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)

@@ -2,11 +2,10 @@
 
     J[rows][:, dependent] vdot_dependent + J[rows][:, independent] vdot_independent = -bias[rows]
 
-Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are
-chosen first; papers/000 (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best:
-away from it, rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12
-rows, open by 2 mm at the end of its strokes). Motors are kept independent: what they drive is dependent.
-"""
+Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are chosen
+first; papers/000 (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best: away from it,
+rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12 rows, open by 2 mm at the end
+of its strokes). Motors are kept independent: what they drive is dependent."""
 
 from __future__ import annotations
 
@@ -44,25 +43,18 @@ NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed pos
 class Block(Record):
     """Sub-mechanism of a split: loops that share no dependent coordinate with other blocks. All indices ascend.
 
-    Attributes
-    ----------
-    loops : tuple of str
-        Its loops and couplings.
-    rows, dependent : (m,) array
-        Independent constraint rows, and the velocity coordinates that they determine.
-    independent : (n,) array
-        The other coordinates that they touch.
-    all_rows, singular_values : array
-        Its rows with the redundant ones; the singular values of J[all_rows], largest first.
-    condition : float
-        How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper bound on
-        how far passive joints outrun motors.
+    Attributes:
+        loops: Its loops and couplings.
+        rows, dependent: (m,) array, independent constraint rows, and the velocity coordinates that they determine.
+        independent: (n,) array, the other coordinates that they touch.
+        all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
+        condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
+            bound on how far passive joints outrun motors.
 
-    Examples
-    --------
-    >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
-    >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
-    (('left_yaw_pin',), 2, 2, 3.2)
+    Examples:
+        >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
+        >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
+        (('left_yaw_pin',), 2, 2, 3.2)
     """
 
     loops: tuple[str, ...]
@@ -83,31 +75,21 @@ class Block(Record):
 class Partition(Record):
     """Split of a closed robot's velocities at one posture. Index arrays ascend, in tree order.
 
-    Attributes
-    ----------
-    q : (nq,) array
-    rows, dependent : (m,) array
-        Independent constraint rows; coordinates that the loops determine from the others.
-    independent : (nu,) array
-        Coordinates kept: base + actuated + free, but for a base that loops to the world hold.
-    base, actuated, passive : array
-        Coordinates of the base, of motors, of all other joints.
-    free : array
-        Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
-    rank : int
-        m.
-    singular_values : array
-        Of the whole Jacobian, largest first.
-    tolerance : float
-        Relative to a block's largest singular value, what counts as zero.
-    blocks : tuple of Block
+    Attributes:
+        q: (nq,) array.
+        rows, dependent: (m,) array, independent constraint rows; coordinates that the loops determine from the others.
+        independent: (nu,) array, coordinates kept: base + actuated + free, but for a base that loops to the world hold.
+        base, actuated, passive: Coordinates of the base, of motors, of all other joints.
+        free: Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
+        rank: int, m.
+        singular_values: Of the whole Jacobian, largest first.
+        tolerance: Relative to a block's largest singular value, what counts as zero.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> split = ff.linkages.partition(robot)
-    >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
-    (18, 64, 82)
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> split = ff.linkages.partition(robot)
+        >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
+        (18, 64, 82)
     """
 
     q: np.ndarray
@@ -136,34 +118,19 @@ _reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
 def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Partition:
     """Split of the velocities into independent coordinates and those that the loops determine, at one closed posture.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array, optional
-        Closed posture; by default the file's, assembled: that split is remembered for each model.
-    underactuated : bool
-        Passive joints that no loop determines are allowed.
+    Args:
+        q: (nq,) array, closed posture; by default the file's, assembled: that split is remembered for each model.
+        underactuated: Passive joints that no loop determines are allowed.
+    Returns: Partition. Its rows are those of the file's posture; motors are kept independent.
+    Raises: LinkageError for motors that other motors determine, for singular postures and for open ones; with underactuated=False
+    for passive joints that no loop determines: too few motors.
 
-    Returns
-    -------
-    Partition
-        Its rows are those of the file's posture; motors are kept independent.
-
-    Raises
-    ------
-    LinkageError
-        For motors that other motors determine, for singular postures and for open ones; with underactuated=False for passive joints
-        that no loop determines: too few motors.
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> split = ff.linkages.partition(leg)
-    >>> J = ff.linkages.constraint_jacobian(leg, split.q)
-    >>> len(leg.actuated), len(split.independent), J[np.ix_(split.rows, split.dependent)].shape
-    (6, 6, (32, 32))
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> split = ff.linkages.partition(leg)
+        >>> J = ff.linkages.constraint_jacobian(leg, split.q)
+        >>> len(leg.actuated), len(split.independent), J[np.ix_(split.rows, split.dependent)].shape
+        (6, 6, (32, 32))
     """
     tree = model.tree
     if q is None:
@@ -179,8 +146,7 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 
     Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
-    loops tie these joints to each other, or leave others free.
-    """
+    loops tie these joints to each other, or leave others free."""
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops: all of its joints are independent", model=model.name)
     s = structure(model)

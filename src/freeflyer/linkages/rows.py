@@ -2,10 +2,9 @@
 
     residual(q (+) v dt) = residual(q) + J v dt + O(dt^2)      d/dt (J v) = J vdot + bias
 
-The second holds everywhere. The first holds at closure for all rows, and everywhere for linear rows, couplings and a single
-tied turn. With two or three tied turns the angular rows are the relative angular velocity in frame_a's axes; away from
-closure J^T residual still is the gradient of |residual|^2 / 2 everywhere. Source: papers/000 (1)-(10), (48)-(57).
-"""
+The second holds everywhere. The first holds at closure for all rows, and everywhere for linear rows, couplings and a single tied
+turn. With two or three tied turns the angular rows are the relative angular velocity in frame_a's axes; away from closure J^T
+residual still is the gradient of |residual|^2 / 2 everywhere. Source: papers/000 (1)-(10), (48)-(57)."""
 
 from __future__ import annotations
 
@@ -24,20 +23,12 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 def constraint_names(model: Model) -> tuple[str, ...]:
     """Names of the constraint rows: for each loop its tied directions, x y z rx ry rz, then one for each coupling.
 
-    Parameters
-    ----------
-    model : Model
+    Returns: tuple of str, the loop's and the tied direction's ("knee_rod.x"), or the coupling's; r in number.
 
-    Returns
-    -------
-    tuple of str
-        The loop's and the tied direction's ("knee_rod.x"), or the coupling's; r in number.
-
-    Examples
-    --------
-    >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-    >>> ff.linkages.constraint_names(yaw)
-    ('left_yaw_pin.x', 'left_yaw_pin.y')
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> ff.linkages.constraint_names(yaw)
+        ('left_yaw_pin.x', 'left_yaw_pin.y')
     """
     loops = [f"{loop.name}.{d}" for loop in model.loops for d, m in zip(DIRECTIONS, loop.mask) if m]
     return tuple(loops + [c.name for c in model.description.couplings])
@@ -57,34 +48,18 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """Residual of the constraint rows: by how much each tied direction is open; zero where the linkage is closed.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
+    Linear rows: the vector from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from frame_a
+    to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of frame_b; one gives
+    its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
 
-    Returns
-    -------
-    (..., r) array
-        m or rad, along frame_a's axes, in the order of constraint_names.
+    Returns: (..., r) array, m or rad, along frame_a's axes, in the order of constraint_names.
 
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
-    Linear rows: the vector from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from
-    frame_a to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of
-    frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
-
-    Examples
-    --------
-    >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-    >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
-    >>> gap = np.linalg.norm(ff.linkages.constraint_residual(yaw, opened))
-    >>> print(f"open by {gap:.4f} m, the motor's stroke")
-    open by 0.0100 m, the motor's stroke
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
+        >>> gap = np.linalg.norm(ff.linkages.constraint_residual(yaw, opened))
+        >>> print(f"open by {gap:.4f} m, the motor's stroke")
+        open by 0.0100 m, the motor's stroke
     """
     try:
         residual = E.CONSTRAINT_RESIDUAL.call(model.handle, q, None)
@@ -104,27 +79,14 @@ def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """Jacobian J of the constraint rows: the twist of frame_b relative to frame_a, in frame_a's axes, for each velocity coordinate.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
+    Returns: (..., r, nv) array, m/s and rad/s, for each velocity of all joints (nv of model.tree) of one; rows in the order of
+    constraint_names.
 
-    Returns
-    -------
-    (..., r, nv) array
-        m/s and rad/s, for each velocity of all joints (nv of model.tree) of one; rows in the order of constraint_names.
-
-    Raises
-    ------
-    InputError
-        As constraint_residual.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> J = ff.linkages.constraint_jacobian(robot, robot.neutral)
-    >>> J.shape, int(np.linalg.matrix_rank(J))
-    ((64, 82), 64)
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> J = ff.linkages.constraint_jacobian(robot, robot.neutral)
+        >>> J.shape, int(np.linalg.matrix_rank(J))
+        ((64, 82), 64)
     """
     return constraints(model, q)[1]
 
@@ -132,32 +94,19 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Bias Jdot v of the constraint rows: the rate of J v while no coordinate accelerates, frame_a's own turning included.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-    v : (..., nv) array
-        Velocities of all joints (nv of model.tree).
+    Args:
+        v: (..., nv) array, velocities of all joints (nv of model.tree).
+    Returns: (..., r) array, m/s^2 and rad/s^2, in the order of constraint_names.
 
-    Returns
-    -------
-    (..., r) array
-        m/s^2 and rad/s^2, in the order of constraint_names.
-
-    Raises
-    ------
-    InputError
-        As constraint_residual.
-
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> rng = np.random.default_rng(0)
-    >>> v, dt = rng.standard_normal(robot.nv), 1e-6
-    >>> ahead, behind = (ff.linkages.constraint_jacobian(robot, ff.integrate(robot, robot.neutral, s * dt * v)) for s in (1, -1))
-    >>> bias = ff.linkages.constraint_bias(robot, robot.neutral, v)
-    >>> bool(np.allclose((ahead - behind) @ v / (2 * dt), bias, atol=1e-6))
-    True
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> rng = np.random.default_rng(0)
+        >>> v, dt = rng.standard_normal(robot.nv), 1e-6
+        >>> near = [ff.integrate(robot, robot.neutral, s * dt * v) for s in (1, -1)]
+        >>> ahead, behind = (ff.linkages.constraint_jacobian(robot, q) for q in near)
+        >>> bias = ff.linkages.constraint_bias(robot, robot.neutral, v)
+        >>> bool(np.allclose((ahead - behind) @ v / (2 * dt), bias, atol=1e-6))
+        True
     """
     try:
         bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)

@@ -31,50 +31,30 @@ def selected_posture(
 ) -> np.ndarray:  # fmt: skip
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
-    Parameters
-    ----------
-    model : Model
-    joints : sequence of str
-        As in selected_jacobian.
-    positions : (..., n) array
-        Of the selected joints, rad or m.
-    q : (nq,) array, optional
-        Closed start; by default the file's posture, assembled.
-    motors : sequence of str, optional
-        As in selected_jacobian.
-    limits : bool
-        Motors must stay within their strokes and selected joints within their stops.
-
-    Returns
-    -------
-    (..., nq) array
-        Closed postures.
-
-    Raises
-    ------
-    UnknownNameError
-        For joints that the model does not have.
-    InputError
-        As selected_jacobian; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions beyond a stop,
-        or where a motor would leave its stroke.
-    LinkageError
-        For a start that is open or singular, or where the selected joints do not determine the motors.
-    AssemblyError
-        Where the linkage does not reach a position; `.data` holds the joints and where they get to.
-
-    Notes
-    -----
     Continuation of papers/000 (22): a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed steps of a
     sweep, until the selected joints reach their targets. So the assembly mode of the start is kept; where the way meets a
     singularity, of the loops or of P J_m, it ends.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-    >>> q = ff.linkages.selected_posture(robot, ["left_ankle_pitch", "left_ankle_roll"], [0.1, 0.05], motors=motors)
-    >>> [round(1e3 * float(q[robot.joint(name).iq]), 1) for name in motors]  # mm
-    [4.8, 2.2]
+    Args:
+        joints: As in selected_jacobian.
+        positions: (..., n) array of the selected joints, rad or m.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+        motors: As in selected_jacobian.
+        limits: Motors must stay within their strokes and selected joints within their stops.
+    Returns: (..., nq) array, closed postures.
+
+    Raises:
+        InputError: As selected_jacobian; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions
+            beyond a stop, or where a motor would leave its stroke.
+        LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
+        AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> q = ff.linkages.selected_posture(robot, ["left_ankle_pitch", "left_ankle_roll"], [0.1, 0.05], motors=motors)
+        >>> [round(1e3 * float(q[robot.joint(name).iq]), 1) for name in motors]  # mm
+        [4.8, 2.2]
     """
     model = model.tree
     chosen = select(model, joints, motors)

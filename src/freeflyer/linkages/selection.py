@@ -24,8 +24,7 @@ from freeflyer.tolerances import MIN_SINGULAR_VALUE
 class Selection:
     """Passive joints that stand for motors. joints, motors: names. coordinates (n,): velocity coordinates of the joints in the
     order in which they were named. motor_columns (n,), other_columns (nu - n,): places of the motors and of all else among the
-    independent velocities (nu,) of `split`.
-    """
+    independent velocities (nu,) of `split`."""
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]
@@ -41,9 +40,8 @@ _known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakK
 def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = None) -> Selection:
     """The selection P of (21): passive `joints` with as many coordinates as `motors` (without them: as all motors) have.
 
-    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base
-    or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
-    """
+    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base or
+    that no loop determines, a motor that is none, or another number of coordinates than the motors have."""
     key = name_list("joints", joints), None if motors is None else name_list("motors", motors)
     known = _known.setdefault(model, {})
     if key not in known:

@@ -25,33 +25,22 @@ STEPS = 160  # over the whole range
 class Singularity:
     """First singular posture along a direction of the motors.
 
-    Attributes
-    ----------
-    direction : dict
-        Motor and weight.
-    distance : float
-        How far along it, m or rad; infinite where no singularity was met up to `searched`.
-    searched : float
-        The argument `furthest`, m or rad.
-    motors : dict
-        Their positions there, m or rad.
-    inside : bool
-        Whether all of these are within their strokes.
-    independence : float
-        Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
-    loops : tuple of str
-        Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
-    runaway : str
-        The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
-    q : (nq,) array
-        The last closed posture.
+    Attributes:
+        direction: Motor and weight.
+        distance: How far along it, m or rad; infinite where no singularity was met up to `searched`.
+        searched: The argument `furthest`, m or rad.
+        motors: Their positions there, m or rad.
+        inside: Whether all of these are within their strokes.
+        independence: Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
+        loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
+        runaway: The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
+        q: (nq,) array, the last closed posture.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.03)
-    >>> end.found, end.distance, round(end.motors["left_yaw_motor"], 3)
-    (False, inf, 0.03)
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.03)
+        >>> end.found, end.distance, round(end.motors["left_yaw_motor"], 3)
+        (False, inf, 0.03)
     """
 
     direction: dict[str, float]
@@ -76,42 +65,25 @@ def first_singularity(
 ) -> Singularity:
     """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Parameters
-    ----------
-    model : Model
-    direction : mapping
-        Weight of each motor that moves, by name.
-    furthest : float
-        End of the search, m or rad.
-    q : (nq,) array, optional
-        Closed start; by default the file's posture, assembled.
-
-    Returns
-    -------
-    Singularity
-        Its `found` says whether there is one.
-
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For no motion, joints that loops determine or that have several coordinates, and robots without loops.
-    LinkageError
-        For a start that is open or singular.
-
-    Notes
-    -----
     Strokes and stops are ignored: the limit of the linkage itself is found. There the square matrix J_lu loses rank: passive joints
     run away at any motor speed, and motors hold no load in one direction (papers/000, section IV, sub-mechanism by sub-mechanism).
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.1)
-    >>> arm, rod = 0.04, 0.12  # m, at a right angle at the start: crank and rod come into line
-    >>> print(f"{end.runaway} after {end.distance:.4f} m, by trigonometry {np.hypot(arm, rod) + arm - rod:.4f} m")
-    left_hip_yaw after 0.0465 m, by trigonometry 0.0465 m
+    Args:
+        direction: Weight of each motor that moves, by name.
+        furthest: End of the search, m or rad.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+    Returns: Singularity. Its `found` says whether there is one.
+
+    Raises:
+        InputError: For no motion, joints that loops determine or that have several coordinates, and robots without loops.
+        LinkageError: For a start that is open or singular.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.1)
+        >>> arm, rod = 0.04, 0.12  # m, at a right angle at the start: crank and rod come into line
+        >>> print(f"{end.runaway} after {end.distance:.4f} m, by trigonometry {np.hypot(arm, rod) + arm - rod:.4f} m")
+        left_hip_yaw after 0.0465 m, by trigonometry 0.0465 m
     """
     model = model.tree
     split = partition(model, q)
@@ -163,8 +135,7 @@ def _follow_direction(
 def _independence(p: Model, q: np.ndarray) -> np.ndarray:
     """(blocks,): smallest singular value of each block of the triangular form, its columns at unit length.
 
-    Rows are not scaled: that would hide columns that become parallel along a row's direction.
-    """
+    Rows are not scaled: that would hide columns that become parallel along a row's direction."""
     J = constraint_jacobian(p.tree, q)
     parts = [J[np.ix_(rows, dependent)] for rows, dependent in p.reduction.blocks]
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])

@@ -1,13 +1,12 @@
 """Steps of a closed robot that keep its assembly mode: a tangent, Newton's corrections, and a look at what lay between.
 
 A state counts only if the motion to the next posture met no singularity. Signs of the blocks' determinants would be enough, were it
-not for two that change at once (two parallelograms on one crank fold together); so each block's matrices before and
-after a step, A0 and A1, are joined by a straight line, which meets a singular one where A0^-1 A1 has an eigenvalue that is real
-and not positive. There is nothing to look at while |A0^-1 A1 - 1| < 1; long steps are halved first.
+not for two that change at once (two parallelograms on one crank fold together); so each block's matrices before and after a step,
+A0 and A1, are joined by a straight line, which meets a singular one where A0^-1 A1 has an eigenvalue that is real and not positive.
+There is nothing to look at while |A0^-1 A1 - 1| < 1; long steps are halved first.
 
-States too near to a singular one do not count either: a parallelogram whose bars are equal up to the last digit of a file
-passes a flat posture between two assembly modes, and that digit would decide which one follows.
-"""
+States too near to a singular one do not count either: a parallelogram whose bars are equal up to the last digit of a file passes a
+flat posture between two assembly modes, and that digit would decide which one follows."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ def step_closed(
     p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_BLOCK_RATIO_OF_STEPS
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
-    same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False.
-    """
+    same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False."""
     if not len(p.reduction.split.rows):
         dv = np.zeros((len(q), p.tree.nv))
         dv[:, p.reduction.split.independent] = du

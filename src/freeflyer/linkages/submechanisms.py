@@ -27,42 +27,28 @@ MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apar
 class Mechanism:
     """Sub-mechanism of a closed robot. Counts are of velocity coordinates, rows and freedoms.
 
-    Attributes
-    ----------
-    name : str
-        Its motors, or its loops.
-    loops : tuple of str
-        Its loops and couplings.
-    actuated : tuple of str
-        Joints of its motors.
-    dependent : tuple of str
-        Joints that it determines.
-    driven_by : tuple of str
-        Joints of other sub-mechanisms in its loops.
-    passive, touched : int
-        Passive coordinates that it owns; those in its loops, others' included.
-    constraints, rows, redundancy : int
-        Independent rows, all rows, and the difference.
-    mobility, gruebler : int
-        passive + motors - constraints; the same with all rows.
-    free : tuple of str
-        Joints with passive coordinates that nothing determines.
-    strokes : (n, 2) array
-        Limits of the motors' coordinates, m or rad.
-    singularity : float
-        1 / condition: zero at a fold, at most one.
-    condition : float
-        How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the motors
-        (Block).
+    Attributes:
+        name: Its motors, or its loops.
+        loops: Its loops and couplings.
+        actuated: Joints of its motors.
+        dependent: Joints that it determines.
+        driven_by: Joints of other sub-mechanisms in its loops.
+        passive, touched: Passive coordinates that it owns; those in its loops, others' included.
+        constraints, rows, redundancy: Independent rows, all rows, and the difference.
+        mobility, gruebler: passive + motors - constraints; the same with all rows.
+        free: Joints with passive coordinates that nothing determines.
+        strokes: (n, 2) array, limits of the motors' coordinates, m or rad.
+        singularity: 1 / condition: zero at a fold, at most one.
+        condition: How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the
+            motors (Block).
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> ankle = ff.linkages.mechanisms(robot).parts[3]
-    >>> ankle.actuated, ankle.driven_by
-    (('left_ankle_outer_motor', 'left_ankle_inner_motor'), ('left_thigh', 'left_knee'))
-    >>> ankle.passive, len(ankle.strokes), ankle.constraints, ankle.mobility  # 16 + 2 - 16 = 2
-    (16, 2, 16, 2)
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> ankle = ff.linkages.mechanisms(robot).parts[3]
+        >>> ankle.actuated, ankle.driven_by
+        (('left_ankle_outer_motor', 'left_ankle_inner_motor'), ('left_thigh', 'left_knee'))
+        >>> ankle.passive, len(ankle.strokes), ankle.constraints, ankle.mobility  # 16 + 2 - 16 = 2
+        (16, 2, 16, 2)
     """
 
     __repr__ = short_repr
@@ -89,28 +75,19 @@ class Mechanism:
 class Mechanisms:
     """All sub-mechanisms of a robot at one posture, and its totals. `str` of it is a table.
 
-    Attributes
-    ----------
-    robot : str
-    q : (nq,) array
-        The posture.
-    parts : tuple of Mechanism
-    rows, rank : int
-        Constraint rows; how many coordinates the loops take away.
-    motors, passive, base : int
-        Velocity coordinates of each kind.
-    free : tuple of str
-        Joints that nothing determines, those outside of loops included.
-    condition : float
-        The worst block's condition number (1 without loops).
+    Attributes:
+        q: (nq,) array, the posture.
+        rows, rank: Constraint rows; how many coordinates the loops take away.
+        motors, passive, base: Velocity coordinates of each kind.
+        free: Joints that nothing determines, those outside of loops included.
+        condition: The worst block's condition number (1 without loops).
 
-    Examples
-    --------
-    >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
-    kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
-    sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
-    left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
-    left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
+    Examples:
+        >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
+        kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
+        sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
+        left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
+        left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
     """
 
     __repr__ = short_repr
@@ -155,32 +132,17 @@ class Mechanisms:
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array, optional
-        Closed posture; by default the file's, assembled.
+    Args:
+        q: (nq,) array, closed posture; by default the file's, assembled.
+    Returns: Mechanisms. Found from the split of the velocities, not declared.
+    Raises: LinkageError, InputError as partition.
+    Source: papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these
+    groups: Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
 
-    Returns
-    -------
-    Mechanisms
-        Found from the split of the velocities, not declared.
-
-    Raises
-    ------
-    LinkageError, InputError
-        As partition.
-
-    Notes
-    -----
-    papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these groups:
-    Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
-
-    Examples
-    --------
-    >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())
-    >>> [len(part.actuated) for part in found.parts], found.rank
-    ([1, 2, 1, 2, 1, 2, 1, 2], 64)
+    Examples:
+        >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())
+        >>> [len(part.actuated) for part in found.parts], found.rank
+        ([1, 2, 1, 2, 1, 2, 1, 2], 64)
     """
     model = model.tree
     split, s = partition(model, q), structure(model)
@@ -223,8 +185,8 @@ Group = tuple[np.ndarray, list[int], np.ndarray]
 
 
 def _join_to_motors(s: Structure, groups: list[Group]) -> list[Group]:
-    """Groups joined to sub-mechanisms that have motors: one without goes to its only driver, or takes the drivers whose
-    joints serve nothing else (of an ankle: its two rods and levers, not the knee that other groups lean on, too)."""
+    """Groups joined to sub-mechanisms that have motors: one without goes to its only driver, or takes the drivers whose joints
+    serve nothing else (of an ankle: its two rods and levers, not the knee that other groups lean on, too)."""
     k = 0
     while k < len(groups):
         drivers = _drivers(s, groups, k)
@@ -259,8 +221,7 @@ def _motors(s: Structure, groups: list[Group], k: int) -> bool:
 def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
     """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
 
-    A group of ties is complete when its rows determine every dependent coordinate in its loops that is still unknown.
-    """
+    A group of ties is complete when its rows determine every dependent coordinate in its loops that is still unknown."""
     ties = [k for k, name in enumerate(s.names) if name in block.loops]
     columns = {k: np.intersect1d(s.coordinates[k], block.dependent) for k in ties}
     unknown = set(block.dependent.tolist())

@@ -25,26 +25,19 @@ STEPS = 40  # steps over the whole range of an axis, at least
 class Sweep:
     """Closed postures over a grid of independent coordinates.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The k driven joints.
-    values : tuple of (n_k,) array
-        Positions of each, m or rad.
-    q : (n_1, ..., n_k, nq) array
-        Postures, NaN where there is none.
-    reached : (n_1, ..., n_k) bool array
-        Whether continuation got there without crossing a singularity.
-    gap : (n_1, ..., n_k) array
-        By how much the worst of all rows is open, m or rad; rows that repeat others show here whether they agree. NaN where there
-        is no posture.
+    Attributes:
+        names: The k driven joints.
+        values: tuple of (n_k,) array, positions of each, m or rad.
+        q: (n_1, ..., n_k, nq) array, postures, NaN where there is none.
+        reached: (n_1, ..., n_k) bool array, whether continuation got there without crossing a singularity.
+        gap: (n_1, ..., n_k) array, by how much the worst of all rows is open, m or rad; rows that repeat others show here whether
+            they agree. NaN where there is no posture.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> swept = ff.linkages.sweep(leg, {"left_yaw_motor": [0.0, 0.04, 0.05]}, limits=False)
-    >>> swept.reached.tolist(), np.isnan(swept.q[:, 0]).tolist()  # crank and rod are in line at 0.0465 m
-    ([True, True, False], [False, False, True])
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> swept = ff.linkages.sweep(leg, {"left_yaw_motor": [0.0, 0.04, 0.05]}, limits=False)
+        >>> swept.reached.tolist(), np.isnan(swept.q[:, 0]).tolist()  # crank and rod are in line at 0.0465 m
+        ([True, True, False], [False, False, True])
     """
 
     names: tuple[str, ...]
@@ -61,45 +54,26 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
-    Parameters
-    ----------
-    model : Model
-    axes : mapping
-        Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
-    q : (nq,) array, optional
-        Closed start; by default the file's posture, assembled.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
-    limits : bool
-        Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
+    Continuation keeps the assembly mode: every step starts from a closed neighbour, follows the tangent dq_dependent = -J_lu^-1
+    J_la dq_motors (papers/000 (8)) and is closed by Newton's method on the independent rows. A state counts only while no step
+    meets a singularity: beyond one the same motor positions belong to another assembly mode, or to none.
 
-    Returns
-    -------
-    Sweep
-        An axis of the grid for each driven joint.
+    Args:
+        axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+        limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
+    Returns: Sweep. An axis of the grid for each driven joint.
 
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
-    LinkageError
-        For a start that is open or singular.
+    Raises:
+        InputError: For a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
+        LinkageError: For a start that is open or singular.
 
-    Notes
-    -----
-    Continuation keeps the assembly mode: every step starts from a closed neighbour, follows the tangent
-    dq_dependent = -J_lu^-1 J_la dq_motors (papers/000 (8)) and is closed by Newton's method on the independent rows. A state counts
-    only while no step meets a singularity: beyond one the same motor positions belong to another assembly mode, or to none.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> swept = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.075, 0.15], "left_yaw_motor": [-0.01, 0.01]})
-    >>> knee = swept.q[..., leg.joint("left_knee").iq]
-    >>> np.round(np.degrees(knee)).astype(int).tolist()  # the yaw motor moves another linkage
-    [[0, 0], [68, 68], [120, 120]]
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> swept = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.075, 0.15], "left_yaw_motor": [-0.01, 0.01]})
+        >>> knee = swept.q[..., leg.joint("left_knee").iq]
+        >>> np.round(np.degrees(knee)).astype(int).tolist()  # the yaw motor moves another linkage
+        [[0, 0], [68, 68], [120, 120]]
     """
     model = model.tree
     split = partition(model, q)

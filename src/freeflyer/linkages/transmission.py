@@ -22,26 +22,19 @@ from freeflyer.tolerances import DEAD_POINT_RATIO
 class Curve:
     """Position of a joint over that of a motor, and the straight line y = slope x + offset that fits it best.
 
-    Attributes
-    ----------
-    motor, joint : str
-        Names.
-    x, y : (n,) array
-        Positions of the motor and of the joint at the n postures that the path reached, m or rad.
-    slopes : (n,) array
-        dy/dx: from the linkage; along paths with released motors from differences of the curve.
-    slope, offset : float
-        Of the line.
-    deviation : float
-        Largest distance |y - slope x - offset|, m or rad.
+    Attributes:
+        motor, joint: Names.
+        x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
+        slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
+        slope, offset: Of the line.
+        deviation: Largest distance |y - slope x - offset|, m or rad.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-    >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-    >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
-    13.0 rad/m, off a straight line by up to 9.5 degrees
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
+        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
+        13.0 rad/m, off a straight line by up to 9.5 degrees
     """
 
     motor: str
@@ -58,28 +51,20 @@ class Curve:
 class ForceCurve:
     """Force at a frame along a path, for one force at a motor.
 
-    Attributes
-    ----------
-    motor, frame : str
-        Names.
-    motor_force : float
-        N or N m.
-    position : (n,) array
-        Of the motor at the n postures that the path reached, m or rad.
-    height : (n,) array
-        Of the frame along `direction` in the model's world, m.
-    ratio : (n,) array
-        Force at the frame over force at the motor; infinite at a dead point of the linkage.
-    force : (n,) array
-        N; infinite at a dead point.
+    Attributes:
+        motor, frame: Names.
+        motor_force: float, N or N m.
+        position: (n,) array of the motor at the n postures that the path reached, m or rad.
+        height: (n,) array of the frame along `direction` in the model's world, m.
+        ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
+        force: (n,) array, N; infinite at a dead point.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-    >>> curve = ff.linkages.force_curve(leg, path, "left_sole", 5000.0)
-    >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
-    least at 0.15 m of stroke, greatest at 0.06 m
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+        >>> curve = ff.linkages.force_curve(leg, path, "left_sole", 5000.0)
+        >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
+        least at 0.15 m of stroke, greatest at 0.06 m
     """
 
     motor: str
@@ -105,33 +90,18 @@ class ForceCurve:
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     """Position of a joint over that of the driver along a path.
 
-    Parameters
-    ----------
-    model : Model
-    path : Path
-        Made by follow with the same model.
-    joint : str
-        Of one coordinate.
+    Args:
+        path: Made by follow with the same model.
+        joint: Of one coordinate.
+    Returns: Curve with the straight line that fits best.
+    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures.
 
-    Returns
-    -------
-    Curve
-        With the straight line that fits best.
-
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For a joint of several coordinates, and for a path that reached fewer than two postures.
-
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
-    >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-    >>> np.round(np.degrees(curve.y)).astype(int).tolist()
-    [0, 51, 84, 120]
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
+        >>> np.round(np.degrees(curve.y)).astype(int).tolist()
+        [0, 51, 84, 120]
     """
     model = model.tree
     info, driver = model.joint(joint), model.joint(path.driver)
@@ -157,41 +127,22 @@ def force_curve(
 ) -> ForceCurve:
     """Force at a frame along a direction while the driver of a path pushes with a given force.
 
-    Parameters
-    ----------
-    model : Model
-    path : Path
-        Made by follow with the same model.
-    frame : str
-    force : float
-        Of the driver, N or N m.
-    direction : (3,) array
-        World axes, of any length.
-
-    Returns
-    -------
-    ForceCurve
-        Along the postures that the path reached.
-
-    Raises
-    ------
-    UnknownNameError
-        For a frame that the model does not have.
-    InputError
-        For a direction without length or a force that is no finite number.
-
-    Notes
-    -----
     Without losses and inertia, a motor that pushes with force f while a frame is held by a force F along `direction` does no work
     in sum: f dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the
     path released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
-    >>> np.round(ff.linkages.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
-    [1299, 1355, 1272, 774]
+    Args:
+        path: Made by follow with the same model.
+        force: Of the driver, N or N m.
+        direction: (3,) array, world axes, of any length.
+    Returns: ForceCurve. Along the postures that the path reached.
+    Raises: InputError for a direction without length or a force that is no finite number.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+        >>> np.round(ff.linkages.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
+        [1299, 1355, 1272, 774]
     """
     model = model.tree
     along = np.asarray(direction, float)

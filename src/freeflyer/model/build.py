@@ -28,34 +28,21 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     A root link that no joint carries stands at the world's origin; a joint of kind "free" from "world" lets it float.
 
-    Parameters
-    ----------
-    description : Description
-    inertias : {"strict", "as-is"}, optional
-        "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    DescriptionError
-        Names the link, joint, frame, loop or number at fault.
-    InputError
-        For what is no Description, and other words in `inertias`.
-
-    Notes
-    -----
     Pure and deterministic, in time that grows with the number of links.
 
-    Examples
-    --------
-    >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))
-    >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
-    >>> model = ff.build(ff.Description("pendulum", (rod,), (hinge,)))
-    >>> print(np.round(ff.mass_matrix(model, [0.3]), 4))     # m l^2 / 3
-    [[0.3333]]
+    Args:
+        inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
+
+    Raises:
+        DescriptionError: Names the link, joint, frame, loop or number at fault.
+        InputError: For what is no Description, and other words in `inertias`.
+
+    Examples:
+        >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))
+        >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
+        >>> model = ff.build(ff.Description("pendulum", (rod,), (hinge,)))
+        >>> print(np.round(ff.mass_matrix(model, [0.3]), 4))     # m l^2 / 3
+        [[0.3333]]
     """
     return compile_description(validate(description, inertias))
 

@@ -23,64 +23,35 @@ ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
 def neutral(model: Model) -> np.ndarray:
     """Neutral configuration: coordinates zero, quaternions the identity; of a closed model its assembled posture.
 
-    Parameters
-    ----------
-    model : Model
+    Returns: (nq,) array, m, rad; a copy of `model.neutral`.
 
-    Returns
-    -------
-    (nq,) array
-        m, rad; a copy of `model.neutral`.
-
-    Raises
-    ------
-    InputError
-        For what is no Model.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> ff.neutral(model)[:7]     # of the floating base: position, quaternion x, y, z, w
-    array([0., 0., 0., 0., 0., 0., 1.])
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> ff.neutral(model)[:7]     # of the floating base: position, quaternion x, y, z, w
+        array([0., 0., 0., 0., 0., 0., 1.])
     """
     return model.neutral.copy()
 
 
 @public
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
-    """Random configurations, uniform within the joints' limits; rotations are uniform.
+    """Random configurations, uniform within the joints' limits; rotations are uniform; (*size, nq), m, rad.
 
-    Parameters
-    ----------
-    model : Model
-    rng : numpy.random.Generator
-    size : int or tuple of int, optional
-        Number of configurations; one without batch axes by default.
-
-    Returns
-    -------
-    (*size, nq) array
-        m, rad.
-
-    Raises
-    ------
-    InputError
-        For what is no Model, no numpy.random.Generator and no count.
-
-    Notes
-    -----
     Where there are no limits coordinates are within +-pi rad and +-1 m, as are positions of free joints; limits of 1e5 rad or m and
     more count as none. A closed model goes from its neutral posture towards such a posture of its independent joints as far as its
     loops and limits let it: at the least it stays at the neutral posture.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> Q = ff.random_configuration(model, np.random.default_rng(0), 100)
-    >>> Q.shape
-    (100, 19)
-    >>> print(f"{np.abs(Q[:, 9]).max():.1f} of {model.position_upper[8]} rad")     # the front left knee
-    2.7 of 2.7 rad
+    Args:
+        size: Number of configurations; one without batch axes by default.
+    Raises: InputError for what is no Model, no numpy.random.Generator and no count.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> Q = ff.random_configuration(model, np.random.default_rng(0), 100)
+        >>> Q.shape
+        (100, 19)
+        >>> print(f"{np.abs(Q[:, 9]).max():.1f} of {model.position_upper[8]} rad")     # the front left knee
+        2.7 of 2.7 rad
     """
     if not isinstance(rng, np.random.Generator):
         raise InputError(
@@ -141,30 +112,17 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
 
 @public
 def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
-    """Configurations with every quaternion scaled to unit length.
+    """Configurations with every quaternion scaled to unit length, (..., nq), a copy of q, its quaternions of unit length.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration, its quaternions of any length above 1e-12.
+    Args:
+        q: (..., nq) array, configuration, its quaternions of any length above 1e-12.
+    Raises: InputError for wrong shapes, and for quaternions that are zero or not finite.
 
-    Returns
-    -------
-    (..., nq) array
-        A copy of q, its quaternions of unit length.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, and for quaternions that are zero or not finite.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q = 2.0 * model.neutral
-    >>> ff.normalize_configuration(model, q)[3:7]
-    array([0., 0., 0., 1.])
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q = 2.0 * model.neutral
+        >>> ff.normalize_configuration(model, q)[3:7]
+        array([0., 0., 0., 1.])
     """
     q = np.array(row(model, "q", q, "q"))
     for joint in model.joints:

@@ -1,8 +1,7 @@
 """The description of a robot, as in a file: links, joints, sites, loops. Readers make one, `build` compiles it.
 
-A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on
-it, so that a Model can always be written back with its names, fixed links and limits.
-"""
+A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on it, so that a
+Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
@@ -35,20 +34,15 @@ def identity() -> np.ndarray:
 class Inertia(Record):
     """Inertia of a link: its mass, and its rotational inertia about its centre of mass. Without arguments: none.
 
-    Parameters
-    ----------
-    mass : float, optional
-        kg.
-    com : (3,) array, optional
-        Centre of mass in the link frame, m.
-    rotational : (3, 3) array, optional
-        Rotational inertia about the centre of mass, in link axes, kg m^2.
+    Args:
+        mass: float, kg.
+        com: (3,) array, centre of mass in the link frame, m.
+        rotational: (3, 3) array, rotational inertia about the centre of mass, in link axes, kg m^2.
 
-    Examples
-    --------
-    >>> ball = ff.Inertia(2.0, rotational=0.4 * 2.0 * 0.1**2 * np.eye(3))     # radius 0.1 m
-    >>> ball.com
-    array([0., 0., 0.])
+    Examples:
+        >>> ball = ff.Inertia(2.0, rotational=0.4 * 2.0 * 0.1**2 * np.eye(3))     # radius 0.1 m
+        >>> ball.com
+        array([0., 0., 0.])
     """
 
     mass: float = 0.0
@@ -60,21 +54,14 @@ class Inertia(Record):
 class Link(Record):
     """Link of a robot: a rigid body, or a bare frame where its inertia is nothing.
 
-    Parameters
-    ----------
-    name : str
-    inertia : Inertia, optional
+    Args:
+        name: str.
+    Raises: DescriptionError for an inertia that is no Inertia.
 
-    Raises
-    ------
-    DescriptionError
-        For an inertia that is no Inertia.
-
-    Examples
-    --------
-    >>> wheel, camera = ff.Link("wheel", ff.Inertia(1.5)), ff.Link("camera")
-    >>> wheel.inertia.mass, camera.inertia.mass
-    (1.5, 0.0)
+    Examples:
+        >>> wheel, camera = ff.Link("wheel", ff.Inertia(1.5)), ff.Link("camera")
+        >>> wheel.inertia.mass, camera.inertia.mass
+        (1.5, 0.0)
     """
 
     name: str
@@ -91,23 +78,18 @@ class Mimic(Record):
 
     Both share one velocity coordinate, that of `joint`; both have one coordinate (revolute, continuous, prismatic, helical).
 
-    Parameters
-    ----------
-    joint : str
-        Name of the joint that is followed.
-    ratio : float, optional
-        Of the positions, by default 1.
-    offset : float, optional
-        m or rad, by default 0.
+    Args:
+        joint: Name of the joint that is followed.
+        ratio: Of the positions, by default 1.
+        offset: m or rad, by default 0.
 
-    Examples
-    --------
-    >>> thumb = ff.Joint("thumb", "revolute", "world", "a")
-    >>> finger = ff.Joint("finger", "revolute", "a", "b", mimic=ff.Mimic("thumb", ratio=-1.0))
-    >>> model = ff.build(ff.Description("hand", (ff.Link("a"), ff.Link("b")), (thumb, finger)))
-    >>> cosine = ff.frame_pose(model, [0.3], "b")[0, 0]
-    >>> model.nv, round(float(cosine), 9)     # b turns back by as much as a turns
-    (1, 1.0)
+    Examples:
+        >>> thumb = ff.Joint("thumb", "revolute", "world", "a")
+        >>> finger = ff.Joint("finger", "revolute", "a", "b", mimic=ff.Mimic("thumb", ratio=-1.0))
+        >>> model = ff.build(ff.Description("hand", (ff.Link("a"), ff.Link("b")), (thumb, finger)))
+        >>> cosine = ff.frame_pose(model, [0.3], "b")[0, 0]
+        >>> model.nv, round(float(cosine), 9)     # b turns back by as much as a turns
+        (1, 1.0)
     """
 
     joint: str
@@ -122,51 +104,34 @@ class Joint(Record):
     Tuples hold one number per velocity coordinate (nv,) or per position coordinate (nq,) of the joint, or are empty: none given. q
     and v of each kind are in docs/conventions.md.
 
-    Parameters
-    ----------
-    name : str
-    kind : str
-        "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal" or "free".
-    parent, child : str
-        Names of links; "world" is the parent of a base.
-    placement : (4, 4) array, optional
-        Pose of the joint frame in the parent link, and of the child's frame at zero position; by default the identity.
-    axis : (3,) array, optional
-        In the joint frame: the line of a revolute, continuous, prismatic, helical or cylindrical joint, the normal of a planar one,
-        the first axis of a universal one; of any length, by default z.
-    axis2 : (3,) array, optional
-        Second axis of a universal joint, by default y.
-    pitch : float, optional
-        Advance of a helical joint, m/rad.
-    lower, upper : (nv,) tuple, optional
-        Limits of positions, m or rad; both or none, infinite for none on one side.
-    velocity, effort : (nv,) tuple, optional
-        Limits of velocities, m/s or rad/s, and of forces, N or N m.
-    armature : (nv,) tuple, optional
-        Rotor inertia, kg or kg m^2.
-    damping, friction : (nv,) tuple, optional
-        N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as springs: see `freeflyer.passive_forces`.
-    mimic : Mimic, optional
-        Rule by which it follows another joint.
-    initial : (nq,) tuple, optional
-        Position in which the file draws the robot; empty: the neutral one.
-    stiffness : (nv,) tuple, optional
-        Of springs, N/m or N m/rad.
-    spring_reference : (nq,) tuple, optional
-        Position in which the springs are at rest; empty: the neutral one.
+    Args:
+        name: str.
+        kind: "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal" or
+            "free".
+        parent, child: Names of links; "world" is the parent of a base.
+        placement: (4, 4) array, pose of the joint frame in the parent link, and of the child's frame at zero position; by default
+            the identity.
+        axis: (3,) array, in the joint frame: the line of a revolute, continuous, prismatic, helical or cylindrical joint, the
+            normal of a planar one, the first axis of a universal one; of any length, by default z.
+        axis2: (3,) array, second axis of a universal joint, by default y.
+        pitch: Advance of a helical joint, m/rad.
+        lower, upper: (nv,) tuple, limits of positions, m or rad; both or none, infinite for none on one side.
+        velocity, effort: (nv,) tuple, limits of velocities, m/s or rad/s, and of forces, N or N m.
+        armature: (nv,) tuple, rotor inertia, kg or kg m^2.
+        damping, friction: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as springs:
+            see `freeflyer.passive_forces`.
+        mimic: Rule by which it follows another joint.
+        initial: (nq,) tuple, position in which the file draws the robot; empty: the neutral one.
+        stiffness: (nv,) tuple of springs, N/m or N m/rad.
+        spring_reference: (nq,) tuple; position in which the springs are at rest; empty: the neutral one.
+    Raises: DescriptionError for a mimic that is no Mimic.
 
-    Raises
-    ------
-    DescriptionError
-        For a mimic that is no Mimic.
-
-    Examples
-    --------
-    >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)
-    >>> model = ff.build(ff.Description("jack", (ff.Link("nut"),), (screw,)))
-    >>> height = ff.frame_pose(model, [2 * np.pi], "nut")[2, 3]
-    >>> print(f"{1000 * height:.2f} mm a turn")
-    12.57 mm a turn
+    Examples:
+        >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)
+        >>> model = ff.build(ff.Description("jack", (ff.Link("nut"),), (screw,)))
+        >>> height = ff.frame_pose(model, [2 * np.pi], "nut")[2, 3]
+        >>> print(f"{1000 * height:.2f} mm a turn")
+        12.57 mm a turn
     """
 
     name: str
@@ -204,19 +169,16 @@ class Joint(Record):
 class Site(Record):
     """Site of a link: a named frame fixed to it.
 
-    Parameters
-    ----------
-    name, link : str
-    placement : (4, 4) array, optional
-        Pose in the link, by default the identity.
+    Args:
+        name, link: str.
+        placement: (4, 4) array, pose in the link, by default the identity.
 
-    Examples
-    --------
-    >>> arm = ff.robots.chain(2).description
-    >>> camera = ff.Site("camera", "link_2")     # at the link's own frame, 0.2 m below the base
-    >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, (camera,)))
-    >>> print(round(float(ff.frame_pose(model, model.neutral, "camera")[2, 3]), 9))
-    -0.2
+    Examples:
+        >>> arm = ff.robots.chain(2).description
+        >>> camera = ff.Site("camera", "link_2")     # at the link's own frame, 0.2 m below the base
+        >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, (camera,)))
+        >>> print(round(float(ff.frame_pose(model, model.neutral, "camera")[2, 3]), 9))
+        -0.2
     """
 
     name: str
@@ -228,21 +190,18 @@ class Site(Record):
 class Loop(Record):
     """Loop of a linkage: two frames tied to each other in some directions.
 
-    Parameters
-    ----------
-    name : str
-    frame_a, frame_b : str
-        Links or sites.
-    mask : (6,) tuple of 0 and 1, optional
-        The directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of a point.
+    Args:
+        name: str.
+        frame_a, frame_b: Links or sites.
+        mask: (6,) tuple of 0 and 1, the directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of a
+            point.
 
-    Examples
-    --------
-    >>> arm = ff.robots.chain(3).description
-    >>> plane = ff.Loop("plane", "world", "tip", mask=(0, 1, 0, 0, 0, 0))     # the tip stays in the plane y = 0
-    >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, arm.sites, (plane,)))
-    >>> model.nv, ff.close_loops(model, ["joint_1", "joint_3"]).nv
-    (3, 2)
+    Examples:
+        >>> arm = ff.robots.chain(3).description
+        >>> plane = ff.Loop("plane", "world", "tip", mask=(0, 1, 0, 0, 0, 0))     # the tip stays in the plane y = 0
+        >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, arm.sites, (plane,)))
+        >>> model.nv, ff.close_loops(model, ["joint_1", "joint_3"]).nv
+        (3, 2)
     """
 
     name: str
@@ -257,23 +216,19 @@ class Coupling(Record):
 
     A constraint row of its own, beside those of loops.
 
-    Parameters
-    ----------
-    name : str
-    joint1, joint2 : str
-        Joints of one coordinate each; "" as joint2: joint1 is held at the constant.
-    coefficients : tuple of float
-        Of the polynomial, the constant first; in m and rad.
+    Args:
+        name: str.
+        joint1, joint2: Joints of one coordinate each; "" as joint2: joint1 is held at the constant.
+        coefficients: Of the polynomial, the constant first; in m and rad.
 
-    Examples
-    --------
-    >>> joints = ff.Joint("cam", "prismatic", "world", "a"), ff.Joint("shaft", "revolute", "a", "b")
-    >>> square = ff.Coupling("square", "cam", "shaft", (0.0, 0.0, 1.0))
-    >>> links = ff.Link("a"), ff.Link("b")
-    >>> model = ff.build(ff.Description("cam", links, joints, couplings=(square,), actuated=("shaft",)))
-    >>> closed = ff.close_loops(model)
-    >>> print(ff.velocity_map(closed, [0.09, 0.3])[:, 0])     # d cam / d shaft = 2 * 0.3
-    [0.6 1. ]
+    Examples:
+        >>> joints = ff.Joint("cam", "prismatic", "world", "a"), ff.Joint("shaft", "revolute", "a", "b")
+        >>> square = ff.Coupling("square", "cam", "shaft", (0.0, 0.0, 1.0))
+        >>> links = ff.Link("a"), ff.Link("b")
+        >>> model = ff.build(ff.Description("cam", links, joints, couplings=(square,), actuated=("shaft",)))
+        >>> closed = ff.close_loops(model)
+        >>> print(ff.velocity_map(closed, [0.09, 0.3])[:, 0])     # d cam / d shaft = 2 * 0.3
+        [0.6 1. ]
     """
 
     name: str
@@ -288,40 +243,28 @@ class Description(Record):
 
     Nothing of it can be changed: lists become tuples, arrays are copied when they come in, and read-only for good.
 
-    Parameters
-    ----------
-    name : str
-    links : tuple of Link
-    joints : tuple of Joint
-    sites : tuple of Site, optional
-    loops : tuple of Loop, optional
-    couplings : tuple of Coupling, optional
-    actuated : tuple of str, optional
-        Joints with motors; empty: every moving joint but a free or planar base.
-    gravity : (3,) tuple, optional
-        m/s^2, in world axes; by default (0, 0, -9.81).
-    notes : tuple of str, optional
-        The reader's notes to the user.
-    keyframes : tuple of Keyframe, optional
-        The file's named postures.
-    mujoco : tuple of MujocoJoint, optional
-        Joints of the MJCF file that it was read from, in the order of its qpos; empty: not read from MJCF.
-    base : str, optional
-        How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or ""
-        where nothing is known.
+    Args:
+        name: str.
+        links: tuple of Link.
+        joints: tuple of Joint.
+        sites: tuple of Site.
+        loops: tuple of Loop.
+        couplings: tuple of Coupling.
+        actuated: Joints with motors; empty: every moving joint but a free or planar base.
+        gravity: (3,) tuple, m/s^2, in world axes; by default (0, 0, -9.81).
+        notes: The reader's notes to the user.
+        keyframes: The file's named postures.
+        mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty: not read from MJCF.
+        base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
+            "" where nothing is known.
+    Raises: DescriptionError for parts of another type. `build` checks the rest.
 
-    Raises
-    ------
-    DescriptionError
-        For parts of another type. `build` checks the rest.
-
-    Examples
-    --------
-    >>> robot = ff.robots.quadruped().description
-    >>> len(robot.links), len(robot.joints), robot.roots
-    (13, 13, ())
-    >>> ff.build(robot)
-    <freeflyer.Model 'quadruped': nq 19, nv 18, 13 joints, 31.6 kg>
+    Examples:
+        >>> robot = ff.robots.quadruped().description
+        >>> len(robot.links), len(robot.joints), robot.roots
+        (13, 13, ())
+        >>> ff.build(robot)
+        <freeflyer.Model 'quadruped': nq 19, nv 18, 13 joints, 31.6 kg>
     """
 
     name: str

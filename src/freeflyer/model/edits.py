@@ -1,6 +1,5 @@
 """Edits: each takes a Model and returns a new one, made from an edited description. The old one stays as it is. Loops that are
-closed (freeflyer.close_loops) stay closed.
-"""
+closed (freeflyer.close_loops) stay closed."""
 
 from __future__ import annotations
 
@@ -30,40 +29,27 @@ def lock_joints(
 ) -> Model:
     """Model with some joints fixed; their links stay, their limits do not, and velocities of what remains keep their order.
 
-    Parameters
-    ----------
-    model : Model
-    joints : mapping, or names
-        Name -> position, m or rad: a number, or the joint's nq entries (quaternion x, y, z, w of a spherical joint, position and
-        quaternion of a free one); or names alone, of which `configuration` has the positions.
-    configuration : (nq,) array, optional
-        By default the neutral one.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    UnknownNameError
-        For names of no moving joint.
-    InputError
-        For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint, joints that are fixed
-        already, a coupling with only one joint locked, a loop left open, all motors locked while passive joints move.
-
-    Notes
-    -----
     Joints that mimic a locked one are locked where that puts them. Loops that become rigid are dropped if they are closed, within
     1e-5 m and rad.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
-    >>> model.nv, light.nv, len(light.link_names) == len(model.link_names)
-    (39, 37, True)
-    >>> ff.lock_joints(model, {"left_elbow": -0.5}).nv
-    38
+    Args:
+        joints: Name -> position, m or rad: a number, or the joint's nq entries (quaternion x, y, z, w of a spherical joint,
+            position and quaternion of a free one); or names alone, of which `configuration` has the positions.
+        configuration: (nq,) array, by default the neutral one.
+
+    Raises:
+        UnknownNameError: For names of no moving joint.
+        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint, joints
+            that are fixed already, a coupling with only one joint locked, a loop left open, all motors locked while passive joints
+            move.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
+        >>> model.nv, light.nv, len(light.link_names) == len(model.link_names)
+        (39, 37, True)
+        >>> ff.lock_joints(model, {"left_elbow": -0.5}).nv
+        38
     """
     return model.like(compile_description(lock(model.description, _positions(model, joints, configuration))))
 
@@ -72,26 +58,14 @@ def lock_joints(
 def merge_fixed(model: Model) -> Model:
     """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
-    Parameters
-    ----------
-    model : Model
+    Returns: Model with the same coordinates and the same dynamics. What is fixed to the world stays a link of its own.
+    Raises: InputError for what is no Model, and for an open loop between two frames of one rigid body; a closed one is dropped.
 
-    Returns
-    -------
-    Model
-        With the same coordinates and the same dynamics. What is fixed to the world stays a link of its own.
-
-    Raises
-    ------
-    InputError
-        For what is no Model, and for an open loop between two frames of one rigid body; a closed one is dropped.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> merged = ff.merge_fixed(model)
-    >>> len(model.link_names), len(merged.link_names), merged.nv == model.nv, "left_hand" in merged.frame_names
-    (46, 21, True, True)
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> merged = ff.merge_fixed(model)
+        >>> len(model.link_names), len(merged.link_names), merged.nv == model.nv, "left_hand" in merged.frame_names
+        (46, 21, True, True)
     """
     description = model.description
     where = rigid_groups(description, with_world=False)
@@ -119,39 +93,24 @@ def attach_payload(
 ) -> Model:  # fmt: skip
     """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
-    Parameters
-    ----------
-    model : Model
-    link : str
-        A link or a site.
-    mass : float
-        kg, above zero.
-    com : (3,) array, optional
-        Centre of mass, m; by default the frame's origin.
-    inertia : (3, 3) array, optional
-        About the centre of mass, kg m^2; by default that of a point mass.
-    name : str, optional
-        Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
+    Args:
+        link: A link or a site.
+        mass: kg, above zero.
+        com: (3,) array, centre of mass, m; by default the frame's origin.
+        inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
+        name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
 
-    Returns
-    -------
-    Model
+    Raises:
+        UnknownNameError: For links and sites that the model does not have, and for the world.
+        InputError: For a name that is used already, a mass not above zero, entries that are not finite, an inertia that no body
+            has.
+        DescriptionError: For a name that is no printable text.
 
-    Raises
-    ------
-    UnknownNameError
-        For links and sites that the model does not have, and for the world.
-    InputError
-        For a name that is used already, a mass not above zero, entries that are not finite, an inertia that no body has.
-    DescriptionError
-        For a name that is no printable text.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> loaded = ff.attach_payload(model, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
-    >>> round(loaded.mass - model.mass, 9), len(loaded.link_names) - len(model.link_names)
-    (2.0, 0)
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> loaded = ff.attach_payload(model, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
+        >>> round(loaded.mass - model.mass, 9), len(loaded.link_names) - len(model.link_names)
+        (2.0, 0)
     """
     body = _payload(mass, com, inertia)
     description = model.description
@@ -176,29 +135,17 @@ def attach_payload(
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
     """Model of the same robot in another gravity.
 
-    Parameters
-    ----------
-    model : Model
-    gravity : (3,) array
-        m/s^2, in world axes.
+    Args:
+        gravity: (3,) array, m/s^2, in world axes.
+    Raises: InputError for other shapes, a lone number among them, and for what is not finite.
 
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        For other shapes, a lone number among them, and for what is not finite.
-
-    Examples
-    --------
-    >>> earth = ff.robots.chain(3, "prismatic")
-    >>> moon = ff.with_gravity(earth, (0.0, 0.0, -1.62))
-    >>> q = earth.neutral
-    >>> ratio = ff.gravity_forces(moon, q)[2] / ff.gravity_forces(earth, q)[2]
-    >>> print(f"{ratio:.3f}")
-    0.165
+    Examples:
+        >>> earth = ff.robots.chain(3, "prismatic")
+        >>> moon = ff.with_gravity(earth, (0.0, 0.0, -1.62))
+        >>> q = earth.neutral
+        >>> ratio = ff.gravity_forces(moon, q)[2] / ff.gravity_forces(earth, q)[2]
+        >>> print(f"{ratio:.3f}")
+        0.165
     """
     return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 

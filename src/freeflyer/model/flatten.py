@@ -149,8 +149,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
 def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
     """Upper bounds of each body's integral of squared distance from its origin over the mass that it carries, in any posture.
 
-    Joints that slide are taken to do so by a metre. This is the scale of an inertia's rounding error.
-    """
+    Joints that slide are taken to do so by a metre. This is the scale of an inertia's rounding error."""
     squares = [max(float(np.trace(b.rotational)) / 2.0, 0.0) for b in bodies]  # inertias may be taken as they are: negative
     for i in range(len(bodies) - 1, 0, -1):
         b = bodies[i]
@@ -163,8 +162,7 @@ def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
 def reference_bodies(bodies: Sequence[Body]) -> set[int]:
     """For each tree on the world its first body with mass (or that branches): the point of reference of matrices.
 
-    A planar base begins with massless bodies that stay where it came from: about their origins, far out, digits would be lost.
-    """
+    A planar base begins with massless bodies that stay where it came from: about their origins, far out, digits would be lost."""
     below: list[list[int]] = [[] for _ in bodies]
     for i, body in enumerate(bodies[1:], 1):
         below[body.parent].append(i)
@@ -177,8 +175,8 @@ def reference_bodies(bodies: Sequence[Body]) -> set[int]:
 
 
 def coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:
-    """(nv, 3): parent, last descendant and start of the line of each velocity coordinate; one chain (dense M) where coordinates
-    are shared."""
+    """(nv, 3): parent, last descendant and start of the line of each velocity coordinate; one chain (dense M) where coordinates are
+    shared."""
     if shared:
         return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1), np.zeros(nv, np.int64)], axis=1)
     parent = topology[at + L.PARENT_COLUMN : at + L.COLUMN_INTS * len(columns) : L.COLUMN_INTS]

@@ -1,8 +1,7 @@
 """Values that cannot change: arrays over immutable memory, tuples for lists, and records that keep both through copies.
 
 A read-only flag alone is no protection: `array.setflags(write=True)` lifts it from any array that owns its memory, and
-`copy.deepcopy` and `pickle` give writable arrays back.
-"""
+`copy.deepcopy` and `pickle` give writable arrays back."""
 
 from __future__ import annotations
 
@@ -21,9 +20,8 @@ ALIGNMENT = 64  # bytes: a cache line, and a vector of eight doubles
 def frozen_array(x: ArrayLike) -> np.ndarray:
     """The same entries, C-contiguous, in memory that NumPy can never write to; the first at a 64-byte boundary.
 
-    An array that is already so is returned as it is. Arrays of Python objects, whose entries may change, are refused
-    with a TypeError.
-    """
+    An array that is already so is returned as it is. Arrays of Python objects, whose entries may change, are refused with a
+    TypeError."""
     array = np.asarray(x)
     if array.dtype.hasobject:
         raise TypeError(f"an array of Python objects cannot be frozen (dtype {array.dtype})")
@@ -56,8 +54,7 @@ def is_masked(x: object) -> bool:
 def frozen(x: Any) -> Any:
     """A value for a record's field: arrays frozen, lists and tuples as tuples of frozen values, anything else as it is.
 
-    Arrays of other things than numbers stay as they are: `build` refuses them and names the joint or link.
-    """
+    Arrays of other things than numbers stay as they are: `build` refuses them and names the joint or link."""
     if isinstance(x, np.ndarray):
         return frozen_array(x) if x.dtype.kind in "biufc" and not is_masked(x) else x
     if isinstance(x, list | tuple):

@@ -114,8 +114,7 @@ def name_list(name: str, given: Any) -> tuple[str, ...]:
 def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     """out itself, if compiled code can write a result of this shape to it; InputError otherwise.
 
-    Subclasses are refused: compiled code ignores the mask of a masked array and the axes of a matrix.
-    """
+    Subclasses are refused: compiled code ignores the mask of a masked array and the axes of a matrix."""
     check_output(out)
     flags = out.flags
     if out.dtype == np.float64 and out.shape == shape and flags.c_contiguous and flags.writeable and flags.aligned:

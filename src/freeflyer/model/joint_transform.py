@@ -12,11 +12,9 @@ from freeflyer.spatial import quaternion, se3
 def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
     """Pose (4, 4) of the child link in the joint frame at `position` (nq,), laid out as in a configuration.
 
-    Screws: rad or m, a cylindrical joint's slide before its turn, a planar one's x, y, angle. Spherical: unit
-    quaternion x, y, z, w. Free: position in m, then the quaternion. The child's pose in the parent link is
-    joint.placement @ this. A mimic joint takes its own position, its leader's times ratio plus offset.
-    Errors: a quaternion that is not unit.
-    """
+    Screws: rad or m, a cylindrical joint's slide before its turn, a planar one's x, y, angle. Spherical: unit quaternion x, y, z,
+    w. Free: position in m, then the quaternion. The child's pose in the parent link is joint.placement @ this. A mimic joint takes
+    its own position, its leader's times ratio plus offset. Errors: a quaternion that is not unit."""
     match joint.kind:
         case "fixed":
             return np.eye(4)

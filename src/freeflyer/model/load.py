@@ -35,34 +35,6 @@ def load(
 ) -> Model:
     """Model of a robot file, checked and compiled.
 
-    Parameters
-    ----------
-    source : path, str, Description or mujoco.MjSpec
-        A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
-    base : {"auto", "free", "fixed", "planar"} or None, optional
-        How the robot is held in the world: see Notes.
-    loops : path, optional
-        YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
-    inertias : {"strict", "as-is"}, optional
-        "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
-    gravity : (3,) sequence, optional
-        m/s^2, in place of the file's.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    FileError
-        For files that are missing, broken or in another format, with what to do.
-    DescriptionError
-        For robots that are not physical or not connected, and for bases that the robot cannot have, with what to do.
-    InputError
-        For arguments of other kinds.
-
-    Notes
-    -----
     "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps the base of the
     file (a root link of URDF then stands at the world's origin), and "auto" keeps a base that is defined (by an MJCF file, or
     chosen before) and floats the robot of a URDF file, which defines nothing of it. `print(model)` shows which it is.
@@ -72,14 +44,26 @@ def load(
     "fixed" and "planar" replace a free joint, the base standing where the file draws it; "fixed" keeps every other joint, "planar"
     replaces a fixed joint, keeps a planar one, and refuses others.
 
-    Examples
-    --------
-    >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
-    >>> print(ff.load("quadruped.urdf"))
-    quadruped: nq 19, nv 18, 13 moving joints, 12 actuated, 31.6 kg moving
-    base: free (the default, as the file does not define it)
-    >>> ff.load("quadruped.urdf", base="fixed").nv
-    12
+    Args:
+        source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
+        base: "auto", "free", "fixed", "planar" or None. How the robot is held in the world: see above.
+        loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
+        inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
+        gravity: (3,) sequence, m/s^2, in place of the file's.
+
+    Raises:
+        FileError: For files that are missing, broken or in another format, with what to do.
+        DescriptionError: For robots that are not physical or not connected, and for bases that the robot cannot have, with what to
+            do.
+        InputError: For arguments of other kinds.
+
+    Examples:
+        >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
+        >>> print(ff.load("quadruped.urdf"))
+        quadruped: nq 19, nv 18, 13 moving joints, 12 actuated, 31.6 kg moving
+        base: free (the default, as the file does not define it)
+        >>> ff.load("quadruped.urdf", base="fixed").nv
+        12
     """
     from freeflyer.model.build import compile_description
 
@@ -206,8 +190,7 @@ def _replace_tie(description: Description, old: Joint, new: Joint) -> Descriptio
 def _moving_ties(description: Description) -> list[Joint]:
     """The joints from the world, without those of scenery: fixed links that carry nothing that moves.
 
-    Where nothing moves at all, the joints of all parts.
-    """
+    Where nothing moves at all, the joints of all parts."""
     below: dict[str, list[Joint]] = {}
     for j in description.joints:
         below.setdefault(j.parent, []).append(j)

@@ -26,31 +26,21 @@ ARRAYS = (
 class JointInfo:
     """Moving joint of a model: its name, its links and its places in q and v.
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-        As in Joint.
-    parent, child : str
-        Names of links.
-    iq, iv : int
-        First entry in q and in v.
-    nq, nv : int
-        Number of entries in q and in v.
-    mimic : Mimic or None
-        The rule by which it follows another joint.
-
-    Notes
-    -----
     A joint that mimics another owns no coordinates: nq = nv = 0, and iq, iv are those of the joint it follows. In a model with
     closed loops (close_loops) nv counts independent velocities only, and iv is where they stand, or would stand, in v.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> knee = model.joint("front_left_knee")
-    >>> knee.iq, knee.iv, knee.child     # a floating base has 7 positions and 6 velocities
-    (9, 8, 'front_left_shank')
+    Attributes:
+        kind: As in Joint.
+        parent, child: Names of links.
+        iq, iv: First entry in q and in v.
+        nq, nv: Number of entries in q and in v.
+        mimic: The rule by which it follows another joint.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> knee = model.joint("front_left_knee")
+        >>> knee.iq, knee.iv, knee.child     # a floating base has 7 positions and 6 velocities
+        (9, 8, 'front_left_shank')
     """
 
     name: str
@@ -68,61 +58,36 @@ class JointInfo:
 class Model:
     """Model of a robot ready for computation: names, sizes, limits, and the arrays that compiled code reads.
 
-    Attributes
-    ----------
-    name : str
-    nq, nv : int
-        Sizes of a configuration q and of a velocity v.
-    mass : float
-        Of the links that move, kg.
-    joints : tuple of JointInfo
-        Moving joints, in the order of q and v: depth-first, in file order.
-    link_names : tuple of str
-    frame_names : tuple of str
-        The world, if it is no link of the file, then the links, then the sites.
-    actuated : tuple of str
-        Joints with motors.
-    position_lower, position_upper : (nv,) array
-        m, rad; infinite where the file gives none.
-    velocity_limit : (nv,) array
-        m/s, rad/s; infinite where the file gives none.
-    effort_limit : (nv,) array
-        N, N m; infinite where the file gives none.
-    armature : (nv,) array
-        kg, kg m^2; zero where the file gives none.
-    damping : (nv,) array
-        N s/m, N m s/rad; zero where the file gives none.
-    friction : (nv,) array
-        Dry friction, N, N m; zero where the file gives none.
-    neutral : (nq,) array
-        As freeflyer.neutral.
-    shared_coordinates : bool
-        Whether a mimic joint shares a velocity coordinate.
-    topology, parameters : (n,) array
-        Integers and floats that compiled code reads: kernels/model/layout.py.
-    description : Description
-    frame_index : mapping
-        Name of a frame -> its number in `frame_names`.
-    reduction : object or None
-        Of a model with closed loops (close_loops): its independent velocities; None for a tree.
-    handle : object
-        The model for compiled code.
-    constraint_rows : tuple of int
-        Number of rows of all loops and couplings, and nv of the tree.
-
-    Notes
-    -----
     Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`, `close_loops` and the edits
     alone: compiled code does not check the sizes and indices in their arrays.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> model.nq, model.nv, len(model.actuated), round(model.mass, 6)
-    (27, 26, 20, 100.0)
-    >>> knee = model.joint("left_knee")
-    >>> float(model.position_upper[knee.iv]), float(model.effort_limit[knee.iv])     # rad, N m
-    (2.5, 400.0)
+    Attributes:
+        nq, nv: Sizes of a configuration q and of a velocity v.
+        mass: Of the links that move, kg.
+        joints: Moving joints, in the order of q and v: depth-first, in file order.
+        frame_names: The world, if it is no link of the file, then the links, then the sites.
+        actuated: Joints with motors.
+        position_lower, position_upper: (nv,) array, m, rad; infinite where the file gives none.
+        velocity_limit: (nv,) array, m/s, rad/s; infinite where the file gives none.
+        effort_limit: (nv,) array, N, N m; infinite where the file gives none.
+        armature: (nv,) array, kg, kg m^2; zero where the file gives none.
+        damping: (nv,) array, N s/m, N m s/rad; zero where the file gives none.
+        friction: (nv,) array, dry friction, N, N m; zero where the file gives none.
+        neutral: (nq,) array, as freeflyer.neutral.
+        shared_coordinates: Whether a mimic joint shares a velocity coordinate.
+        topology, parameters: (n,) array, integers and floats that compiled code reads: kernels/model/layout.py.
+        frame_index: Name of a frame -> its number in `frame_names`.
+        reduction: Of a model with closed loops (close_loops): its independent velocities; None for a tree.
+        handle: The model for compiled code.
+        constraint_rows: Number of rows of all loops and couplings, and nv of the tree.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> model.nq, model.nv, len(model.actuated), round(model.mass, 6)
+        (27, 26, 20, 100.0)
+        >>> knee = model.joint("left_knee")
+        >>> float(model.position_upper[knee.iv]), float(model.effort_limit[knee.iv])     # rad, N m
+        (2.5, 400.0)
     """
 
     name: str
@@ -198,8 +163,7 @@ class Model:
         """Name -> q (nq,), read-only: the postures that the file names, as they stand there; loops are not closed.
 
         A keyframe without name is called by its number, "0" the first. Joints that it does not name stand where the file draws
-        them. Edits keep keyframes, without the joints that they lock or replace.
-        """
+        them. Edits keep keyframes, without the joints that they lock or replace."""
         from freeflyer.model.keyframes import keyframes_of
 
         return keyframes_of(self)

@@ -10,8 +10,7 @@ so themselves, since a `try` block is free where a wrapper takes a tenth of such
         raise
 
 All others, and constructors of classes, are wrapped by `public`. It also looks at truth values, whole numbers and lists of names
-before the call: other values would be taken without a word.
-"""
+before the call: other values would be taken without a word."""
 
 from __future__ import annotations
 

@@ -14,19 +14,16 @@ SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # Mu
 class Keyframe(Record):
     """Named posture of a file: positions of some joints; those that it does not name stand where the file draws them.
 
-    Parameters
-    ----------
-    name : str
-    positions : tuple of pairs, optional
-        (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad.
+    Args:
+        name: str.
+        positions: (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad.
 
-    Examples
-    --------
-    >>> robot = ff.robots.chain(2).description
-    >>> bent = ff.Keyframe("bent", (("joint_2", (0.5,)),))
-    >>> model = ff.build(ff.Description(robot.name, robot.links, robot.joints, keyframes=(bent,)))
-    >>> model.keyframes["bent"]
-    array([0. , 0.5])
+    Examples:
+        >>> robot = ff.robots.chain(2).description
+        >>> bent = ff.Keyframe("bent", (("joint_2", (0.5,)),))
+        >>> model = ff.build(ff.Description(robot.name, robot.links, robot.joints, keyframes=(bent,)))
+        >>> model.keyframes["bent"]
+        array([0. , 0.5])
     """
 
     name: str
@@ -35,8 +32,8 @@ class Keyframe(Record):
 
 @dataclass(frozen=True)
 class MujocoJoint(Record):
-    """A joint of an MJCF file, in the order of qpos: its name, MuJoCo's `kind` (free, ball, slide, hinge), the body that it
-    moves, and where it stands in robots that lack it: `position` in our order (position, then quaternion x, y, z, w)."""
+    """A joint of an MJCF file, in the order of qpos: its name, MuJoCo's `kind` (free, ball, slide, hinge), the body that it moves,
+    and where it stands in robots that lack it: `position` in our order (position, then quaternion x, y, z, w)."""
 
     name: str
     kind: str

@@ -10,9 +10,8 @@ from freeflyer.model.description import WORLD, Description
 def rigid_groups(description: Description, with_world: bool = True) -> dict[str, tuple[str, np.ndarray]]:
     """For every link: (the uppermost link of its rigid group, its pose (4, 4) there).
 
-    With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the
-    world is a group of its own, and what is fixed to it starts another.
-    """
+    With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the world is a
+    group of its own, and what is fixed to it starts another."""
     above = {joint.child: joint for joint in description.joints}
     groups: dict[str, tuple[str, np.ndarray]] = {WORLD: (WORLD, np.eye(4))}
     for link in (x.name for x in description.links):

@@ -25,10 +25,9 @@ from freeflyer.model.validate_numbers import (
 def validate(description: Description, inertias: str = "strict") -> Description:
     """The same description, if it is one connected robot of finite numbers; else a DescriptionError.
 
-    `inertias="strict"` refuses rotational inertias with a negative eigenvalue; "as-is" takes them unchanged. A link
-    that fixed joints weld to others is checked with them, and gets a note where only the sum is physical. Inertias that
-    only break the triangle inequality pass: real files are full of them. Time is linear in the number of links.
-    """
+    `inertias="strict"` refuses rotational inertias with a negative eigenvalue; "as-is" takes them unchanged. A link that fixed
+    joints weld to others is checked with them, and gets a note where only the sum is physical. Inertias that only break the
+    triangle inequality pass: real files are full of them. Time is linear in the number of links."""
     if inertias not in ("strict", "as-is"):
         raise InputError(f"inertias is {inertias!r}; it can be 'strict' (refuse negative ones) or 'as-is' (keep them)")
     if all(link.name == WORLD for link in description.links):

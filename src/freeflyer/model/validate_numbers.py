@@ -133,8 +133,7 @@ def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
 def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Links whose rotational inertia has a negative eigenvalue: (those that matter, those that do not).
 
-    Such a link does not matter where the sum with the links that fixed joints weld to it is positive, for only the sum moves.
-    """
+    Such a link does not matter where the sum with the links that fixed joints weld to it is positive, for only the sum moves."""
     J = np.stack([link.inertia.rotational for link in description.links]).astype(float)
     bad = [description.links[k].name for k in np.flatnonzero(_below_zero(J))]
     if not bad:

@@ -41,9 +41,8 @@ def solve_levels(
 ) -> ActiveSet | None:  # fmt: skip
     """Levels of rows lower <= A x <= upper, level k before row ends[k]; below them least 1/2 x^T H x + g^T x.
 
-    H is positive definite (None: the identity). guess (m,): rows held at first. start (n,): a point near x. None if a number
-    is not finite.
-    """
+    H is positive definite (None: the identity). guess (m,): rows held at first. start (n,): a point near x. None if a number is not
+    finite."""
     m, n = A.shape
     sizes, numbers = _sizes(n, m, ends, H is not None), (A.ravel(), lower, upper, weights)
     given = np.zeros(n) if g is None else g, NO_METRIC if H is None else H.ravel(), *numbers

@@ -1,9 +1,8 @@
 """Proofs that a quadratic program has no solution: contradicting rows, or a direction of unbounded decrease.
 
-Both are problems of least squares with signs, min |E y - f| with y >= 0 (Lawson and Hanson, Solving Least Squares Problems,
-1974, chapter 23): where the residual is not zero it is the one proof, where it is zero y is the other. A proof is checked
-before it counts, so that it does not matter how it was found.
-"""
+Both are problems of least squares with signs, min |E y - f| with y >= 0 (Lawson and Hanson, Solving Least Squares Problems, 1974,
+chapter 23): where the residual is not zero it is the one proof, where it is zero y is the other. A proof is checked before it
+counts, so that it does not matter how it was found."""
 
 from __future__ import annotations
 

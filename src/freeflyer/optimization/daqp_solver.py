@@ -30,8 +30,7 @@ def attempt(
     """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs.
 
     Without a solution daqp leaves the memory of the multipliers as it found it, and that of x as well, or fills it with numbers of
-    a transformed problem; only of unbounded programs it returns its last iterate. What it does not return is NaN here.
-    """
+    a transformed problem; only of unbounded programs it returns its last iterate. What it does not return is NaN here."""
     H, g, A, lower, upper = [x if x.flags.writeable else x.copy() for x in p]  # daqp takes no others
     given: dict[str, Any] = {"primal_tol": SOLVER_TOLERANCE_SHARE * tolerance, "time_limit": seconds or 0.0}
     if warm is not None and len(warm.dual) == len(lower):

@@ -15,8 +15,7 @@ MOST_IN_PLACE = 20  # changes that do not move x; from there on the first row th
 def descend(p: QuadraticProgram, x: np.ndarray) -> Attempt:
     """The minimum from x (n,), which keeps all limits, for programs that are bounded; H may be singular.
 
-    Slower than a dual method, but it has a point to stand on where many rows hold at once and depend on each other.
-    """
+    Slower than a dual method, but it has a point to stand on where many rows hold at once and depend on each other."""
     C = p.rows()
     size = np.linalg.norm(C, axis=1)
     some = np.flatnonzero(size > 0.0)

@@ -22,21 +22,17 @@ ACTIVE_SET, FALLBACK = "active-set", "daqp"
 class Level(NamedTuple):
     """Level of a hierarchy: rows lower <= A x <= upper of one priority.
 
-    Parameters
-    ----------
-    A : (m, n) array
-    lower, upper : (m,) array
-        Equal for equalities, infinite where there is no limit.
-    weights : (m,) array, optional
-        Positive weights of the squared violations; None: 1.
+    Args:
+        A: (m, n) array.
+        lower, upper: (m,) array, equal for equalities, infinite where there is no limit.
+        weights: (m,) array, positive weights of the squared violations; None: 1.
 
-    Examples
-    --------
-    Two equalities that contradict each other, the second of three times the weight:
+    Examples:
+        Two equalities that contradict each other, the second of three times the weight:
 
-    >>> level = ff.optimization.Level([[1.0], [1.0]], [0.0, 1.0], [0.0, 1.0], weights=[1.0, 3.0])
-    >>> np.round(ff.optimization.solve_hierarchy([level]).x, 6)
-    array([0.75])
+        >>> level = ff.optimization.Level([[1.0], [1.0]], [0.0, 1.0], [0.0, 1.0], weights=[1.0, 3.0])
+        >>> np.round(ff.optimization.solve_hierarchy([level]).x, 6)
+        array([0.75])
     """
 
     A: np.ndarray
@@ -48,29 +44,21 @@ class Level(NamedTuple):
 class HierarchySolution(NamedTuple):
     """Solution of a hierarchy.
 
-    Attributes
-    ----------
-    x : (n,) array
-        Of least norm where the levels leave it free.
-    violations : tuple of (m,) array
-        For each level A x minus the nearest value inside of its limits, computed from x.
-    met : tuple of bool
-        For each level whether all its rows hold.
-    free : tuple of int
-        How many directions are left free below each level.
-    iterations : int
-        Rounds of the active set, or iterations of the programs of all levels.
-    held : (m,) array or None
-        For each row of all levels -1 if it is held at its lower limit, 1 at its upper one, 2 for an equality, 0 for others, for
-        `warm=`; None from other solvers.
+    Attributes:
+        x: (n,) array of least norm where the levels leave it free.
+        violations: tuple of (m,) array, for each level A x minus the nearest value inside of its limits, computed from x.
+        met: For each level whether all its rows hold.
+        free: How many directions are left free below each level.
+        iterations: Rounds of the active set, or iterations of the programs of all levels.
+        held: (m,) array or None, for each row of all levels -1 if it is held at its lower limit, 1 at its upper one, 2 for an
+            equality, 0 for others, for `warm=`; None from other solvers.
 
-    Examples
-    --------
-    x + y = 1 goes before x = 3 and y = 0, which then share the error:
+    Examples:
+        x + y = 1 goes before x = 3 and y = 0, which then share the error:
 
-    >>> h = ff.optimization.solve_hierarchy([([[1.0, 1.0]], [1.0], [1.0]), (np.eye(2), [3.0, 0.0], [3.0, 0.0])])
-    >>> np.round(h.x, 6), np.round(h.violations[1], 6), h.met, h.free
-    (array([ 2., -1.]), array([-1., -1.]), (True, False), (1, 0))
+        >>> h = ff.optimization.solve_hierarchy([([[1.0, 1.0]], [1.0], [1.0]), (np.eye(2), [3.0, 0.0], [3.0, 0.0])])
+        >>> np.round(h.x, 6), np.round(h.violations[1], 6), h.met, h.free
+        (array([ 2., -1.]), array([-1., -1.]), (True, False), (1, 0))
     """
 
     x: np.ndarray
@@ -97,45 +85,31 @@ def solve_hierarchy(
 ) -> HierarchySolution:
     """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
-    Parameters
-    ----------
-    levels : sequence of Level or tuple
-        Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.
-    warm : HierarchySolution, optional
-        The solution of a hierarchy of the same shape: its rows are held at first.
-    solver : str
-        "active-set": all levels at once by compiled code. A name that solve_qp takes: a program for each level by that solver.
-    tolerance : float
-        As in solve_qp; to 1e-10 of a row's terms in any case by the active set.
-
-    Returns
-    -------
-    HierarchySolution
-        Levels that cannot be met are no errors: see `met` and `violations`.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, limits that cross, numbers that are not finite and weights that are not positive.
-    SolverError
-        As solve_qp; data["level"] is the level.
-
-    Notes
-    -----
     Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014): level k minimises the weighted
     sum of squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows
-    that are violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are
-    eliminated by an orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
+    that are violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are eliminated
+    by an orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
 
-    Examples
-    --------
-    A contact, x + y + z = 1, goes before limits of 0.6, and these before a posture:
+    Args:
+        levels: Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.
+        warm: The solution of a hierarchy of the same shape: its rows are held at first.
+        solver: "active-set": all levels at once by compiled code. A name that solve_qp takes: a program for each level by that
+            solver.
+        tolerance: As in solve_qp; to 1e-10 of a row's terms in any case by the active set.
+    Returns: HierarchySolution. Levels that cannot be met are no errors: see `met` and `violations`.
 
-    >>> contact, limits = ([[1.0, 1.0, 1.0]], [1.0], [1.0]), (np.eye(3), np.full(3, -0.6), np.full(3, 0.6))
-    >>> posture = (np.eye(3), [2.0, 0.0, 0.0], [2.0, 0.0, 0.0])
-    >>> h = ff.optimization.solve_hierarchy([contact, limits, posture])
-    >>> np.round(h.x, 6), h.met
-    (array([0.6, 0.2, 0.2]), (True, True, False))
+    Raises:
+        InputError: For wrong shapes, limits that cross, numbers that are not finite and weights that are not positive.
+        SolverError: As solve_qp; data["level"] is the level.
+
+    Examples:
+        A contact, x + y + z = 1, goes before limits of 0.6, and these before a posture:
+
+        >>> contact, limits = ([[1.0, 1.0, 1.0]], [1.0], [1.0]), (np.eye(3), np.full(3, -0.6), np.full(3, 0.6))
+        >>> posture = (np.eye(3), [2.0, 0.0, 0.0], [2.0, 0.0, 0.0])
+        >>> h = ff.optimization.solve_hierarchy([contact, limits, posture])
+        >>> np.round(h.x, 6), h.met
+        (array([0.6, 0.2, 0.2]), (True, True, False))
     """
     if solver != ACTIVE_SET:
         check_solver(solver)
@@ -209,8 +183,7 @@ def _program(
 ) -> tuple[np.ndarray, int]:
     """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows, within the inequalities held so far.
 
-    Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x.
-    """
+    Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x."""
     r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
     if not (E.any() or soft):
         return np.zeros(r), 0

@@ -12,8 +12,7 @@ def polish(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> 
     """x and multipliers y corrected by the least step that makes limits with multipliers above `active` hold exactly.
 
     H dx + C^T dy = -(H x + g + C^T y),  C dx = limits - C x  of the rows C that hold; their number may be more than what is
-    independent, and H may be singular: then the shortest correction is taken.
-    """
+    independent, and H may be singular: then the shortest correction is taken."""
     C = p.rows()
     weight = np.abs(y) * np.abs(C).max(axis=1, initial=0.0)
     fixed = p.lower == p.upper

@@ -15,8 +15,7 @@ FLOAT = np.dtype(np.float64)
 class QuadraticProgram(NamedTuple):
     """min 1/2 x^T H x + g^T x so that lower <= (x; A x) <= upper.
 
-    H (n, n), g (n,), A (m, n). lower, upper (b + m,): limits of the first b variables (b is n or 0), then of the rows of A.
-    """
+    H (n, n), g (n,), A (m, n). lower, upper (b + m,): limits of the first b variables (b is n or 0), then of the rows of A."""
 
     H: np.ndarray
     g: np.ndarray

@@ -14,32 +14,20 @@ def nearest(
 ) -> Solution:
     """Point x nearest to another one within linear limits: |x - point| is least so that lower <= A x <= upper.
 
-    Parameters
-    ----------
-    point : (n,) array
-    A : (m, n) array
-    lower, upper : (m,) array
-        Infinite where there is no limit.
-    solver, warm
-        As in solve_qp.
+    Args:
+        point: (n,) array.
+        A: (m, n) array.
+        lower, upper: (m,) array; infinite where there is no limit.
+        solver, warm: As in solve_qp.
+    Returns: Solution. Its `value` is that of 1/2 x^T x - point^T x.
+    Raises: InfeasibleError where the limits leave no x; others as solve_qp.
 
-    Returns
-    -------
-    Solution
-        Its `value` is that of 1/2 x^T x - point^T x.
+    Examples:
+        The point of the plane x + y + z = 3 nearest to (3, 3, 0):
 
-    Raises
-    ------
-    InfeasibleError
-        Where the limits leave no x; others as solve_qp.
-
-    Examples
-    --------
-    The point of the plane x + y + z = 3 nearest to (3, 3, 0):
-
-    >>> s = ff.optimization.nearest([3.0, 3.0, 0.0], [[1.0, 1.0, 1.0]], [3.0], [3.0])
-    >>> np.round(s.x, 6)
-    array([ 2.,  2., -1.])
+        >>> s = ff.optimization.nearest([3.0, 3.0, 0.0], [[1.0, 1.0, 1.0]], [3.0], [3.0])
+        >>> np.round(s.x, 6)
+        array([ 2.,  2., -1.])
     """
     wish = np.asarray(point, dtype=float)
     return solve_qp(np.eye(len(wish)), -wish, A, lower, upper, solver=solver, warm=warm)

@@ -34,56 +34,35 @@ def solve_qp(
 ) -> Solution:  # fmt: skip
     """Minimum x of 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
 
-    Parameters
-    ----------
-    H : (n, n) array
-        Symmetric positive semidefinite.
-    g : (n,) array
-    A : (m, n) array, optional
-    lower, upper : (m,) array, optional
-        Limits of the rows: equal for equalities, infinite where there is none.
-    x_lower, x_upper : (n,) array, optional
-        Bounds of x, likewise.
-    solver : str, optional
-        "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
-    warm : Solution, optional
-        Of a problem of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does not
-        depend on it.
-    tolerance : float, optional
-        Largest relative residual (Residuals), between 1e-14 and 0.1.
-    iterations : int, optional
-        Limit for the solver: daqp, osqp, proxqp and piqp.
-    seconds : float, optional
-        Limit for the solver, s: daqp and osqp.
-    feasible : (n,) array, optional
-        A point within all limits. Where the solver fails, a primal active-set method goes down from there: it takes programs in
-        which many limits hold at once and depend on each other. Solution.solver is then "active set".
+    Args:
+        H: (n, n) array, symmetric positive semidefinite.
+        g: (n,) array.
+        A: (m, n) array.
+        lower, upper: (m,) array, limits of the rows: equal for equalities, infinite where there is none.
+        x_lower, x_upper: (n,) array, bounds of x, likewise.
+        solver: "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
+        warm: Of a problem of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does
+            not depend on it.
+        tolerance: Largest relative residual (Residuals), between 1e-14 and 0.1.
+        iterations: Limit for the solver: daqp, osqp, proxqp and piqp.
+        seconds: Limit for the solver, s: daqp and osqp.
+        feasible: (n,) array, a point within all limits. Where the solver fails, a primal active-set method goes down from there: it
+            takes programs in which many limits hold at once and depend on each other. Solution.solver is then "active set".
 
-    Returns
-    -------
-    Solution
+    Raises:
+        InfeasibleError, UnboundedError: For a program without an answer; both are proven.
+        NotConvergedError: Where the solver stops at its limit.
+        NumericalError: Where nothing is proven and the solver's answer does not keep the tolerance.
+        MissingSolverError: For a solver that is not installed.
+        InputError: For wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite, and limits that
+            the solver does not know.
 
-    Raises
-    ------
-    InfeasibleError, UnboundedError
-        For a program without an answer; both are proven.
-    NotConvergedError
-        Where the solver stops at its limit.
-    NumericalError
-        Where nothing is proven and the solver's answer does not keep the tolerance.
-    MissingSolverError
-        For a solver that is not installed.
-    InputError
-        For wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite, and limits that the solver
-        does not know.
+    Examples:
+        Without bounds the minimum is at (3, 0.5); the multiplier of the active bound is the negative slope there:
 
-    Examples
-    --------
-    Without bounds the minimum is at (3, 0.5); the multiplier of the active bound is the negative slope there:
-
-    >>> s = ff.optimization.solve_qp(np.eye(2), [-3.0, -0.5], x_upper=[1.0, 1.0])
-    >>> np.round(s.x, 6), np.round(s.bound_multipliers, 6), s.active
-    (array([1. , 0.5]), array([2., 0.]), array([1, 0]))
+        >>> s = ff.optimization.solve_qp(np.eye(2), [-3.0, -0.5], x_upper=[1.0, 1.0])
+        >>> np.round(s.x, 6), np.round(s.bound_multipliers, 6), s.active
+        (array([1. , 0.5]), array([2., 0.]), array([1, 0]))
     """
     p = quadratic_program(H, g, A, lower, upper, x_lower, x_upper)
     number("tolerance", tolerance, 1e-14, 0.1)
@@ -205,15 +184,11 @@ def check_solver(solver: str) -> None:
 def solvers() -> tuple[str, ...]:
     """Names of the solvers that are installed, daqp first.
 
-    Returns
-    -------
-    tuple of str
-        For `solver=` of solve_qp.
+    Returns: tuple of str for `solver=` of solve_qp.
 
-    Examples
-    --------
-    >>> ff.optimization.solvers()[0]
-    'daqp'
+    Examples:
+        >>> ff.optimization.solvers()[0]
+        'daqp'
     """
     from freeflyer.optimization import qpsolvers_solver
 

@@ -18,8 +18,8 @@ def _sizes(variables: int, limits: int, rows: int) -> Sizes:
 
 
 def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list[float] | None:
-    """Sums (5,) of x (n,) and its multipliers y (b + m,): see kernels/optimization/residuals.py. None where numbers are not
-    finite or limits cross."""
+    """Sums (5,) of x (n,) and its multipliers y (b + m,): see kernels/optimization/residuals.py. None where numbers are not finite
+    or limits cross."""
     H, g, A, lower, upper = p
     sums = call(PROGRAM_RESIDUALS, _sizes(len(g), len(upper), len(A)), g, H.ravel(), A.ravel(), lower, upper, x, y)
     return None if sums is None else sums[0].tolist()

@@ -13,33 +13,27 @@ from freeflyer.tolerances import SMALL_EQUATION_RATIO
 class Residuals(NamedTuple):
     """Relative residuals of the conditions of optimality (Karush, Kuhn and Tucker), the largest of each kind.
 
-    Attributes
-    ----------
-    primal : float
-        By how much a limit is exceeded, over the size of the row's terms, or over a row's largest entry where x is that small.
-    dual : float
-        Of stationarity, over the size of its terms.
-    complementarity : float
-        For a multiplier that is not zero, the distance from its limit or what stationarity would miss without the multiplier,
-        whichever is less.
-
-    Notes
-    -----
     lower <= C x <= upper,   H x + g + C^T y = 0,   y_i > 0 only at the upper limit of row i, y_i < 0 only at the lower one
 
     with C the rows of the bounds and of A. They are sufficient, for the program is convex. Each residual is compared with the size
     of the terms that it is the sum of, entry by entry: then it is a backward error, and the answer is exact for data that differ by
     so much, whatever the units of the variables and rows are (Oettli and Prager, Numerische Mathematik 6, 1964).
 
-    Examples
-    --------
-    A badly scaled program without limits: where the solver ends, stationarity misses the whole slope.
+    Attributes:
+        primal: By how much a limit is exceeded, over the size of the row's terms, or over a row's largest entry where x is that
+            small.
+        dual: Of stationarity, over the size of its terms.
+        complementarity: For a multiplier that is not zero, the distance from its limit or what stationarity would miss without the
+            multiplier, whichever is less.
 
-    >>> try:
-    ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0])
-    ... except ff.optimization.NumericalError as error:
-    ...     print([round(x, 3) for x in error.data["residuals"]])
-    [0.0, 1.0, 0.0]
+    Examples:
+        A badly scaled program without limits: where the solver ends, stationarity misses the whole slope.
+
+        >>> try:
+        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0])
+        ... except ff.optimization.NumericalError as error:
+        ...     print([round(x, 3) for x in error.data["residuals"]])
+        [0.0, 1.0, 0.0]
     """
 
     primal: float

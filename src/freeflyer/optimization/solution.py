@@ -10,30 +10,21 @@ import numpy as np
 class Solution(NamedTuple):
     """Minimum of a quadratic program, checked.
 
-    Attributes
-    ----------
-    x : (n,) array
-    value : float
-        1/2 x^T H x + g^T x.
-    dual : (b + m,) array
-        Multipliers of the bounds (b is n or 0), then of the rows, positive where an upper limit holds x, negative where a lower one
-        does: H x + g + A^T multipliers + bound_multipliers = 0.
-    rows : int
-        m.
-    accuracy : float
-        Largest relative residual, at most the tolerance.
-    iterations : int
-        Of the solver.
-    polished : bool
-        Whether it was solved again with its active limits as equalities.
-    solver : str
+    Attributes:
+        x: (n,) array.
+        value: 1/2 x^T H x + g^T x.
+        dual: (b + m,) array; multipliers of the bounds (b is n or 0), then of the rows, positive where an upper limit holds x,
+            negative where a lower one does: H x + g + A^T multipliers + bound_multipliers = 0.
+        rows: int, m.
+        accuracy: Largest relative residual, at most the tolerance.
+        iterations: Of the solver.
+        polished: Whether it was solved again with its active limits as equalities.
 
-    Examples
-    --------
-    >>> H, g, A = np.diag([1.0, 2.0]), np.array([-3.0, 1.0]), np.array([[1.0, 1.0]])
-    >>> s = ff.optimization.solve_qp(H, g, A, [1.0], [1.0])
-    >>> np.round(s.x, 6), np.round(s.multipliers, 6), bool(np.allclose(H @ s.x + g + A.T @ s.multipliers, 0.0))
-    (array([ 2., -1.]), array([1.]), True)
+    Examples:
+        >>> H, g, A = np.diag([1.0, 2.0]), np.array([-3.0, 1.0]), np.array([[1.0, 1.0]])
+        >>> s = ff.optimization.solve_qp(H, g, A, [1.0], [1.0])
+        >>> np.round(s.x, 6), np.round(s.multipliers, 6), bool(np.allclose(H @ s.x + g + A.T @ s.multipliers, 0.0))
+        (array([ 2., -1.]), array([1.]), True)
     """
 
     x: np.ndarray

@@ -26,50 +26,31 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
                 width: float = 9.6) -> Any:  # fmt: skip
     """Figure of a control run; a panel for each kind of data that is given, over one time axis, and the soles beside.
 
-    Parameters
-    ----------
-    time : (T,) array
-        s.
-    errors : mapping, optional
-        Errors (T,) or (T, m) by name of the task, m or rad; of several rows the norm is drawn, on a logarithmic axis.
-    forces : mapping, optional
-        Forces (T, 3) or wrenches (T, 6) by name of the foot, N, in the axes of the contact, whose z is the normal
-        (`Run.wrenches`): the third component is drawn.
-    torques : mapping, optional
-        Torques (T,) by name of the joint, N m; drawn as shares of their limits.
-    torque_limits : mapping, optional
-        A positive number, or (lower, upper), for each joint of `torques`, N m.
-    solve_times : (T,) array, optional
-        s; drawn in ms.
-    period : float, optional
-        Of the controller, s: the limit of solve times.
-    pressure : mapping, optional
-        Centres of pressure (T, 2) by name of the foot, m, in the sole's frame, x forward and y left; NaN where it does not press.
-    soles : mapping, optional
-        Corners (k, 2) of the sole of each foot of `pressure`, m, in order around it.
-    width : float, optional
-        Of the figure, inches.
+    Args:
+        time: (T,) array, s.
+        errors: Errors (T,) or (T, m) by name of the task, m or rad; of several rows the norm is drawn, on a logarithmic axis.
+        forces: Forces (T, 3) or wrenches (T, 6) by name of the foot, N, in the axes of the contact, whose z is the normal
+            (`Run.wrenches`): the third component is drawn.
+        torques: Torques (T,) by name of the joint, N m; drawn as shares of their limits.
+        torque_limits: A positive number, or (lower, upper), for each joint of `torques`, N m.
+        solve_times: (T,) array, s; drawn in ms.
+        period: Of the controller, s: the limit of solve times.
+        pressure: Centres of pressure (T, 2) by name of the foot, m, in the sole's frame, x forward and y left; NaN where it does
+            not press.
+        soles: Corners (k, 2) of the sole of each foot of `pressure`, m, in order around it.
+        width: Of the figure, inches.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display; freeflyer.plots.files.save_png writes it.
+    Raises:
+        InputError: For nothing to draw, other shapes, and limits that are not positive.
+        UnknownNameError: For joints without limits and feet without soles.
 
-    Raises
-    ------
-    InputError
-        For nothing to draw, other shapes, and limits that are not positive.
-    UnknownNameError
-        For joints without limits and feet without soles.
-
-    Examples
-    --------
-    >>> from freeflyer.plots.control_run import control_run
-    >>> t = np.linspace(0.0, 1.0, 50)
-    >>> knee = {"torques": {"knee": 80.0 * np.sin(t)}, "torque_limits": {"knee": 200.0}}
-    >>> figure = control_run(t, errors={"center of mass": 1e-3 * np.exp(-t)}, **knee)
-    >>> [axes.get_ylabel() for axes in figure.axes]
-    ['error (m, rad)', 'torque / limit']
+    Examples:
+        >>> from freeflyer.plots.control_run import control_run
+        >>> t = np.linspace(0.0, 1.0, 50)
+        >>> knee = {"torques": {"knee": 80.0 * np.sin(t)}, "torque_limits": {"knee": 200.0}}
+        >>> figure = control_run(t, errors={"center of mass": 1e-3 * np.exp(-t)}, **knee)
+        >>> [axes.get_ylabel() for axes in figure.axes]
+        ['error (m, rad)', 'torque / limit']
     """
     t = real_array("time", time)
     if t.ndim != 1 or not len(t):

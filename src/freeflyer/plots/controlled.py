@@ -28,23 +28,14 @@ SHOWN = 10  # joints whose torques are drawn: those nearest to their limits
 def run_figure(result: ControlRun, width: float = 9.6) -> Any:
     """Figure of a control run: errors of tasks, contact forces, torques, solve times, and centres of pressure in the soles.
 
-    Parameters
-    ----------
-    result : ControlRun
-    width : float, optional
-        Inches.
+    Args:
+        width: float, inches.
 
-    Returns
-    -------
-    Figure
-        matplotlib's; freeflyer.plots.files.save_png writes it.
-
-    Examples
-    --------
-    >>> from freeflyer.plots.controlled import run_figure
-    >>> figure = run_figure(ff.control.run("squat", "humanoid", duration=0.05))
-    >>> len(figure.axes)
-    6
+    Examples:
+        >>> from freeflyer.plots.controlled import run_figure
+        >>> figure = run_figure(ff.control.run("squat", "humanoid", duration=0.05))
+        >>> len(figure.axes)
+        6
     """
     run, model = result.run, result.stance.model
     weight = model.mass * float(np.linalg.norm(model.gravity))
@@ -69,23 +60,14 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
 def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
     """Film strip of a control run, in the middle of its phases of support; see freeflyer.plots.film.film_strip.
 
-    Parameters
-    ----------
-    result : ControlRun
-    count : int, optional
-        Postures, at most: of a robot that steps, its first and last ones, and one in the middle of each phase of support.
-    width : float, optional
-        Inches.
+    Args:
+        count: Postures, at most: of a robot that steps, its first and last ones, and one in the middle of each phase of support.
+        width: float, inches.
 
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from freeflyer.plots.controlled import run_strip
-    >>> len(run_strip(ff.control.run("squat", "humanoid", duration=0.05), count=2).axes)
-    1
+    Examples:
+        >>> from freeflyer.plots.controlled import run_strip
+        >>> len(run_strip(ff.control.run("squat", "humanoid", duration=0.05), count=2).axes)
+        1
     """
     run, stance = result.run, result.stance
     return film_strip(stance.model, run, times=strip_times(run, stance.model, stance.feet, count), feet=stance.feet, width=width)
@@ -95,8 +77,7 @@ def strip_times(run: Run, model: Model, feet: Sequence[Contact], count: int) -> 
     """Times (k,) of a run to draw, s: evenly spread where the feet that bear weight stay the same.
 
     Else the first, the middles of the phases of support between the first and the last one, and the end; of too many phases those
-    in the middle of the run, one after the other. The first is where a simulator's contacts have settled.
-    """
+    in the middle of the run, one after the other. The first is where a simulator's contacts have settled."""
     first, last = min(run.t[0] + SETTLED, run.t[-1]), run.t[-1]
     least = LOADED * model.mass * float(np.linalg.norm(model.gravity))
     normal = normal_forces(model, run.q, run.forces, feet)

@@ -34,26 +34,16 @@ def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]
 def mass_distribution(result: Overview) -> Any:
     """Bars of the links' masses in tree order, kg.
 
-    Parameters
-    ----------
-    result : Overview
-        Of freeflyer.analysis.overview.
-
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Notes
-    -----
     Of more than 30 links with mass the lightest are only counted.
 
-    Examples
-    --------
-    >>> from freeflyer.plots import figures
-    >>> figure = figures.mass_distribution(ff.analysis.overview(ff.robots.chain(3)))
-    >>> figure.axes[0].get_xlabel()
-    'mass (kg)'
+    Args:
+        result: Of freeflyer.analysis.overview.
+
+    Examples:
+        >>> from freeflyer.plots import figures
+        >>> figure = figures.mass_distribution(ff.analysis.overview(ff.robots.chain(3)))
+        >>> figure.axes[0].get_xlabel()
+        'mass (kg)'
     """
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
@@ -82,22 +72,14 @@ def label(name: object, longest: int) -> str:
 def mass_matrix(result: Matrices) -> Any:
     """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty.
 
-    Parameters
-    ----------
-    result : Matrices
-        Of freeflyer.analysis.matrices.
+    Args:
+        result: Of freeflyer.analysis.matrices.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import figures
-    >>> figure = figures.mass_matrix(ff.analysis.matrices(ff.robots.chain(3)))
-    >>> figure.axes[0].images[0].get_array().shape
-    (3, 3)
+    Examples:
+        >>> from freeflyer.plots import figures
+        >>> figure = figures.mass_matrix(ff.analysis.matrices(ff.robots.chain(3)))
+        >>> figure.axes[0].images[0].get_array().shape
+        (3, 3)
     """
     names = _tick_names(result.coordinates)
     figure, axes = new_figure(6.4, 5.0)
@@ -111,22 +93,14 @@ def mass_matrix(result: Matrices) -> Any:
 def momentum_matrix(result: Matrices) -> Any:
     """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix.
 
-    Parameters
-    ----------
-    result : Matrices
-        Of freeflyer.analysis.matrices.
+    Args:
+        result: Of freeflyer.analysis.matrices.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import figures
-    >>> figure = figures.momentum_matrix(ff.analysis.matrices(ff.robots.chain(3)))
-    >>> [x.get_text() for x in figure.axes[0].get_yticklabels()]
-    ['px', 'py', 'pz', 'Lx', 'Ly', 'Lz']
+    Examples:
+        >>> from freeflyer.plots import figures
+        >>> figure = figures.momentum_matrix(ff.analysis.matrices(ff.robots.chain(3)))
+        >>> [x.get_text() for x in figure.axes[0].get_yticklabels()]
+        ['px', 'py', 'pz', 'Lx', 'Ly', 'Lz']
     """
     figure, axes = new_figure(6.4, 1.9)
     _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
@@ -159,22 +133,14 @@ def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
 def conditioning(result: Conditioning) -> Any:
     """Histogram of the condition number of M over random postures, as it stands and with units taken out.
 
-    Parameters
-    ----------
-    result : Conditioning
-        Of freeflyer.analysis.conditioning.
+    Args:
+        result: Of freeflyer.analysis.conditioning.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import figures
-    >>> figure = figures.conditioning(ff.analysis.conditioning(ff.robots.chain(3), count=32))
-    >>> figure.axes[0].get_ylabel()
-    'postures of 32'
+    Examples:
+        >>> from freeflyer.plots import figures
+        >>> figure = figures.conditioning(ff.analysis.conditioning(ff.robots.chain(3), count=32))
+        >>> figure.axes[0].get_ylabel()
+        'postures of 32'
     """
     figure, axes = new_figure(6.4, 2.6)
     for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
@@ -195,22 +161,14 @@ def conditioning(result: Conditioning) -> Any:
 def energy_drift(result: FallStudy) -> Any:
     """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4.
 
-    Parameters
-    ----------
-    result : FallStudy
-        Of freeflyer.analysis.free_fall.
+    Args:
+        result: Of freeflyer.analysis.free_fall.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import figures
-    >>> figure = figures.energy_drift(ff.analysis.free_fall(ff.robots.chain(2)))
-    >>> [axes.get_xlabel() for axes in figure.axes]
-    ['time (s)', 'step (ms)']
+    Examples:
+        >>> from freeflyer.plots import figures
+        >>> figure = figures.energy_drift(ff.analysis.free_fall(ff.robots.chain(2)))
+        >>> [axes.get_xlabel() for axes in figure.axes]
+        ['time (s)', 'step (ms)']
     """
     figure, (left, right) = new_figure(6.4, 2.9, columns=2)
     floor = 1e-17

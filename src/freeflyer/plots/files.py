@@ -23,31 +23,18 @@ def save_png(figure: Any, path: Path) -> Path:
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
     """PNG and SVG file of a figure, on white.
 
-    Parameters
-    ----------
-    folder : Path
-    name : str
-        Of the files, without ending.
-    draw : callable
-        draw(), a matplotlib figure; called with the settings of freeflyer.plots.style.
+    Args:
+        name: Of the files, without ending.
+        draw: draw(), a matplotlib figure; called with the settings of freeflyer.plots.style.
+    Returns: (Path, Path) of the PNG and the SVG file.
+    Raises: FileError where a file cannot be written.
 
-    Returns
-    -------
-    (Path, Path)
-        Of the PNG and the SVG file.
-
-    Raises
-    ------
-    FileError
-        Where a file cannot be written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from freeflyer.plots import figures, files
-    >>> facts = ff.analysis.overview(ff.robots.chain(3))
-    >>> [path.name for path in files.save(Path("."), "masses", lambda: figures.mass_distribution(facts))]
-    ['masses.png', 'masses.svg']
+    Examples:
+        >>> from pathlib import Path
+        >>> from freeflyer.plots import figures, files
+        >>> facts = ff.analysis.overview(ff.robots.chain(3))
+        >>> [path.name for path in files.save(Path("."), "masses", lambda: figures.mass_distribution(facts))]
+        ['masses.png', 'masses.svg']
     """
     paths = (folder / f"{name}.png", folder / f"{name}.svg")
     with style(WHITE | {"svg.hashsalt": name}):

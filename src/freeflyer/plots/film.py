@@ -32,50 +32,29 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
                overlaid: bool = False, view: View | None = None, width: float = 10.0) -> Any:  # fmt: skip
     """Postures of a run with the forces of the ground, the centre of mass and its place above the floor.
 
-    Parameters
-    ----------
-    model : Model
-        That of the run, a tree or a closed robot.
-    run : Run
-        Of one robot, with the floor at height 0.
-    count : int, optional
-        Postures, evenly spread over the run.
-    times : (k,) array, optional
-        Of the postures, s, in place of `count`; the samples next to them are drawn.
-    feet : sequence of Contact, optional
-        Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, else the frames of
-        these names, as points.
-    overlaid : bool, optional
-        Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
-    view : View, optional
-        Orthographic, so that equal lengths look equal wherever they are; by default from the right side, a little from the front
-        and above.
-    width : float, optional
-        Of the figure, inches; less where it would be higher than about 5.
-
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display; freeflyer.plots.files.save_png writes it.
-
-    Raises
-    ------
-    InputError
-        For the run of another robot, runs of batches, and bad numbers.
-
-    Notes
-    -----
     Arrows begin at the centre of pressure of their foot and are as long as the force is large, whatever its direction; a foot that
     bears less than 1 % of the weight has none. Lines on the floor are 0.25 m apart and stay with the world.
 
-    Examples
-    --------
-    >>> from freeflyer.plots.film import film_strip
-    >>> model = ff.robots.quadruped()
-    >>> q = ff.robots.standing_posture(model)
-    >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), dt=1e-2, duration=0.1)
-    >>> film_strip(model, run, count=3).axes[0].get_aspect()
-    1.0
+    Args:
+        model: That of the run, a tree or a closed robot.
+        run: Of one robot, with the floor at height 0.
+        count: Postures, evenly spread over the run.
+        times: (k,) array of the postures, s, in place of `count`; the samples next to them are drawn.
+        feet: Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, else the frames
+            of these names, as points.
+        overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
+        view: Orthographic, so that equal lengths look equal wherever they are; by default from the right side, a little from the
+            front and above.
+        width: Of the figure, inches; less where it would be higher than about 5.
+    Raises: InputError for the run of another robot, runs of batches, and bad numbers.
+
+    Examples:
+        >>> from freeflyer.plots.film import film_strip
+        >>> model = ff.robots.quadruped()
+        >>> q = ff.robots.standing_posture(model)
+        >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), dt=1e-2, duration=0.1)
+        >>> film_strip(model, run, count=3).axes[0].get_aspect()
+        1.0
     """
     eye = View() if view is None else view
     shown = postures(model, run, count, times, feet, eye)

@@ -42,8 +42,7 @@ class Force(NamedTuple):
 class Posture(NamedTuple):
     """One sample on the page, m: links from far to near, soles (m, 2), forces, the centre of mass and its place on the floor.
 
-    place (3,): the middle of the feet on the floor, in the world. height: of the robot, m.
-    """
+    place (3,): the middle of the feet on the floor, in the world. height: of the robot, m."""
 
     t: float
     links: list[Outline]

@@ -20,23 +20,15 @@ TURN = (180.0 / np.pi, "deg")
 def transmissions(result: Linkages) -> Any:
     """A panel for each motor: the joints that move most over its stroke, the other motors at rest.
 
-    Parameters
-    ----------
-    result : Linkages
-        Of freeflyer.analysis.linkages.
+    Args:
+        result: Of freeflyer.analysis.linkages.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import linkage
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-    >>> figure = linkage.transmissions(ff.analysis.linkages(leg, samples=9))
-    >>> figure.axes[3].get_xlabel()
-    'left_length_motor (mm)'
+    Examples:
+        >>> from freeflyer.plots import linkage
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> figure = linkage.transmissions(ff.analysis.linkages(leg, samples=9))
+        >>> figure.axes[3].get_xlabel()
+        'left_length_motor (mm)'
     """
     n = len(result.transmissions)
     columns = min(COLUMNS, max(n, 1))
@@ -69,22 +61,14 @@ def _draw(axes: Any, t: Transmission) -> None:
 def nearness(result: Linkages) -> Any:
     """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near.
 
-    Parameters
-    ----------
-    result : Linkages
-        Of freeflyer.analysis.linkages.
+    Args:
+        result: Of freeflyer.analysis.linkages.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots import linkage
-    >>> figure = linkage.nearness(ff.analysis.linkages(ff.robots.kangaroo_like(), samples=2))
-    >>> len(figure.axes[0].patches)
-    8
+    Examples:
+        >>> from freeflyer.plots import linkage
+        >>> figure = linkage.nearness(ff.analysis.linkages(ff.robots.kangaroo_like(), samples=2))
+        >>> len(figure.axes[0].patches)
+        8
     """
     from freeflyer.plots.figures import new_figure
 

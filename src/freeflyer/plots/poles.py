@@ -1,5 +1,5 @@
-"""Poles in the complex plane: angles as they are, so that damping shows, distances linear or logarithmic, coinciding poles
-counted."""
+"""Poles in the complex plane: angles as they are, so that damping shows, distances linear or logarithmic, coinciding poles counted.
+"""
 
 from __future__ import annotations
 
@@ -61,29 +61,19 @@ def radius_of(sizes: np.ndarray) -> Radius:
 def poles(result: LinearStudy) -> Any:
     """Open poles, and those under the regulator, on equal axes with rings of equal size and rays of equal damping.
 
-    Parameters
-    ----------
-    result : LinearStudy
-        Of freeflyer.analysis.linearization.study.
-
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Notes
-    -----
     Poles that lie together are counted. Angles are those of the complex plane; distances from zero are logarithmic where poles
     differ by more than a factor of 12, and poles at zero then stand in the middle.
 
-    Examples
-    --------
-    >>> from freeflyer.plots.poles import poles
-    >>> from freeflyer.analysis.linearization.study import study
-    >>> model = ff.robots.chain(2)
-    >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
-    >>> figure.axes[0].get_aspect()
-    1.0
+    Args:
+        result: Of freeflyer.analysis.linearization.study.
+
+    Examples:
+        >>> from freeflyer.plots.poles import poles
+        >>> from freeflyer.analysis.linearization.study import study
+        >>> model = ff.robots.chain(2)
+        >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
+        >>> figure.axes[0].get_aspect()
+        1.0
     """
     sets = [(result.poles, "x", ORANGE, f"{label(result.robot, 40)} left alone")]
     if len(result.closed):

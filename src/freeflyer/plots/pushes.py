@@ -20,31 +20,16 @@ if TYPE_CHECKING:
 def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: ArrayLike = (), fell: ArrayLike = ()) -> Any:
     """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
 
-    Parameters
-    ----------
-    mass : float
-        Of the robot, kg.
-    boundary : PushBoundary, optional
-    impulses : (n, 2) array, optional
-        N s.
-    fell : (n,) array of bool, optional
-        Which of them were lost.
+    Args:
+        mass: Of the robot, kg.
+        impulses: (n, 2) array, N s.
+        fell: (n,) array of bool; which of them were lost.
+    Raises: InputError for nothing to draw, and other shapes.
 
-    Returns
-    -------
-    Figure
-        matplotlib's.
-
-    Raises
-    ------
-    InputError
-        For nothing to draw, and other shapes.
-
-    Examples
-    --------
-    >>> from freeflyer.plots.pushes import push_figure
-    >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
-    'forward (N s)'
+    Examples:
+        >>> from freeflyer.plots.pushes import push_figure
+        >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
+        'forward (N s)'
     """
     given, lost = finite_array("impulses", impulses).reshape(-1, 2), np.asarray(fell, bool)
     if lost.shape != (len(given),):

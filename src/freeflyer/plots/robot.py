@@ -24,26 +24,17 @@ LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
 def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
-    Parameters
-    ----------
-    bodies : sequence of Body
-        Of freeflyer.plots.skeleton.bodies.
-    groups : mapping, optional
-        Names of links by the name of their group, in whose colour they are drawn.
+    Args:
+        bodies: Of freeflyer.plots.skeleton.bodies.
+        groups: Names of links by the name of their group, in whose colour they are drawn.
 
-    Returns
-    -------
-    Figure
-        matplotlib's, drawn without a display.
-
-    Examples
-    --------
-    >>> from freeflyer.plots.robot import robot
-    >>> from freeflyer.plots.skeleton import bodies
-    >>> model = ff.robots.humanoid(33)
-    >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
-    >>> [axes.get_title() for axes in figure.axes]
-    ['from the front', 'from its right', 'from above', 'from the front right']
+    Examples:
+        >>> from freeflyer.plots.robot import robot
+        >>> from freeflyer.plots.skeleton import bodies
+        >>> model = ff.robots.humanoid(33)
+        >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
+        >>> [axes.get_title() for axes in figure.axes]
+        ['from the front', 'from its right', 'from above', 'from the front right']
     """
     from matplotlib.patches import Patch
 

@@ -10,18 +10,14 @@ import numpy as np
 class View(NamedTuple):
     """Orthographic view from a direction.
 
-    Attributes
-    ----------
-    azimuth : float
-        Of the eye, degrees from the world's x to its y: at -90 x goes to the right, at 0 y does.
-    elevation : float
-        Of the eye above the horizon, degrees.
+    Attributes:
+        azimuth: Of the eye, degrees from the world's x to its y: at -90 x goes to the right, at 0 y does.
+        elevation: Of the eye above the horizon, degrees.
 
-    Examples
-    --------
-    >>> from freeflyer.plots.view import View
-    >>> View(azimuth=-90.0, elevation=0.0).project(np.array([1.0, 2.0, 3.0])).round(9)
-    array([1., 3.])
+    Examples:
+        >>> from freeflyer.plots.view import View
+        >>> View(azimuth=-90.0, elevation=0.0).project(np.array([1.0, 2.0, 3.0])).round(9)
+        array([1., 3.])
     """
 
     azimuth: float = -65.0

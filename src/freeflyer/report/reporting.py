@@ -37,44 +37,29 @@ EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 class Report:
     """Results of a report on one robot; a part that this robot does not allow is None, for the reason in `omitted`.
 
-    Attributes
-    ----------
-    robot : str
-        The model's name.
-    version : str
-        Of freeflyer.
-    created : str
-        Date and time, UTC.
-    machine : Machine
-        Processor, system and versions of packages.
-    overview : Overview
-        Sizes, masses, links, joints and loops.
-    check : Check
-        Findings and identities, of freeflyer.analysis.checks.
-    matrices : Matrices or None
-        The mass matrix and the centroidal momentum matrix at a random posture near neutral.
-    conditioning : Conditioning or None
-        Condition numbers of the mass matrix over random postures.
-    fall : FallStudy or None
-        The energy in free fall by five step sizes.
-    timings : RobotTimings or None
-        Times of the functions, us.
-    linkages : Linkages or None
-        Of a robot whose loops close: sub-mechanisms, strokes, what the motors move.
-    bodies : tuple of Body
-        Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than 1000
-        links.
-    omitted : dict
-        The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
+    Attributes:
+        robot: The model's name.
+        version: Of freeflyer.
+        created: Date and time, UTC.
+        machine: Processor, system and versions of packages.
+        overview: Sizes, masses, links, joints and loops.
+        check: Findings and identities, of freeflyer.analysis.checks.
+        matrices: The mass matrix and the centroidal momentum matrix at a random posture near neutral.
+        conditioning: Condition numbers of the mass matrix over random postures.
+        fall: The energy in free fall by five step sizes.
+        timings: Times of the functions, us.
+        linkages: Of a robot whose loops close: sub-mechanisms, strokes, what the motors move.
+        bodies: Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than
+            1000 links.
+        omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
 
-    Examples
-    --------
-    All parts are there, and all laws hold:
+    Examples:
+        All parts are there, and all laws hold:
 
-    >>> from freeflyer.analysis.timing.runner import Effort
-    >>> result = ff.report.report(ff.robots.chain(2), effort=Effort(batch=8, blocks=3, block_seconds=1e-4))
-    >>> result.robot, all(x.holds for x in result.check.identities), result.omitted
-    ('chain_2', True, {})
+        >>> from freeflyer.analysis.timing.runner import Effort
+        >>> result = ff.report.report(ff.robots.chain(2), effort=Effort(batch=8, blocks=3, block_seconds=1e-4))
+        >>> result.robot, all(x.holds for x in result.check.identities), result.omitted
+        ('chain_2', True, {})
     """
 
     robot: str
@@ -98,33 +83,20 @@ def report(
 ) -> Report:
     """Results of a report on one robot: facts, checks, matrices, conditioning, a free fall, timings.
 
-    Parameters
-    ----------
-    model : Model
-    seed : int, optional
-        Of the random states and postures.
-    effort : Effort, optional
-        Effort of the timings (freeflyer.analysis.timing.runner): states in a batch, blocks of calls, s in a block, threads.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
-
-    Returns
-    -------
-    Report
-        For write_report.
-
-    Notes
-    -----
     Loops are closed, if they can be; timings are of the tree and, apart, of the closed robot. Conditioning is over 256 postures,
     fewer for hundreds of joints.
 
-    Examples
-    --------
-    A robot without joints allows facts and checks only:
+    Args:
+        seed: Of the random states and postures.
+        effort: Effort of the timings (freeflyer.analysis.timing.runner): states in a batch, blocks of calls, s in a block, threads.
+    Returns: Report for write_report.
 
-    >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
-    >>> result.overview.total_mass, result.omitted["free fall"]
-    (2.0, 'the robot has no moving joint')
+    Examples:
+        A robot without joints allows facts and checks only:
+
+        >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
+        >>> result.overview.total_mass, result.omitted["free fall"]
+        (2.0, 'the robot has no moving joint')
     """
     omitted: dict[str, str] = {}
     tree, (model, _) = model.tree, with_loops_closed(model)

@@ -15,29 +15,17 @@ from freeflyer.report.reporting import Report
 def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
     """Report as one self-contained HTML page, written to a file.
 
-    Parameters
-    ----------
-    result : Report
-    path : path
-    force : bool, optional
-        Whether a file that is neither empty nor a page of this function may be replaced.
+    Args:
+        path: path.
+        force: Whether a file that is neither empty nor a page of this function may be replaced.
+    Returns: Path of the file.
+    Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
 
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Raises
-    ------
-    FileError
-        For a file of another kind without `force`, a folder, and a file that cannot be written.
-
-    Examples
-    --------
-    >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
-    >>> path = ff.report.write_report(result, "chain.html")
-    >>> path.name, "<title>chain_3 - freeflyer report</title>" in path.read_text()
-    ('chain.html', True)
+    Examples:
+        >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
+        >>> path = ff.report.write_report(result, "chain.html")
+        >>> path.name, "<title>chain_3 - freeflyer report</title>" in path.read_text()
+        ('chain.html', True)
     """
     path = Path(path)
     refuse_to_replace(path, force)

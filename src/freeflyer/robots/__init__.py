@@ -34,15 +34,10 @@ _MAKERS: dict[str, Callable[..., Model]] = {
 def names() -> tuple[str, ...]:
     """Names of the robots of `make`, sorted.
 
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> ff.robots.names()
-    ('aerial_manipulator', 'chain', 'differential_drive_manipulator', 'holonomic_manipulator',
-     'humanoid', 'kangaroo_like', 'prismatic_hopper', 'quadruped', 'revolute_hopper', 'space_manipulator')
+    Examples:
+        >>> ff.robots.names()
+        ('aerial_manipulator', 'chain', 'differential_drive_manipulator', 'holonomic_manipulator',
+         'humanoid', 'kangaroo_like', 'prismatic_hopper', 'quadruped', 'revolute_hopper', 'space_manipulator')
     """
     return tuple(sorted(_MAKERS))
 
@@ -50,28 +45,14 @@ def names() -> tuple[str, ...]:
 def make(name: str, **options: object) -> Model:
     """Model of the robot of that name.
 
-    Parameters
-    ----------
-    name : str
-        One of `names`.
-    **options : object
-        Arguments of the function so named.
+    Args:
+        name: One of `names`.
+        **options: Arguments of the function so named.
+    Raises: InputError for options that the robot does not have, and as the function so named.
 
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    UnknownNameError
-        For other names.
-    InputError
-        For options that the robot does not have, and as the function so named.
-
-    Examples
-    --------
-    >>> ff.robots.make("humanoid", dof=20)
-    <freeflyer.Model 'humanoid_20': nq 27, nv 26, 21 joints, 100 kg>
+    Examples:
+        >>> ff.robots.make("humanoid", dof=20)
+        <freeflyer.Model 'humanoid_20': nq 27, nv 26, 21 joints, 100 kg>
     """
     maker = _MAKERS.get(name) if isinstance(name, str) else None
     if maker is None:

@@ -18,36 +18,22 @@ ROTOR_CIRCLE, ROTOR_HEIGHT = 0.45, 0.06  # rotors above the body's frame (m)
 def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     """Model of a multirotor with an arm below it: nv = 6 + arm.
 
-    Parameters
-    ----------
-    rotors : {6, 4, 8}, optional
-        Number of rotors.
-    arm : {4, 3}, optional
-        Number of joints of the arm.
-
-    Returns
-    -------
-    Model
-        4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors.
-
-    Raises
-    ------
-    InputError
-        For other numbers.
-
-    Notes
-    -----
     Each site `rotor_1` ... `rotor_n` is a rotor's hub, whose thrust acts along the site's z. They are numbered counter-clockwise
     seen from above, the first half a step left of the nose; odd ones spin counter-clockwise. The arm hangs from site `arm_mount`,
     its tool is site `end_effector`. Only the arm's joints are actuated: thrusts are external forces at the rotor sites.
 
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> thrust = model.mass * 9.81 / 6     # N, of each rotor in hover
-    >>> thrusts = {f"rotor_{k}": (0.0, 0.0, thrust, 0.0, 0.0, 0.0) for k in range(1, 7)}
-    >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, thrusts)).max():.6f}")
-    0.000000
+    Args:
+        rotors: 6, 4 or 8, number of rotors.
+        arm: 4 or 3, number of joints of the arm.
+    Returns: Model, 4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors.
+    Raises: InputError for other numbers.
+
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> thrust = model.mass * 9.81 / 6     # N, of each rotor in hover
+        >>> thrusts = {f"rotor_{k}": (0.0, 0.0, thrust, 0.0, 0.0, 0.0) for k in range(1, 7)}
+        >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, thrusts)).max():.6f}")
+        0.000000
     """
     return build(aerial_manipulator_description(rotors, arm))
 

@@ -22,8 +22,7 @@ LENGTHS = {  # of each segment, as parts of the arm's length
 def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[Segment, ...]:
     """An arm of 3, 4, 6 or 7 joints: `length` (m) when straight, `mass` (kg), `effort` (Nm) of the first motor.
 
-    Segments get thinner, lighter per metre and weaker towards the tool.
-    """
+    Segments get thinner, lighter per metre and weaker towards the tool."""
     lengths = LENGTHS[dof]
     taper = [1.0 - 0.7 * i / (dof - 1) for i in range(dof)]  # 1 at the mount, 0.3 at the tool
     total = sum(part * t for part, t in zip(lengths, taper))

@@ -25,39 +25,22 @@ def chain(
 ) -> Model:
     """Model of a hanging chain of n joints and n + 1 equal capsules.
 
-    Parameters
-    ----------
-    n : int, optional
-        Number of joints, 1 to 100000.
-    joints : str or iterable of str, optional
-        One kind of joint, as in Joint, or several that repeat along the chain.
-    base : {"fixed", "free"}, optional
-        link_0 stays, or floats: 6 more velocities.
-    length : float, optional
-        Of a capsule between its joints, m.
-    mass : float, optional
-        Of a capsule, kg.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        For counts, kinds, lengths and masses that make no chain.
-
-    Notes
-    -----
     Axes alternate y, x, z. Links are link_0 ... link_n, joints joint_1 ... joint_n; site tip is the end of the last link. All
     joints that move are actuated.
 
-    Examples
-    --------
-    >>> ff.robots.chain(3).nv
-    3
-    >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
-    11
+    Args:
+        n: Number of joints, 1 to 100000.
+        joints: One kind of joint, as in Joint, or several that repeat along the chain.
+        base: "fixed" or "free". link_0 stays, or floats: 6 more velocities.
+        length: Of a capsule between its joints, m.
+        mass: Of a capsule, kg.
+    Raises: InputError for counts, kinds, lengths and masses that make no chain.
+
+    Examples:
+        >>> ff.robots.chain(3).nv
+        3
+        >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
+        11
     """
     return build(chain_description(n, joints, base, length, mass))
 

@@ -24,24 +24,6 @@ HEIGHT, GRAVITY = 0.3, 9.8  # tables 4.7 and 4.13; m/s^2 of the energy of table 
 def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float = GRAVITY) -> Model:
     """Model of a hopping leg in the plane: a trunk and a foot, both point masses, and a prismatic joint between them, nv = 4.
 
-    Parameters
-    ----------
-    trunk, foot : float, optional
-        Masses, kg.
-    gravity : float, optional
-        Along -z, m/s^2.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        For masses and accelerations that are not above zero.
-
-    Notes
-    -----
     Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world; at angle 0 the leg points along x, and
     the angle turns x towards z. These are o_ib and theta_ib of the thesis, where v_b is the velocity of o_ib in the trunk's axes.
     Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x: q[3] is the leg's length, and the mass
@@ -50,11 +32,15 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
     2021, tables 4.4, 4.5 and 4.7.
 
-    Examples
-    --------
-    >>> model = ff.robots.prismatic_hopper()
-    >>> print(f"{ff.potential_energy(model, model.keyframes['start']):.4f} J")     # E of table 4.8
-    2.9047 J
+    Args:
+        trunk, foot: Masses, kg.
+        gravity: Along -z, m/s^2.
+    Raises: InputError for masses and accelerations that are not above zero.
+
+    Examples:
+        >>> model = ff.robots.prismatic_hopper()
+        >>> print(f"{ff.potential_energy(model, model.keyframes['start']):.4f} J")     # E of table 4.8
+        2.9047 J
     """
     return build(prismatic_hopper_description(trunk, foot, gravity))
 
@@ -71,41 +57,25 @@ def revolute_hopper(
 ) -> Model:
     """Model of a hopping leg in the plane: a trunk on a thigh, a knee and a shank, all point masses, nv = 4.
 
-    Parameters
-    ----------
-    trunk : float, optional
-        Mass at the upper end of the thigh, kg.
-    thigh, shank : float, optional
-        Masses in the middle of each, kg.
-    length : float, optional
-        Of the thigh and of the shank, m.
-    gravity : float, optional
-        Along -z, m/s^2.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        For masses, lengths and accelerations that are not above zero.
-
-    Notes
-    -----
-    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0
-    the thigh points along x, and the angle turns x towards z. Joint `knee`, q[3], turns the same way. The links `trunk` and `thigh`
-    are welded, base b of the thesis; site `foot_point` is the shank's lower end. Keyframe `start` is that of experiments I to IV.
+    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0 the
+    thigh points along x, and the angle turns x towards z. Joint `knee`, q[3], turns the same way. The links `trunk` and `thigh` are
+    welded, base b of the thesis; site `foot_point` is the shank's lower end. Keyframe `start` is that of experiments I to IV.
     Joints have no limits.
 
     Source: as `prismatic_hopper`, tables 4.9, 4.10 and 4.13.
 
-    Examples
-    --------
-    >>> model = ff.robots.revolute_hopper()
-    >>> foot = ff.frame_pose(model, model.keyframes["start"], "foot_point")[:3, 3]
-    >>> print(f"{np.linalg.norm(foot - ff.center_of_mass(model, model.keyframes['start'])):.4f} m")     # r_cf(0) of table 4.12
-    0.1411 m
+    Args:
+        trunk: Mass at the upper end of the thigh, kg.
+        thigh, shank: Masses in the middle of each, kg.
+        length: Of the thigh and of the shank, m.
+        gravity: Along -z, m/s^2.
+    Raises: InputError for masses, lengths and accelerations that are not above zero.
+
+    Examples:
+        >>> model = ff.robots.revolute_hopper()
+        >>> foot = ff.frame_pose(model, model.keyframes["start"], "foot_point")[:3, 3]
+        >>> print(f"{np.linalg.norm(foot - ff.center_of_mass(model, model.keyframes['start'])):.4f} m")     # r_cf(0) of table 4.12
+        0.1411 m
     """
     return build(revolute_hopper_description(trunk, thigh, shank, length, gravity))
 

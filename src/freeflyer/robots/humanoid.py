@@ -22,33 +22,20 @@ CHEST_PITCH = Motor(-0.3, 0.5, 6.0, 250.0, 0.15)
 def humanoid(dof: int = 33) -> Model:
     """Model of a humanoid of 1.8 m and 100 kg on a floating base: nv = dof + 6.
 
-    Parameters
-    ----------
-    dof : int, optional
-        Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid_joints.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        For other numbers.
-
-    Notes
-    -----
     The pelvis frame lies between the hips, 0.93 m above the soles when all joints are zero; x is forward, y left, z up. Each foot
     has the site `left_sole` (on the ground below the ankle) and four corners `left_sole_front_left`, `..._front_right`,
     `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on the right.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(45)
-    >>> model.nv, round(model.mass, 6)
-    (51, 100.0)
-    >>> print(round(float(ff.frame_pose(model, model.neutral, "left_sole")[2, 3]), 6))
-    -0.93
+    Args:
+        dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid_joints.
+    Raises: InputError for other numbers.
+
+    Examples:
+        >>> model = ff.robots.humanoid(45)
+        >>> model.nv, round(model.mass, 6)
+        (51, 100.0)
+        >>> print(round(float(ff.frame_pose(model, model.neutral, "left_sole")[2, 3]), 6))
+        -0.93
     """
     return build(humanoid_description(dof))
 

@@ -21,13 +21,6 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 def kangaroo_like() -> Model:
     """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    Returns
-    -------
-    Model
-        With open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18.
-
-    Notes
-    -----
     Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (papers/000, Table II), one file each:
     `kangaroo_hip_yaw` (RRPR), `kangaroo_hip` (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
     Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
@@ -40,12 +33,13 @@ def kangaroo_like() -> Model:
     change it. x is forward, y left, z up; soles are the sites `left_sole` (on the ground below the ankle) and its corners
     `left_sole_front_left` ..., 1.05 m below the base.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> closed = ff.close_loops(model)
-    >>> model.nv - 64, closed.nv, len(closed.actuated)     # a floating base and the motors
-    (18, 18, 12)
+    Returns: Model with open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> closed = ff.close_loops(model)
+        >>> model.nv - 64, closed.nv, len(closed.actuated)     # a floating base and the motors
+        (18, 18, 12)
     """
     return build(kangaroo_like_description())
 

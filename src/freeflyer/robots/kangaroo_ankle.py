@@ -6,10 +6,9 @@ On either side of the leg, from the top:
     b. RRRR    pendulum - upper bar - butterfly, which turns on the axis of the knee: a parallelogram with the thigh
     c. U-2UR   butterfly - U - lower bar - U - foot: a parallelogram with the shank, for pitch
 
-Through two parallelograms in a row the foot keeps its orientation towards the hip while the knee bends and the
-actuators rest. Both actuators together pitch the foot, against each other they roll it. The cuts are the pins of (a)
-and (b), two rows each, and the lower universal joint of (c), four rows.
-"""
+Through two parallelograms in a row the foot keeps its orientation towards the hip while the knee bends and the actuators rest. Both
+actuators together pitch the foot, against each other they roll it. The cuts are the pins of (a) and (b), two rows each, and the
+lower universal joint of (c), four rows."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 The loop, from the base and back to it:
 
-    base - R (the housing turns) - P (the rod) - R (pin on the arm: the cut) - R (hip yaw) - base
-"""
+    base - R (the housing turns) - P (the rod) - R (pin on the arm: the cut) - R (hip yaw) - base"""
 
 from __future__ import annotations
 

@@ -5,14 +5,13 @@
     c. R       triangle - long bar - shank, a parallelogram with the thigh: the knee turns as the triangle does,
                twice the thigh's angle, so that the foot stays below the hip
 
-In (a) crank (on the thigh) and triangle arm are equally long: their common end then runs on a straight line through the
-thigh's axis if they turn against each other at equal speed, and the rocker, across that line, holds it there.
+In (a) crank (on the thigh) and triangle arm are equally long: their common end then runs on a straight line through the thigh's
+axis if they turn against each other at equal speed, and the rocker, across that line, holds it there.
 
-In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the
-opposite one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and
-stroke = crank (cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest
-half way down, as in the paper's Fig 15. Push rod and long bar share the pin on the shank.
-"""
+In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the opposite
+one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and stroke = crank
+(cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest half way down, as in the
+paper's Fig 15. Push rod and long bar share the pin on the shank."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """What a leg of the Kangaroo-like robot is written in: points of the reference posture, in the base's axes.
 
-At the reference posture every joint coordinate is zero and every link's axes are those of the base, so that a
-placement is the difference of two points and a loop whose two frames are given by one point is closed exactly.
-"""
+At the reference posture every joint coordinate is zero and every link's axes are those of the base, so that a placement is the
+difference of two points and a loop whose two frames are given by one point is closed exactly."""
 
 from __future__ import annotations
 
@@ -37,9 +36,8 @@ class Motor:
 class Piece:
     """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as in this module's docstring.
 
-    `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round.
-    `limits` are those of a hinge (rad), none where empty; a piece with a motor slides along `axis`.
-    """
+    `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round. `limits` are those of a
+    hinge (rad), none where empty; a piece with a motor slides along `axis`."""
 
     name: str
     parent: str

@@ -22,20 +22,13 @@ ARM = arm_segments(6, 1.10, 18.0, 150.0)
 def holonomic_manipulator() -> Model:
     """Model of a base on four omnidirectional wheels with an arm of six: 9 velocities, all actuated, 70.2 kg.
 
-    Returns
-    -------
-    Model
-
-    Notes
-    -----
     Joint `root_joint` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's mass.
 
-    Examples
-    --------
-    >>> model = ff.robots.holonomic_manipulator()
-    >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, np.pi / 2)), np.eye(9)[0]     # along the world's x
-    >>> print(round(float(ff.frame_velocity(model, q, v, "platform")[1]), 9))     # to the right of a base that heads along y
-    -1.0
+    Examples:
+        >>> model = ff.robots.holonomic_manipulator()
+        >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, np.pi / 2)), np.eye(9)[0]     # along the world's x
+        >>> print(round(float(ff.frame_velocity(model, q, v, "platform")[1]), 9))     # to the right of a base that heads along y
+        -1.0
     """
     return build(holonomic_manipulator_description())
 
@@ -48,18 +41,6 @@ def holonomic_manipulator_description() -> Description:
 def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     """Model of a base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
 
-    Parameters
-    ----------
-    rolling_wheels : bool, optional
-        Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities.
-
-    Returns
-    -------
-    Model
-        The constraints of the wheels are no part of it: see Notes.
-
-    Notes
-    -----
     As in papers/001, the model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm; that wheels do not
     slip sideways, (-sin yaw, cos yaw, 0) v[:3] = 0, is its equation (64), a nonholonomic constraint added to the equations of
     motion: 9 - 1 = 8. The drive acts on the base's coordinates.
@@ -67,13 +48,16 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     With `rolling_wheels` the wheels drive the base through two more constraints of that sort, radius * wheel rate = forward speed
     -+ track / 2 * yaw rate: 11 - 3 = 8 again.
 
-    Examples
-    --------
-    >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-    >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
-    >>> J = ff.ConstraintSet(model, rolling=wheels).jacobian(model.neutral)
-    >>> model.nv, model.nv - int(np.linalg.matrix_rank(J))
-    (11, 8)
+    Args:
+        rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities.
+    Returns: Model. The constraints of the wheels are no part of it: see above.
+
+    Examples:
+        >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
+        >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
+        >>> J = ff.ConstraintSet(model, rolling=wheels).jacobian(model.neutral)
+        >>> model.nv, model.nv - int(np.linalg.matrix_rank(J))
+        (11, 8)
     """
     return build(differential_drive_manipulator_description(rolling_wheels))
 

@@ -21,29 +21,17 @@ LARGEST = 2.4  # rad; every knee can bend so far
 def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     """Configuration in which the humanoid or the quadruped stands upright above the world's origin, its feet on the ground.
 
-    Parameters
-    ----------
-    model : Model
-        Of robots.humanoid or robots.quadruped.
-    knee : float, optional
-        Angle of the knees, rad, 0 to 2.4: at 0 the legs are straight, which is a singular posture.
+    Args:
+        model: Of robots.humanoid or robots.quadruped.
+        knee: Angle of the knees, rad, 0 to 2.4: at 0 the legs are straight, which is a singular posture.
+    Returns: (nq,) array; soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian.
+    Raises: InputError for other robots and other angles.
 
-    Returns
-    -------
-    (nq,) array
-        Soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian.
-
-    Raises
-    ------
-    InputError
-        For other robots and other angles.
-
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> q = ff.robots.standing_posture(model, knee=0.6)
-    >>> print(f"{q[2]:.3f} m, and 0.56 cos(0.6 / 2) = {0.56 * np.cos(0.3):.3f} m")
-    0.535 m, and 0.56 cos(0.6 / 2) = 0.535 m
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q = ff.robots.standing_posture(model, knee=0.6)
+        >>> print(f"{q[2]:.3f} m, and 0.56 cos(0.6 / 2) = {0.56 * np.cos(0.3):.3f} m")
+        0.535 m, and 0.56 cos(0.6 / 2) = 0.535 m
     """
     if isinstance(knee, bool) or not isinstance(knee, Real) or not 0.0 <= knee <= LARGEST:
         raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {format_value(knee)}.", knee=knee)

@@ -19,21 +19,15 @@ KNEE = Motor(-2.7, 2.7, 12.0, 75.0, 0.06)
 def quadruped() -> Model:
     """Model of a quadruped: 12 actuated joints on a floating trunk (nv = 18), 31.6 kg.
 
-    Returns
-    -------
-    Model
-        With straight legs 0.56 m from hips to ground.
-
-    Notes
-    -----
     Legs are front_left, front_right, rear_left, rear_right, each with joints hip_roll, hip_pitch, knee and a site `<leg>_foot` at
     its tip, where it touches the ground. The trunk's frame is midway between the hips, x forward, z up.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> [name for name in model.frame_names if name.endswith("_foot")]
-    ['front_left_foot', 'front_right_foot', 'rear_left_foot', 'rear_right_foot']
+    Returns: Model with straight legs 0.56 m from hips to ground.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> [name for name in model.frame_names if name.endswith("_foot")]
+        ['front_left_foot', 'front_right_foot', 'rear_left_foot', 'rear_right_foot']
     """
     return build(quadruped_description())
 

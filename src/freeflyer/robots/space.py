@@ -18,22 +18,15 @@ ARM = arm_segments(7, 2.2, 45.0, 80.0)
 def space_manipulator() -> Model:
     """Model of a satellite with two solar panels and an arm of seven joints in zero gravity: nv = 13, 481 kg.
 
-    Returns
-    -------
-    Model
-
-    Notes
-    -----
     Link `satellite` (frame in the middle of its body) floats; panels stretch out along y; the arm grows from its front face along z
     of site `arm_mount`, which is x of the satellite. Only the arm is actuated.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> q, v, tau = model.neutral, np.zeros(13), np.r_[np.zeros(6), np.ones(7)]     # motors of the arm alone
-    >>> a = ff.forward_dynamics(model, q, v, tau)
-    >>> print(f"{np.abs(ff.centroidal_momentum_rate(model, q, v, a)).max():.6f}")     # keep the momentum
-    0.000000
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v, tau = model.neutral, np.zeros(13), np.r_[np.zeros(6), np.ones(7)]     # motors of the arm alone
+        >>> a = ff.forward_dynamics(model, q, v, tau)
+        >>> print(f"{np.abs(ff.centroidal_momentum_rate(model, q, v, a)).max():.6f}")     # keep the momentum
+        0.000000
     """
     return build(space_manipulator_description())
 

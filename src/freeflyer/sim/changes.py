@@ -22,24 +22,21 @@ KEEP: Any = object()
 class Change:
     """Change of a simulated robot's state or constraints, made by an event. What is not given stays.
 
-    Parameters
-    ----------
-    q : (nq,) array, optional
-        Configuration, m and rad.
-    v : (nv,) array, optional
-        Velocity, m/s and rad/s. It must keep the constraints that hold from then on: freeflyer.impact gives such a velocity.
-    constraints : ConstraintSet, optional
-        The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no set.
+    Args:
+        q: (nq,) array, configuration, m and rad.
+        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on: freeflyer.impact gives such a
+            velocity.
+        constraints: The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no
+            set.
 
-    Examples
-    --------
-    A pendulum that a wall at the angle zero turns back without loss:
+    Examples:
+        A pendulum that a wall at the angle zero turns back without loss:
 
-    >>> model = ff.robots.chain(1)
-    >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-state.v))
-    >>> run = ff.sim.simulate(model, [0.5], [0.0], dt=0.01, duration=1.0, events=wall)
-    >>> len(run.events), bool(run.q.min() > 0.0)
-    (3, True)
+        >>> model = ff.robots.chain(1)
+        >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-state.v))
+        >>> run = ff.sim.simulate(model, [0.5], [0.0], dt=0.01, duration=1.0, events=wall)
+        >>> len(run.events), bool(run.q.min() > 0.0)
+        (3, True)
     """
 
     q: Any = None

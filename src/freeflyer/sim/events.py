@@ -22,39 +22,25 @@ START = "start"  # name of the occurrence of a change where a simulation begins
 class Event:
     """Event of a simulation: a function of the state passes through zero.
 
-    Parameters
-    ----------
-    name : str
-        Name of its occurrences.
-    value : callable
-        value(state), a number; `state` is a freeflyer.sim.State. NaN: not defined in that state.
-    direction : {0, 1, -1}, optional
-        Passages that count: either way, upwards, downwards.
-    terminal : bool, optional
-        Whether the simulation ends there.
-    action : callable, optional
-        action(state), a freeflyer.sim.Change or None, called where the event takes place.
-    start : callable, optional
-        start(state), a Change or None, called once, where the simulation begins.
-
-    Raises
-    ------
-    InputError
-        For an empty name, and for values of other types.
-
-    Notes
-    -----
     Values are evaluated after every dt, and after an event at times that begin at a millionth of the rest of the dt and double: a
     value that returns in between, or begins at zero, has not passed. The time is found by Brent's method, to 1e-12 of the step.
 
-    Examples
-    --------
-    The lowest points of a pendulum, half a period (s) apart:
+    Args:
+        name: Name of its occurrences.
+        value: value(state), a number; `state` is a freeflyer.sim.State. NaN: not defined in that state.
+        direction: 0, 1 or -1, passages that count: either way, upwards, downwards.
+        terminal: Whether the simulation ends there.
+        action: action(state), a freeflyer.sim.Change or None, called where the event takes place.
+        start: start(state), a Change or None, called once, where the simulation begins.
+    Raises: InputError for an empty name, and for values of other types.
 
-    >>> lowest = ff.sim.Event("lowest", lambda state: state.q[0])
-    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=1.0, events=lowest)
-    >>> [round(event.t, 4) for event in run.events]
-    [0.1433, 0.4298, 0.7164]
+    Examples:
+        The lowest points of a pendulum, half a period (s) apart:
+
+        >>> lowest = ff.sim.Event("lowest", lambda state: state.q[0])
+        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=1.0, events=lowest)
+        >>> [round(event.t, 4) for event in run.events]
+        [0.1433, 0.4298, 0.7164]
     """
 
     name: str
@@ -94,26 +80,19 @@ class Event:
 class Occurrence:
     """Occurrence of an event in a run: its time and the state there.
 
-    Attributes
-    ----------
-    name : str
-        The event's name; "start" for a change where the simulation began.
-    t : float
-        Time, s.
-    q : (nq,) array
-        Configuration before the event's action, m and rad.
-    v, v_after : (nv,) array
-        Velocity before the action and from then on, m/s and rad/s.
-    holding : tuple of str
-        Names of the constraints that hold from then on.
+    Attributes:
+        name: The event's name; "start" for a change where the simulation began.
+        t: Time, s.
+        q: (nq,) array, configuration before the event's action, m and rad.
+        v, v_after: (nv,) array, velocity before the action and from then on, m/s and rad/s.
+        holding: Names of the constraints that hold from then on.
 
-    Examples
-    --------
-    >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-0.5 * state.v))
-    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.2, events=wall)
-    >>> hit = run.events[0]
-    >>> print(f"{hit.name} at {hit.t:.3f} s: {hit.v[0]:.2f} becomes {hit.v_after[0]:.2f} rad/s")
-    wall at 0.143 s: -5.51 becomes 2.76 rad/s
+    Examples:
+        >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-0.5 * state.v))
+        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.2, events=wall)
+        >>> hit = run.events[0]
+        >>> print(f"{hit.name} at {hit.t:.3f} s: {hit.v[0]:.2f} becomes {hit.v_after[0]:.2f} rad/s")
+        wall at 0.143 s: -5.51 becomes 2.76 rad/s
     """
 
     name: str

@@ -28,44 +28,30 @@ from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Event, ...]:
     """Events by which the contacts of a set open and close on the planes that they touch, for freeflyer.sim.simulate.
 
-    Parameters
-    ----------
-    stance : ConstraintSet
-        The contacts. Those that hold at the start are given to `simulate` as constraints=: stance, stance - "foot", or
-        ConstraintSet(model) for none.
-    height : float, optional
-        Of each contact's plane, the points p with normal . p = height, m; the normal is the contact's.
-
-    Returns
-    -------
-    tuple of Event
-        "foot opens" and "foot closes" of each contact; for contacts with friction also "foot slips", where the force leaves the
-        friction cone, which is recorded only.
-
-    Raises
-    ------
-    InputError
-        For what is no set, for a set without contacts, and for what is no height.
-
-    Notes
-    -----
     A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
     plane. Which contacts hold after an event is found by exchanging one at a time (RBDA (2008), chapter 11): of those that hold
     none may pull, of those that touch none may move into the plane. Contacts that hold do not slide. A surface or line that lands
     tilted ends the run (`Run.failure`): give its corners as points. Where a run begins, the same exchange opens and closes contacts
     (the occurrence "start"); a contact that is open and begins below the plane is an InputError.
 
-    Examples
-    --------
-    Two links of 0.5 kg fall upright by 0.05 m, then stand on the tip: its force is the weight.
+    Args:
+        stance: The contacts. Those that hold at the start are given to `simulate` as constraints=: stance, stance - "foot", or
+            ConstraintSet(model) for none.
+        height: Of each contact's plane, the points p with normal . p = height, m; the normal is the contact's.
+    Returns: tuple of Event, "foot opens" and "foot closes" of each contact; for contacts with friction also "foot slips", where the
+    force leaves the friction cone, which is recorded only.
+    Raises: InputError for what is no set, for a set without contacts, and for what is no height.
 
-    >>> model = ff.robots.chain(1, base="free")
-    >>> q = np.array([0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1.0, 0.0])
-    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.point("tip")])
-    >>> run = ff.sim.simulate(model, q, np.zeros(7), dt=0.01, duration=0.2, constraints=ff.ConstraintSet(model),
-    ...                       events=ff.sim.unilateral_events(stance))
-    >>> print(f"{run.events[0].name} at {run.events[0].t:.3f} s, then holds {run.forces['tip'][-1, 2]:.2f} N")
-    tip closes at 0.101 s, then holds 9.81 N
+    Examples:
+        Two links of 0.5 kg fall upright by 0.05 m, then stand on the tip: its force is the weight.
+
+        >>> model = ff.robots.chain(1, base="free")
+        >>> q = np.array([0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1.0, 0.0])
+        >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.point("tip")])
+        >>> run = ff.sim.simulate(model, q, np.zeros(7), dt=0.01, duration=0.2, constraints=ff.ConstraintSet(model),
+        ...                       events=ff.sim.unilateral_events(stance))
+        >>> print(f"{run.events[0].name} at {run.events[0].t:.3f} s, then holds {run.forces['tip'][-1, 2]:.2f} N")
+        tip closes at 0.101 s, then holds 9.81 N
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
         raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {format_value(stance)}")

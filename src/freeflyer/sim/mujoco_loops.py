@@ -1,9 +1,8 @@
 """A closed robot for MuJoCo: every loop tied by a point or a pose.
 
-A pin of a planar linkage, two rows, becomes a point where the linkage keeps the third row closed anyway; that is checked.
-A universal joint that was cut, a point and one angle, becomes a point: the angle only keeps a piece from turning idly about
-itself, and a soft servo does that here.
-"""
+A pin of a planar linkage, two rows, becomes a point where the linkage keeps the third row closed anyway; that is checked. A
+universal joint that was cut, a point and one angle, becomes a point: the angle only keeps a piece from turning idly about itself,
+and a soft servo does that here."""
 
 from __future__ import annotations
 

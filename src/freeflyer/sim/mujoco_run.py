@@ -39,58 +39,34 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                        sensing: Sensing | None = None, progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a plant in MuJoCo, sampled every dt.
 
-    Parameters
-    ----------
-    plant : Plant
-        Of freeflyer.sim.mujoco_plant. Its `data` hold the last state afterwards.
-    q : (nq,) array
-        Configuration at the start, of the plant's model, m and rad.
-    v : (nv,) array
-        Velocity at the start, m/s and rad/s; of a closed model that of the independent joints.
-    inputs : callable, object or (nv,) array, optional
-        As in simulate, but all are evaluated once every dt, and their forces are held in between.
-    dt : float
-        From sample to sample, s; a multiple of the plant's step.
-    duration : float
-        s; a multiple of dt.
-    targets : (m,) or (m + k,) array or callable, optional
-        Positions of the plant's m servos, or with those of its k idle pieces, m and rad; or a function (t) that gives them at every
-        step of MuJoCo. None: those of q.
-    external : mapping, pair or callable, optional
-        Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them (pushes); held over dt.
-    expressed : {"body", "mixed", "world"}
-        Of the wrenches, as in inverse_dynamics.
-    sensing : Sensing, optional
-        Noise and delay of the state that `inputs` gets.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
-
-    Returns
-    -------
-    Run
-        tau includes the servos' forces; of a closed model with servos it is (T, nv of the tree), of all joints. forces: the
-        wrench (T, 6) on each foot by its name, in its frame's axes at its origin, N and N m. The loops in q are closed as well
-        as MuJoCo holds them.
-
-    Raises
-    ------
-    InputError
-        For bad arguments.
-
-    Notes
-    -----
     A state that is not finite, or a warning of MuJoCo, ends the run, which keeps the samples before it (`Run.failure`). An error of
     your own functions is raised, with the run so far as its attribute `run`.
 
-    Examples
-    --------
-    A double pendulum here and in MuJoCo, after 0.5 s:
+    Args:
+        plant: Of freeflyer.sim.mujoco_plant. Its `data` hold the last state afterwards.
+        q: (nq,) array, configuration at the start, of the plant's model, m and rad.
+        v: (nv,) array, velocity at the start, m/s and rad/s; of a closed model that of the independent joints.
+        inputs: callable, object or (nv,) array, as in simulate, but all are evaluated once every dt, and their forces are held in
+            between.
+        dt: From sample to sample, s; a multiple of the plant's step.
+        duration: float, s; a multiple of dt.
+        targets: (m,) or (m + k,) array or callable, positions of the plant's m servos, or with those of its k idle pieces, m and
+            rad; or a function (t) that gives them at every step of MuJoCo. None: those of q.
+        external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them (pushes); held over dt.
+        sensing: Noise and delay of the state that `inputs` gets.
+    Returns: Run, tau includes the servos' forces; of a closed model with servos it is (T, nv of the tree), of all joints. forces:
+    the wrench (T, 6) on each foot by its name, in its frame's axes at its origin, N and N m. The loops in q are closed as well as
+    MuJoCo holds them.
+    Raises: InputError for bad arguments.
 
-    >>> model, q, v = ff.robots.chain(2), np.array([0.5, 0.0]), np.zeros(2)
-    >>> run = ff.sim.simulate_in_mujoco(ff.sim.mujoco_plant(model, q), q, v, dt=1e-3, duration=0.5)
-    >>> ours = ff.sim.simulate(model, q, v, dt=1e-3, duration=0.5)
-    >>> print(f"{run.q[-1, 0]:.2f} and {ours.q[-1, 0]:.2f} rad")
-    -0.28 and -0.28 rad
+    Examples:
+        A double pendulum here and in MuJoCo, after 0.5 s:
+
+        >>> model, q, v = ff.robots.chain(2), np.array([0.5, 0.0]), np.zeros(2)
+        >>> run = ff.sim.simulate_in_mujoco(ff.sim.mujoco_plant(model, q), q, v, dt=1e-3, duration=0.5)
+        >>> ours = ff.sim.simulate(model, q, v, dt=1e-3, duration=0.5)
+        >>> print(f"{run.q[-1, 0]:.2f} and {ours.q[-1, 0]:.2f} rad")
+        -0.28 and -0.28 rad
     """
     if not isinstance(plant, Plant):
         raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {format_value(plant)}")

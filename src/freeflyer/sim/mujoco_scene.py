@@ -3,8 +3,7 @@
 The robot is the user's own MJCF file if there is one, else what `to_mjcf` writes of it, links that fixed joints join as one body:
 MuJoCo refuses links without mass or with moments of inertia of no body. What is added: a floor; servos at the given joints; spheres
 for feet that have no shape; rods, which touch nothing, if links have no visible shape; and soft servos for pieces that MuJoCo's
-loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not simulated either.
-"""
+loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not simulated either."""
 
 from __future__ import annotations
 
@@ -46,39 +45,29 @@ MOST_NAMED = 6  # frames in a sentence
 class Plant:
     """Plant in MuJoCo: a robot on a level floor, made by mujoco_plant.
 
-    Attributes
-    ----------
-    model : Model
-        The robot, a tree or a closed one.
-    feet : tuple of Contact
-        Contacts whose forces are recorded.
-    mujoco : module
-        The package mujoco.
-    mj, data : MjModel and MjData
-        MuJoCo's model and state, for its viewers, too.
-    places : Places
-        Where q and v are in qpos and qvel.
-    motors, idle : (m,) and (k,) array
-        Numbers of the actuators of the servos, and of those that hold pieces which MuJoCo's loops leave turning idly.
-    motor_positions, motor_coordinates : (m,) array
-        Indices of the servos' joints in q and in v of the tree.
-    idle_positions : (k,) array
-        Indices of the idle joints in q.
-    bodies : mapping
-        Numbers of the feet on each of MuJoCo's bodies, by the body's number.
-    points : tuple of (c, 3) array
-        Points of each foot at the origin of the first link of its rigid body, in that link's axes, m.
+    Attributes:
+        model: The robot, a tree or a closed one.
+        feet: Contacts whose forces are recorded.
+        mujoco: The package mujoco.
+        mj, data: MuJoCo's model and state, for its viewers, too.
+        places: Where q and v are in qpos and qvel.
+        motors, idle: (m,) and (k,) array, numbers of the actuators of the servos, and of those that hold pieces which MuJoCo's
+            loops leave turning idly.
+        motor_positions, motor_coordinates: (m,) array, indices of the servos' joints in q and in v of the tree.
+        idle_positions: (k,) array, indices of the idle joints in q.
+        bodies: Numbers of the feet on each of MuJoCo's bodies, by the body's number.
+        points: tuple of (c, 3) array, points of each foot at the origin of the first link of its rigid body, in that link's axes,
+            m.
 
-    Examples
-    --------
-    The feet of a standing robot carry its weight:
+    Examples:
+        The feet of a standing robot carry its weight:
 
-    >>> model = ff.robots.quadruped()
-    >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-    >>> plant = ff.sim.mujoco_plant(model, q, feet=feet, motors=model.actuated)
-    >>> run = ff.sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=5e-3, duration=0.5)
-    >>> print(f"{plant.contacts()[:, 2].sum() / (9.81 * model.mass):.3f}")
-    1.000
+        >>> model = ff.robots.quadruped()
+        >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+        >>> plant = ff.sim.mujoco_plant(model, q, feet=feet, motors=model.actuated)
+        >>> run = ff.sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=5e-3, duration=0.5)
+        >>> print(f"{plant.contacts()[:, 2].sum() / (9.81 * model.mass):.3f}")
+        1.000
     """
 
     model: Model
@@ -134,45 +123,27 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
                  motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None) -> Plant:  # fmt: skip
     """Plant in MuJoCo, the robot on a level floor of height 0, to be moved by freeflyer.sim.simulate_in_mujoco.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (nq,) array, optional
-        Where it stands, m and rad; None: the neutral configuration.
-    path : path, optional
-        The robot's own MJCF file, which the model was read from, with its shapes; None: the simulated robot is what `to_mjcf`
-        writes.
-    feet : sequence of Contact, optional
-        Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their points.
-        None: with a file all colliding shapes touch as they do there; without one the feet of contacts.feet_of where the model
-        has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
-    motors : sequence of str, optional
-        Joints of one coordinate that get position servos, in place of the file's actuators.
-    servos : Servos, optional
-        Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
-    friction : float, optional
-        Coefficient of the floor; None: 1, MuJoCo's own.
+    Args:
+        q: (nq,) array, where it stands, m and rad; None: the neutral configuration.
+        path: The robot's own MJCF file, which the model was read from, with its shapes; None: the simulated robot is what `to_mjcf`
+            writes.
+        feet: Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their
+            points. None: with a file all colliding shapes touch as they do there; without one the feet of contacts.feet_of where
+            the model has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
+        motors: Joints of one coordinate that get position servos, in place of the file's actuators.
+        servos: Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
+        friction: Coefficient of the floor; None: 1, MuJoCo's own.
 
-    Returns
-    -------
-    Plant
+    Raises:
+        FileError: For what MuJoCo refuses.
+        InputError: For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the
+            file, for a robot that would fall through the floor as no feet are given or found, and for bad arguments.
+        UnknownNameError: For feet and motors that the model does not have.
 
-    Raises
-    ------
-    FileError
-        For what MuJoCo refuses.
-    InputError
-        For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the file, for a
-        robot that would fall through the floor as no feet are given or found, and for bad arguments.
-    UnknownNameError
-        For feet and motors that the model does not have.
-
-    Examples
-    --------
-    >>> plant = ff.sim.mujoco_plant(ff.robots.chain(2), [0.3, 0.0], motors=["joint_1"])
-    >>> plant.mj.nu, plant.mj.opt.timestep, plant.q.tolist()
-    (1, 0.0005, [0.3, 0.0])
+    Examples:
+        >>> plant = ff.sim.mujoco_plant(ff.robots.chain(2), [0.3, 0.0], motors=["joint_1"])
+        >>> plant.mj.nu, plant.mj.opt.timestep, plant.q.tolist()
+        (1, 0.0005, [0.3, 0.0])
     """
     if feet is None and path is None:
         feet = _default_feet(model)
@@ -220,8 +191,8 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
           servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
-    """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model
-    whose inputs it takes, if not the tree. Errors: as mujoco_plant."""
+    """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model whose
+    inputs it takes, if not the tree. Errors: as mujoco_plant."""
     import mujoco
 
     idle: tuple[str, ...] = ()

@@ -28,34 +28,23 @@ ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 class Servos:
     """Servos of a plant's motors, force = stiffness (target - position) - damping rate, and MuJoCo's settings.
 
-    Parameters
-    ----------
-    stiffness : float, optional
-        N/m, N m/rad.
-    damping : float, optional
-        N s/m, N m s/rad.
-    dt : float, optional
-        MuJoCo's step, s.
-    loop_time, loop_impedance : float, optional
-        How stiffly MuJoCo ties loops: solref[0], s, at least 2 dt; solimp[0] = solimp[1], below 1. Soft loops deform under load, as
-        linkages that flex do.
-    friction : bool, optional
-        Whether the joints keep the damping and friction of the file.
+    Args:
+        stiffness: float, N/m, N m/rad.
+        damping: N s/m, N m s/rad.
+        dt: MuJoCo's step, s.
+        loop_time, loop_impedance: How stiffly MuJoCo ties loops: solref[0], s, at least 2 dt; solimp[0] = solimp[1], below 1. Soft
+            loops deform under load, as linkages that flex do.
+        friction: Whether the joints keep the damping and friction of the file.
+    Raises: InputError for values that are not positive numbers, for a loop_time below 2 dt, and for a loop_impedance of 1 or more.
 
-    Raises
-    ------
-    InputError
-        For values that are not positive numbers, for a loop_time below 2 dt, and for a loop_impedance of 1 or more.
+    Examples:
+        At rest the servos' forces, stiffness times error, are those that hold the robot against gravity (N m):
 
-    Examples
-    --------
-    At rest the servos' forces, stiffness times error, are those that hold the robot against gravity (N m):
-
-    >>> model, targets = ff.robots.chain(2), np.array([0.3, 0.0])
-    >>> plant = ff.sim.mujoco_plant(model, motors=model.actuated, servos=ff.sim.Servos(stiffness=50.0, damping=1.0))
-    >>> run = ff.sim.simulate_in_mujoco(plant, model.neutral, np.zeros(2), dt=0.01, duration=2.0, targets=targets)
-    >>> print(f"{50.0 * (targets - run.q[-1])[0]:.3f}, {ff.gravity_forces(model, run.q[-1])[0]:.3f}")
-    0.285, 0.285
+        >>> model, targets = ff.robots.chain(2), np.array([0.3, 0.0])
+        >>> plant = ff.sim.mujoco_plant(model, motors=model.actuated, servos=ff.sim.Servos(stiffness=50.0, damping=1.0))
+        >>> run = ff.sim.simulate_in_mujoco(plant, model.neutral, np.zeros(2), dt=0.01, duration=2.0, targets=targets)
+        >>> print(f"{50.0 * (targets - run.q[-1])[0]:.3f}, {ff.gravity_forces(model, run.q[-1])[0]:.3f}")
+        0.285, 0.285
     """
 
     stiffness: float = 1e6

@@ -28,40 +28,25 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
            progress: Progress = no_progress) -> Run:  # fmt: skip
     """Repetition of a run of freeflyer.sim.simulate from its start, compared with it bit for bit.
 
-    Parameters
-    ----------
-    model : Model
-        Of the first run.
-    run : Run
-        The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
-    inputs, constraints, events, external
-        As in the first run (a file cannot hold them).
-    progress : callable, optional
-        As in simulate.
-
-    Returns
-    -------
-    Run
-        The second run.
-
-    Raises
-    ------
-    InputError
-        For a run of another model, or of MuJoCo.
-    ReplayError
-        Where t, q or v differ, with the first sample that does, or the times of events.
-
-    Notes
-    -----
     Bits are the same on one machine with the same versions; elsewhere they differ by rounding.
 
-    Examples
-    --------
-    >>> model, pull = ff.robots.chain(2), lambda t, q, v: -0.1 * v
-    >>> run = ff.sim.simulate(model, [0.5, 0.0], [0.0, 0.0], pull, dt=0.01, duration=0.5)
-    >>> run.save("run.npz")
-    >>> ff.sim.replay(model, ff.sim.load("run.npz"), pull)
-    Run of 'chain_2': 51 samples to 0.5 s, 0 events
+    Args:
+        model: Of the first run.
+        run: The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
+        inputs, constraints, events, external: As in the first run (a file cannot hold them).
+        progress: As in simulate.
+    Returns: Run. The second run.
+
+    Raises:
+        InputError: For a run of another model, or of MuJoCo.
+        ReplayError: Where t, q or v differ, with the first sample that does, or the times of events.
+
+    Examples:
+        >>> model, pull = ff.robots.chain(2), lambda t, q, v: -0.1 * v
+        >>> run = ff.sim.simulate(model, [0.5, 0.0], [0.0, 0.0], pull, dt=0.01, duration=0.5)
+        >>> run.save("run.npz")
+        >>> ff.sim.replay(model, ff.sim.load("run.npz"), pull)
+        Run of 'chain_2': 51 samples to 0.5 s, 0 events
     """
     check_run(model, run)
     settings = dict(run.settings)

@@ -33,39 +33,28 @@ PLACES = ("q", "v", "v_after")  # of an occurrence
 class Run:
     """Run of a simulation: its samples and events; `run.save(path)` writes it to a file.
 
-    Attributes
-    ----------
-    t : (T,) array
-        Times of the samples, s.
-    q : (T, ..., nq) array
-        Configurations, m and rad.
-    v : (T, ..., nv) array
-        Velocities, m/s and rad/s.
-    tau : (T, ..., nv) array
-        Generalised forces of the inputs, N and N m.
-    forces : mapping
-        Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N and N m;
-        NaN while they do not hold.
-    events : tuple of Occurrence
-        In order.
-    failure : str or None
-        The sentence of the error that ended the run early; the samples before it are kept.
-    settings : mapping
-        The arguments with which `freeflyer.sim.replay` repeats the run.
-    robot, digest : str
-        The model's name, and a hash of its numbers.
+    Attributes:
+        t: (T,) array, times of the samples, s.
+        q: (T, ..., nq) array, configurations, m and rad.
+        v: (T, ..., nv) array, velocities, m/s and rad/s.
+        tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
+        forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
+            and N m; NaN while they do not hold.
+        events: In order.
+        failure: The sentence of the error that ended the run early; the samples before it are kept.
+        settings: The arguments with which `freeflyer.sim.replay` repeats the run.
+        robot, digest: The model's name, and a hash of its numbers.
 
-    Examples
-    --------
-    The energy of a swinging chain (J) stays, to the order of the integrator:
+    Examples:
+        The energy of a swinging chain (J) stays, to the order of the integrator:
 
-    >>> model = ff.robots.chain(3)
-    >>> run = ff.sim.simulate(model, [0.5, 0.0, 0.0], np.zeros(3), dt=2e-3, duration=0.5)
-    >>> run
-    Run of 'chain_3': 251 samples to 0.5 s, 0 events
-    >>> energy = ff.kinetic_energy(model, run.q, run.v) + ff.potential_energy(model, run.q)
-    >>> bool(np.ptp(energy) < 1e-6)
-    True
+        >>> model = ff.robots.chain(3)
+        >>> run = ff.sim.simulate(model, [0.5, 0.0, 0.0], np.zeros(3), dt=2e-3, duration=0.5)
+        >>> run
+        Run of 'chain_3': 251 samples to 0.5 s, 0 events
+        >>> energy = ff.kinetic_energy(model, run.q, run.v) + ff.potential_energy(model, run.q)
+        >>> bool(np.ptp(energy) < 1e-6)
+        True
     """
 
     t: np.ndarray
@@ -110,26 +99,15 @@ class Run:
 def load(path: str | os.PathLike[str]) -> Run:
     """Run of a simulation, read from the file that `Run.save` wrote.
 
-    Parameters
-    ----------
-    path : path
-        A NumPy archive (.npz).
+    Args:
+        path: A NumPy archive (.npz).
+    Raises: FileError for other files.
 
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    FileError
-        For other files.
-
-    Examples
-    --------
-    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.1)
-    >>> run.save("swing.npz")
-    >>> ff.sim.load("swing.npz")
-    Run of 'chain_1': 11 samples to 0.1 s, 0 events
+    Examples:
+        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.1)
+        >>> run.save("swing.npz")
+        >>> ff.sim.load("swing.npz")
+        Run of 'chain_1': 11 samples to 0.1 s, 0 events
     """
     try:
         with ZipFile(path) as archive:

@@ -20,32 +20,22 @@ from freeflyer.tolerances import MAX_DELAY
 class Sensing:
     """Noise and delay of the state that a controller gets, the same in every run with the same seed.
 
-    Parameters
-    ----------
-    position_noise : float or (nv,) array, optional
-        Standard deviation, m and rad; positions are turned and moved along the tangent space.
-    velocity_noise : float or (nv,) array, optional
-        Standard deviation, m/s and rad/s.
-    delay : float, optional
-        Age of the state, s; a multiple of the simulation's dt. Before it has passed, the first state is given.
-    seed : int, optional
-        Of the noise, 0 or more.
+    Args:
+        position_noise: float or (nv,) array, standard deviation, m and rad; positions are turned and moved along the tangent space.
+        velocity_noise: float or (nv,) array, standard deviation, m/s and rad/s.
+        delay: Age of the state, s; a multiple of the simulation's dt. Before it has passed, the first state is given.
+        seed: Of the noise, 0 or more.
+    Raises: InputError for negative numbers, and for a delay of more than 1e6 s.
 
-    Raises
-    ------
-    InputError
-        For negative numbers, and for a delay of more than 1e6 s.
+    Examples:
+        With a delay of two samples the controller gets at sample 5 the velocity of sample 3:
 
-    Examples
-    --------
-    With a delay of two samples the controller gets at sample 5 the velocity of sample 3:
-
-    >>> given = []
-    >>> damper = lambda t, q, v: given.append(v[0]) or -0.1 * v
-    >>> sensing = ff.sim.Sensing(delay=0.02)
-    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], damper, dt=0.01, duration=0.1, sensing=sensing)
-    >>> run.v[:, 0].tolist().index(given[5])
-    3
+        >>> given = []
+        >>> damper = lambda t, q, v: given.append(v[0]) or -0.1 * v
+        >>> sensing = ff.sim.Sensing(delay=0.02)
+        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], damper, dt=0.01, duration=0.1, sensing=sensing)
+        >>> run.v[:, 0].tolist().index(given[5])
+        3
     """
 
     position_noise: Any = 0.0

@@ -42,68 +42,40 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (..., nq) array
-        Configuration at the start, m and rad.
-    v : (..., nv) array
-        Velocity at the start, m/s and rad/s.
-    inputs : callable, object or (..., nv) array, optional
-        Generalised forces, N and N m: a function (t, q, v) -> tau, evaluated at every stage of the integrator; an object with
-        tau(q, v) (a Regulator) or tau_at(t, q, v) (a Tracker), evaluated once every dt, its forces held in between; or fixed
-        forces. None: no forces.
-    dt : float
-        From sample to sample, s.
-    duration : float
-        Time of the last sample, s.
-    constraints : ConstraintSet, optional
-        Holds from the start: contacts and locks where they are, if not elsewhere already. Drift is removed after every step.
-    events : Event or sequence of Event, optional
-        freeflyer.sim.unilateral_events gives those of contacts that open and close.
-    integrator : str, optional
-        "rk4", "semi-implicit" or "explicit" take one step every dt; "rk45", "dop853" and, for stiff problems, "radau", "bdf" and
-        "lsoda" take as many as keep the error below rtol and atol.
-    external : mapping, pair or callable, optional
-        Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them.
-    expressed, gravity
-        As in forward_dynamics.
-    hold : bool, optional
-        True samples and holds a function, too; False evaluates a controller at every stage.
-    sensing : Sensing, optional
-        Noise and delay of the state that a controller gets; all inputs are held.
-    rtol, atol : float, optional
-        Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
-    progress : callable, optional
-        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment. Once every sample.
-
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    InputError
-        For bad arguments, and for a start that violates the constraints.
-
-    Notes
-    -----
     Errors of the equations at the start are raised. Later, a motion whose numbers are no longer finite, events without end, or
     inputs that refuse a state end the run, which keeps what came before, with the reason (`Run.failure`). An error of your own
     functions is raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without
     constraints and events, by an integrator that takes one step every dt.
 
-    Examples
-    --------
-    A satellite without gravity: whatever its arm does, the momentum stays zero.
+    Args:
+        q: (..., nq) array, configuration at the start, m and rad.
+        v: (..., nv) array, velocity at the start, m/s and rad/s.
+        inputs: callable, object or (..., nv) array, generalised forces, N and N m: a function (t, q, v) -> tau, evaluated at every
+            stage of the integrator; an object with tau(q, v) (a Regulator) or tau_at(t, q, v) (a Tracker), evaluated once every dt,
+            its forces held in between; or fixed forces. None: no forces.
+        dt: From sample to sample, s.
+        duration: Time of the last sample, s.
+        constraints: Holds from the start: contacts and locks where they are, if not elsewhere already. Drift is removed after every
+            step.
+        events: freeflyer.sim.unilateral_events gives those of contacts that open and close.
+        integrator: "rk4", "semi-implicit" or "explicit" take one step every dt; "rk45", "dop853" and, for stiff problems, "radau",
+            "bdf" and "lsoda" take as many as keep the error below rtol and atol.
+        external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them.
+        hold: True samples and holds a function, too; False evaluates a controller at every stage.
+        sensing: Noise and delay of the state that a controller gets; all inputs are held.
+        rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
+        progress: Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment. Once every sample.
+    Raises: InputError for bad arguments, and for a start that violates the constraints.
 
-    >>> model = ff.robots.space_manipulator()
-    >>> tau = np.r_[np.zeros(6), np.full(7, 0.1)]
-    >>> run = ff.sim.simulate(model, model.neutral, np.zeros(model.nv), tau, dt=0.01, duration=0.5)
-    >>> momentum = ff.centroidal_momentum(model, run.q[-1], run.v[-1])
-    >>> print(f"{np.abs(run.v[-1]).max():.1f} rad/s, {np.abs(momentum).max():.6f} N s")
-    1.6 rad/s, 0.000000 N s
+    Examples:
+        A satellite without gravity: whatever its arm does, the momentum stays zero.
+
+        >>> model = ff.robots.space_manipulator()
+        >>> tau = np.r_[np.zeros(6), np.full(7, 0.1)]
+        >>> run = ff.sim.simulate(model, model.neutral, np.zeros(model.nv), tau, dt=0.01, duration=0.5)
+        >>> momentum = ff.centroidal_momentum(model, run.q[-1], run.v[-1])
+        >>> print(f"{np.abs(run.v[-1]).max():.1f} rad/s, {np.abs(momentum).max():.6f} N s")
+        1.6 rad/s, 0.000000 N s
     """
     h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
     count = sample_count(h, time_step("duration", duration))

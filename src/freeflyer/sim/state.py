@@ -18,38 +18,26 @@ from freeflyer.sim.equations import Equations
 class State:
     """State of a simulated robot at one time, as events get it.
 
-    Attributes
-    ----------
-    equations : Equations
-        Model, constraints, external wrenches and gravity.
-    t : float
-        Time, s.
-    q : (nq,) array
-        Configuration, m and rad.
-    v : (nv,) array
-        Velocity, m/s and rad/s.
-    law : callable
-        law(t, q, v), the generalised forces that act, N and N m.
-    model : Model
-        Of the equations.
-    constraints : ConstraintSet or None
-        The set that holds at this time.
-    tau : (nv,) array
-        Forces of the law, N and N m; computed at first access, as a and forces.
-    a : (nv,) array
-        Acceleration, m/s^2 and rad/s^2.
-    forces : mapping
-        Wrenches (6,) of the constraints by name, as constrained_dynamics gives them.
+    Attributes:
+        equations: Model, constraints, external wrenches and gravity.
+        t: Time, s.
+        q: (nq,) array, configuration, m and rad.
+        v: (nv,) array, velocity, m/s and rad/s.
+        law: law(t, q, v), the generalised forces that act, N and N m.
+        model: Of the equations.
+        constraints: The set that holds at this time.
+        tau: (nv,) array, forces of the law, N and N m; computed at first access, as a and forces.
+        a: (nv,) array, acceleration, m/s^2 and rad/s^2.
+        forces: Wrenches (6,) of the constraints by name, as constrained_dynamics gives them.
 
-    Examples
-    --------
-    The joint's largest acceleration (rad/s^2), where its rate passes zero:
+    Examples:
+        The joint's largest acceleration (rad/s^2), where its rate passes zero:
 
-    >>> rates = []
-    >>> turn = ff.sim.Event("turn", lambda state: state.v[0], action=lambda state: rates.append(float(state.a[0])))
-    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.5, events=turn)
-    >>> print(f"{rates[0]:.2f}")
-    59.46
+        >>> rates = []
+        >>> turn = ff.sim.Event("turn", lambda state: state.v[0], action=lambda state: rates.append(float(state.a[0])))
+        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.5, events=turn)
+        >>> print(f"{rates[0]:.2f}")
+        59.46
     """
 
     equations: Equations

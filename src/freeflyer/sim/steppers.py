@@ -5,8 +5,7 @@
     "radau", "bdf", "lsoda": implicit methods that choose their steps, for stiff problems
 
 The latter are SciPy's, in exponential coordinates about where the step begins: q = q0 (+) x, x' = J(x)^-1 v with J the derivative
-of q0 (+) x by x. So quaternions stay at unit length; after a quarter of a turn the coordinates begin anew.
-"""
+of q0 (+) x by x. So quaternions stay at unit length; after a quarter of a turn the coordinates begin anew."""
 
 from __future__ import annotations
 

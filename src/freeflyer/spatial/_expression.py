@@ -1,8 +1,7 @@
 """The three ways to write the twist or wrench of a frame B in the world: body, mixed, world.
 
-Each is a frame E: its origin is the point of reference, its axes are those of the components. X_EB is the identity for
-body, B's rotation for mixed and B's pose for world, so a change of expression is a change of frame.
-"""
+Each is a frame E: its origin is the point of reference, its axes are those of the components. X_EB is the identity for body, B's
+rotation for mixed and B's pose for world, so a change of expression is a change of frame."""
 
 from __future__ import annotations
 

@@ -17,20 +17,15 @@ __all__ = ["Consistency", "Reason", "check"]
 class Reason:
     """Reason why a body fails.
 
-    Attributes
-    ----------
-    name : str
-        "mass", "definite", "triangle" or "flat".
-    index : tuple of int
-        The body's place in the batch.
-    text : str
-        The reason, with numbers.
+    Attributes:
+        name: "mass", "definite", "triangle" or "flat".
+        index: The body's place in the batch.
+        text: The reason, with numbers.
 
-    Examples
-    --------
-    >>> found = ff.spatial.consistency.check([1, -1], [0, 0, 0], np.eye(3))
-    >>> found.reasons[0].name, found.reasons[0].index, found.reasons[0].text
-    ('mass', (1,), 'body (1,): the mass is -1 kg; it must be above 0')
+    Examples:
+        >>> found = ff.spatial.consistency.check([1, -1], [0, 0, 0], np.eye(3))
+        >>> found.reasons[0].name, found.reasons[0].index, found.reasons[0].text
+        ('mass', (1,), 'body (1,): the mass is -1 kg; it must be above 0')
     """
 
     name: str
@@ -42,31 +37,21 @@ class Reason:
 class Consistency:
     """Result of `check`; true where every body is consistent. Arrays have the leading axes of the input.
 
-    Attributes
-    ----------
-    positive_mass : (...) bool array
-        mass > 0.
-    positive_definite : (...) bool array
-        Every principal moment about the com > 0.
-    triangle : (...) bool array
-        No principal moment exceeds the sum of the other two.
-    consistent : (...) bool array
-        A density gives these numbers, be it on a plane, a line or a point: mass > 0 and no second moment of density below zero,
-        hence the triangle inequality.
-    full : (...) bool array
-        A density that fills a volume does: the pseudo-inertia (4, 4) is positive definite.
-    moments : (..., 3) array
-        Principal moments about the com, ascending, kg m^2.
-    second_moments : (..., 3) array
-        Principal second moments of density about the com, ascending, kg m^2.
-    reasons : tuple of Reason
-        At least one for each body that is not `full`; only "flat" leaves it `consistent`.
+    Attributes:
+        positive_mass: (...) bool array, mass > 0.
+        positive_definite: (...) bool array, every principal moment about the com > 0.
+        triangle: (...) bool array, no principal moment exceeds the sum of the other two.
+        consistent: (...) bool array, a density gives these numbers, be it on a plane, a line or a point: mass > 0 and no second
+            moment of density below zero, hence the triangle inequality.
+        full: (...) bool array, a density that fills a volume does: the pseudo-inertia (4, 4) is positive definite.
+        moments: (..., 3) array, principal moments about the com, ascending, kg m^2.
+        second_moments: (..., 3) array, principal second moments of density about the com, ascending, kg m^2.
+        reasons: At least one for each body that is not `full`; only "flat" leaves it `consistent`.
 
-    Examples
-    --------
-    >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 2, 3]))  # a plate
-    >>> bool(found), bool(found.full), found.reasons[0].name
-    (True, False, 'flat')
+    Examples:
+        >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 2, 3]))  # a plate
+        >>> bool(found), bool(found.full), found.reasons[0].name
+        (True, False, 'flat')
     """
 
     positive_mass: np.ndarray
@@ -85,35 +70,17 @@ class Consistency:
 def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: float = 1e-9) -> Consistency:
     """Physical consistency of bodies: whether a distribution of mass gives these numbers.
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    com : (..., 3) array
-        m. Its place does not matter, but it must be finite.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com.
-    tolerance : float, optional
-        Signs are judged up to so much times the largest moment, since files round.
-
-    Returns
-    -------
-    Consistency
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and a `rotational` that is not symmetric to 1e-9 of its largest entry.
-
-    Notes
-    -----
     The place of the com does not matter since the pseudo-inertia about the origin is a congruence of the one about the com.
 
-    Examples
-    --------
-    >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 1, 3]))
-    >>> found.reasons[0].text
-    'principal moments 1, 1, 3 kg m^2: the largest exceeds the sum of the other two by 1, which no distribution of mass does'
+    Args:
+        com: (..., 3) array, m. Its place does not matter, but it must be finite.
+        tolerance: Signs are judged up to so much times the largest moment, since files round.
+    Raises: InputError for wrong shapes, NaN, infinities and a `rotational` that is not symmetric to 1e-9 of its largest entry.
+
+    Examples:
+        >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 1, 3]))
+        >>> found.reasons[0].text
+        'principal moments 1, 1, 3 kg m^2: the largest exceeds the sum of the other two by 1, which no distribution of mass does'
     """
     if not 0.0 <= tolerance < np.inf:
         raise InputError(f"tolerance is {tolerance!r}; expected a finite number of 0 or more.")

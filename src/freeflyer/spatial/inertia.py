@@ -1,10 +1,9 @@
 """Inertia of rigid bodies: mass in kg, centre of mass (com) in m, rotational inertia in kg m^2. Leading axes broadcast.
 
-`rotational` (..., 3, 3) is taken about the com, along the axes of the frame B in which `com` (..., 3) is given. The
-spatial inertia is that of B's twist [linear; angular] about B's origin: momentum = spatial @ twist. Rigidly joined
-bodies add up: their 6x6 matrices, their ten parameters and their pseudo-inertias, each in one frame. InputError: for inertias
-that are not symmetric to 1e-9 of their largest entry, wrong shapes, NaN and infinities.
-"""
+`rotational` (..., 3, 3) is taken about the com, along the axes of the frame B in which `com` (..., 3) is given. The spatial inertia
+is that of B's twist [linear; angular] about B's origin: momentum = spatial @ twist. Rigidly joined bodies add up: their 6x6
+matrices, their ten parameters and their pseudo-inertias, each in one frame. InputError: for inertias that are not symmetric to 1e-9
+of their largest entry, wrong shapes, NaN and infinities."""
 
 from __future__ import annotations
 
@@ -28,20 +27,15 @@ _ORDER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of the six moments 
 class MassProperties:
     """Mass, centre of mass and rotational inertia of bodies.
 
-    Attributes
-    ----------
-    mass : (...) array
-        kg.
-    com : (..., 3) array
-        m, in the body's frame.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com, along the axes of the body's frame.
+    Attributes:
+        mass: (...) array, kg.
+        com: (..., 3) array, m, in the body's frame.
+        rotational: (..., 3, 3) array, kg m^2, about the com, along the axes of the body's frame.
 
-    Examples
-    --------
-    >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
-    >>> float(body.mass), body.com.tolist(), np.diag(body.rotational).tolist()
-    (2.0, [0.5, 0.0, 0.0], [1.0, 1.0, 1.0])
+    Examples:
+        >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
+        >>> float(body.mass), body.com.tolist(), np.diag(body.rotational).tolist()
+        (2.0, [0.5, 0.0, 0.0], [1.0, 1.0, 1.0])
     """
 
     mass: np.ndarray
@@ -50,26 +44,14 @@ class MassProperties:
 
 
 def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
-    """Rotational inertia about a point `offset` away from the com (parallel axes).
+    """Rotational inertia about a point `offset` away from the com (parallel axes), (..., 3, 3), kg m^2.
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com.
-    offset : (..., 3) array
-        m, between the com and the point; the sign does not matter.
+    Args:
+        offset: (..., 3) array, m, between the com and the point; the sign does not matter.
 
-    Returns
-    -------
-    (..., 3, 3) array
-        kg m^2.
-
-    Examples
-    --------
-    >>> np.diag(ff.spatial.inertia.about_point(2, np.eye(3), [0, 0, 3])).tolist()  # 2 kg (3 m)^2 more
-    [19.0, 19.0, 1.0]
+    Examples:
+        >>> np.diag(ff.spatial.inertia.about_point(2, np.eye(3), [0, 0, 3])).tolist()  # 2 kg (3 m)^2 more
+        [19.0, 19.0, 1.0]
     """
     m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
     return ck.symmetric("rotational", I) + _shift(m, c)
@@ -78,24 +60,14 @@ def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np
 def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
     """Rotational inertia about the com from that about a point `offset` away (parallel axes); undoes `about_point`.
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    rotational : (..., 3, 3) array
-        kg m^2, about the point.
-    offset : (..., 3) array
-        m, between the com and the point; the sign does not matter.
+    Args:
+        rotational: (..., 3, 3) array, kg m^2, about the point.
+        offset: (..., 3) array, m, between the com and the point; the sign does not matter.
+    Returns: (..., 3, 3) array, kg m^2.
 
-    Returns
-    -------
-    (..., 3, 3) array
-        kg m^2.
-
-    Examples
-    --------
-    >>> np.diag(ff.spatial.inertia.about_com(2, np.diag([19, 19, 1]), [0, 0, 3])).tolist()
-    [1.0, 1.0, 1.0]
+    Examples:
+        >>> np.diag(ff.spatial.inertia.about_com(2, np.diag([19, 19, 1]), [0, 0, 3])).tolist()
+        [1.0, 1.0, 1.0]
     """
     m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
     return ck.symmetric("rotational", I) - _shift(m, c)
@@ -104,25 +76,12 @@ def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.n
 def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]].
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    com : (..., 3) array
-        m.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com.
+    Returns: (..., 6, 6) array, kg, kg m and kg m^2, about the frame's origin.
 
-    Returns
-    -------
-    (..., 6, 6) array
-        kg, kg m and kg m^2, about the frame's origin.
-
-    Examples
-    --------
-    >>> S = ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))
-    >>> (S @ [0, 0, 0, 0, 0, 3]).tolist()  # momentum of a turn about z: 2 kg at 1.5 m/s along y; 1.5 kg m^2 at 3 rad/s
-    [0.0, 3.0, 0.0, 0.0, 0.0, 4.5]
+    Examples:
+        >>> S = ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))
+        >>> (S @ [0, 0, 0, 0, 0, 3]).tolist()  # momentum of a turn about z: 2 kg at 1.5 m/s along y; 1.5 kg m^2 at 3 rad/s
+        [0.0, 3.0, 0.0, 0.0, 0.0, 4.5]
     """
     m, c, I = _check(mass, com, rotational)
     moment = vec.skew(m[..., None] * c)
@@ -132,26 +91,15 @@ def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray
 def from_matrix(spatial: ArrayLike) -> MassProperties:
     """Mass properties of a spatial inertia; undoes `matrix`.
 
-    Parameters
-    ----------
-    spatial : (..., 6, 6) array
-        kg, kg m and kg m^2, for [linear; angular].
+    Args:
+        spatial: (..., 6, 6) array, kg, kg m and kg m^2, for [linear; angular].
+    Raises: InputError for a mass of zero, and for a matrix of no rigid body: not mass times identity first, or no skew block below
+    it, within 1e-6 of the largest entry.
 
-    Returns
-    -------
-    MassProperties
-
-    Raises
-    ------
-    InputError
-        For a mass of zero, and for a matrix of no rigid body: not mass times identity first, or no skew block below it, within 1e-6
-        of the largest entry.
-
-    Examples
-    --------
-    >>> body = ff.spatial.inertia.from_matrix(ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3)))
-    >>> float(body.mass), body.com.tolist()
-    (2.0, [0.5, 0.0, 0.0])
+    Examples:
+        >>> body = ff.spatial.inertia.from_matrix(ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3)))
+        >>> float(body.mass), body.com.tolist()
+        (2.0, [0.5, 0.0, 0.0])
     """
     S = ck.symmetric("spatial", ck.array("spatial", spatial, ck.MATRIX6))
     m, size = S[..., 0, 0], np.abs(S).max(axis=(-2, -1))
@@ -167,24 +115,11 @@ def from_matrix(spatial: ArrayLike) -> MassProperties:
 def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Ten inertial parameters, in which the dynamics is linear.
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    com : (..., 3) array
-        m.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com.
+    Returns: (..., 10) array, mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's origin.
 
-    Returns
-    -------
-    (..., 10) array
-        Mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's origin.
-
-    Examples
-    --------
-    >>> ff.spatial.inertia.parameters(2, [0.5, 0, 0], np.eye(3)).tolist()
-    [2.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.5, 0.0, 0.0, 1.5]
+    Examples:
+        >>> ff.spatial.inertia.parameters(2, [0.5, 0, 0], np.eye(3)).tolist()
+        [2.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.5, 0.0, 0.0, 1.5]
     """
     m, c, I = _check(mass, com, rotational)
     I = I + _shift(m, c)
@@ -196,25 +131,14 @@ def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.nda
 def from_parameters(ten: ArrayLike) -> MassProperties:
     """Mass properties of ten inertial parameters; undoes `parameters`.
 
-    Parameters
-    ----------
-    ten : (..., 10) array
-        As `parameters` returns them.
+    Args:
+        ten: (..., 10) array, as `parameters` returns them.
+    Raises: InputError for a mass of zero.
 
-    Returns
-    -------
-    MassProperties
-
-    Raises
-    ------
-    InputError
-        For a mass of zero.
-
-    Examples
-    --------
-    >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
-    >>> body.com.tolist()
-    [0.5, 0.0, 0.0]
+    Examples:
+        >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
+        >>> body.com.tolist()
+        [0.5, 0.0, 0.0]
     """
     p = ck.array("ten", ten, ck.PARAMETERS)
     m = p[..., 0]
@@ -228,30 +152,15 @@ def from_parameters(ten: ArrayLike) -> MassProperties:
 def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Pseudo-inertia [[second moments, mass com], [mass com^T, mass]] about the frame's origin.
 
-    Parameters
-    ----------
-    mass : (...) array
-        kg.
-    com : (..., 3) array
-        m.
-    rotational : (..., 3, 3) array
-        kg m^2, about the com.
+    It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume. Second moments are
+    trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
 
-    Returns
-    -------
-    (..., 4, 4) array
-        kg m^2, kg m and kg.
+    Returns: (..., 4, 4) array, kg m^2, kg m and kg.
 
-    Notes
-    -----
-    It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume.
-    Second moments are trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
-
-    Examples
-    --------
-    >>> P = ff.spatial.inertia.pseudo_inertia(2, [0.5, 0, 0], np.eye(3))
-    >>> np.diag(P).tolist()
-    [1.0, 0.5, 0.5, 2.0]
+    Examples:
+        >>> P = ff.spatial.inertia.pseudo_inertia(2, [0.5, 0, 0], np.eye(3))
+        >>> np.diag(P).tolist()
+        [1.0, 0.5, 0.5, 2.0]
     """
     m, c, I = _check(mass, com, rotational)
     first = m[..., None] * c
@@ -263,25 +172,17 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np
 
 
 def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
-    """Spatial inertia given in B, in A: Ad^-T spatial Ad^-1 of the pose X_AB.
+    """Spatial inertia given in B, in A: Ad^-T spatial Ad^-1 of the pose X_AB; (..., 6, 6), as `spatial`.
 
-    Parameters
-    ----------
-    X_AB : (..., 4, 4) array
-    spatial : (..., 6, 6) array
-        kg, kg m and kg m^2, for [linear; angular].
+    Args:
+        X_AB: (..., 4, 4) array.
+        spatial: (..., 6, 6) array, kg, kg m and kg m^2, for [linear; angular].
 
-    Returns
-    -------
-    (..., 6, 6) array
-        As `spatial`.
-
-    Examples
-    --------
-    >>> X_AB = ff.spatial.se3.from_position_rotation([0.5, 0, 0], np.eye(3))
-    >>> S = ff.spatial.inertia.transform(X_AB, ff.spatial.inertia.matrix(2, [0, 0, 0], np.eye(3)))
-    >>> bool(np.allclose(S, ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))))  # the com is B's origin, in A
-    True
+    Examples:
+        >>> X_AB = ff.spatial.se3.from_position_rotation([0.5, 0, 0], np.eye(3))
+        >>> S = ff.spatial.inertia.transform(X_AB, ff.spatial.inertia.matrix(2, [0, 0, 0], np.eye(3)))
+        >>> bool(np.allclose(S, ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))))  # the com is B's origin, in A
+        True
     """
     X, S = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("spatial", spatial, ck.MATRIX6))
     T = se3.coadjoint(X)

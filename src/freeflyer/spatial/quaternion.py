@@ -1,9 +1,8 @@
 """Unit quaternions x, y, z, w as rotations; q and -q are the same rotation. Leading axes broadcast.
 
-A quaternion q_AB turns coordinates in frame B into coordinates in frame A, as the matrix R_AB does; q_AC = q_AB q_BC.
-Functions that need a unit quaternion accept it within 1e-6 and use it normalised. InputError: for other norms, wrong shapes,
-NaN and infinities.
-"""
+A quaternion q_AB turns coordinates in frame B into coordinates in frame A, as the matrix R_AB does; q_AC = q_AB q_BC. Functions
+that need a unit quaternion accept it within 1e-6 and use it normalised. InputError: for other norms, wrong shapes, NaN and
+infinities."""
 
 from __future__ import annotations
 
@@ -22,32 +21,19 @@ __all__ = [
 
 
 def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
-    """Quaternions unchanged, if every norm is 1 within `tolerance`.
+    """Quaternions unchanged, if every norm is 1 within `tolerance`; (..., 4), `q`, as float64.
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        x, y, z, w.
-    tolerance : float, optional
-        Largest difference of a norm from 1.
+    Args:
+        q: (..., 4) array, x, y, z, w.
+        tolerance: Largest difference of a norm from 1.
+    Raises: InputError for another norm, with the norm and its index.
 
-    Returns
-    -------
-    (..., 4) array
-        `q`, as float64.
-
-    Raises
-    ------
-    InputError
-        For another norm, with the norm and its index.
-
-    Examples
-    --------
-    >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 0.6, 0.8]).tolist()
-    [0.0, 0.0, 0.6, 0.8]
-    >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 3.0, 4.0])
-    Traceback (most recent call last):
-    freeflyer.errors.InputError: q has norm 5; expected 1 within 1e-06...
+    Examples:
+        >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 0.6, 0.8]).tolist()
+        [0.0, 0.0, 0.6, 0.8]
+        >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 3.0, 4.0])
+        Traceback (most recent call last):
+        freeflyer.errors.InputError: q has norm 5; expected 1 within 1e-06...
     """
     q = ck.array("q", q, ck.QUATERNION)
     ck.check_unit("q", q, tolerance)
@@ -55,26 +41,15 @@ def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
 
 
 def normalize(q: ArrayLike) -> np.ndarray:
-    """Unit quaternion q / |q|.
+    """Unit quaternion q / |q|, (..., 4).
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        x, y, z, w, of any norm but 0.
+    Args:
+        q: (..., 4) array, x, y, z, w, of any norm but 0.
+    Raises: InputError for a zero quaternion.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Raises
-    ------
-    InputError
-        For a zero quaternion.
-
-    Examples
-    --------
-    >>> ff.spatial.quaternion.normalize([0, 0, 3, 4]).tolist()
-    [0.0, 0.0, 0.6, 0.8]
+    Examples:
+        >>> ff.spatial.quaternion.normalize([0, 0, 3, 4]).tolist()
+        [0.0, 0.0, 0.6, 0.8]
     """
     q = ck.array("q", q, ck.QUATERNION)
     scale = np.abs(q).max(axis=-1, keepdims=True)  # first, so that no square over- or underflows
@@ -85,65 +60,39 @@ def normalize(q: ArrayLike) -> np.ndarray:
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Hamilton product a b: first b turns, then a.
+    """Hamilton product a b: first b turns, then a; (..., 4).
 
-    Parameters
-    ----------
-    a, b : (..., 4) array
-        x, y, z, w, of any norm.
+    Args:
+        a, b: (..., 4) array, x, y, z, w, of any norm.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> i, j = [1, 0, 0, 0], [0, 1, 0, 0]
-    >>> ff.spatial.quaternion.multiply(i, j).tolist()  # k
-    [0.0, 0.0, 1.0, 0.0]
+    Examples:
+        >>> i, j = [1, 0, 0, 0], [0, 1, 0, 0]
+        >>> ff.spatial.quaternion.multiply(i, j).tolist()  # k
+        [0.0, 0.0, 1.0, 0.0]
     """
     a, b = ck.arrays(("a", a, ck.QUATERNION), ("b", b, ck.QUATERNION))
     return _product(a, b)
 
 
 def conjugate(q: ArrayLike) -> np.ndarray:
-    """Conjugate (-x, -y, -z, w), the inverse of a unit quaternion.
+    """Conjugate (-x, -y, -z, w), the inverse of a unit quaternion; (..., 4).
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        x, y, z, w, of any norm.
+    Args:
+        q: (..., 4) array, x, y, z, w, of any norm.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> ff.spatial.quaternion.conjugate([1, 2, 3, 4]).tolist()
-    [-1.0, -2.0, -3.0, 4.0]
+    Examples:
+        >>> ff.spatial.quaternion.conjugate([1, 2, 3, 4]).tolist()
+        [-1.0, -2.0, -3.0, 4.0]
     """
     return ck.array("q", q, ck.QUATERNION) * _CONJUGATE
 
 
 def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
-    """Vector turned by a unit quaternion: q v q*, to_matrix(q) @ v.
+    """Vector turned by a unit quaternion: q v q*, to_matrix(q) @ v; (..., 3), in the unit of `vector`.
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        Unit, x, y, z, w.
-    vector : (..., 3) array
-
-    Returns
-    -------
-    (..., 3) array
-        In the unit of `vector`.
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.rotate([0, 0, 0.6, 0.8], [1, 0, 0]), 6).tolist()
-    [0.28, 0.96, 0.0]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.rotate([0, 0, 0.6, 0.8], [1, 0, 0]), 6).tolist()
+        [0.28, 0.96, 0.0]
     """
     q, v = ck.arrays(("q", q, ck.QUATERNION), ("vector", vector, ck.POINT))
     q = ck.unit_quaternion("q", q)
@@ -153,21 +102,11 @@ def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
 
 
 def to_matrix(q: ArrayLike) -> np.ndarray:
-    """Rotation matrix of a unit quaternion.
+    """Rotation matrix of a unit quaternion, (..., 3, 3).
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        Unit, x, y, z, w.
-
-    Returns
-    -------
-    (..., 3, 3) array
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.to_matrix([0, 0, 0.6, 0.8]), 6).tolist()
-    [[0.28, -0.96, 0.0], [0.96, 0.28, 0.0], [0.0, 0.0, 1.0]]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.to_matrix([0, 0, 0.6, 0.8]), 6).tolist()
+        [[0.28, -0.96, 0.0], [0.96, 0.28, 0.0], [0.0, 0.0, 1.0]]
     """
     q = ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION))
     x, y, z, w = np.moveaxis(q, -1, 0)
@@ -180,32 +119,19 @@ def to_matrix(q: ArrayLike) -> np.ndarray:
 
 
 def from_matrix(R: ArrayLike) -> np.ndarray:
-    """Quaternion with w >= 0 of a rotation matrix.
+    """Quaternion with w >= 0 of a rotation matrix, (..., 4).
 
-    Parameters
-    ----------
-    R : (..., 3, 3) array
-        Orthogonal within 1e-6, right-handed.
-
-    Returns
-    -------
-    (..., 4) array
-
-    Raises
-    ------
-    InputError
-        For a matrix that is no rotation.
-
-    Notes
-    -----
     R determines 4 q q^T; the column with the largest diagonal entry is 4 q_i q with |q_i| >= 1/2, so that nothing cancels at any
     angle.
 
-    Examples
-    --------
-    >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
-    >>> np.round(ff.spatial.quaternion.from_matrix(R), 4).tolist()
-    [0.0, 0.0, 0.7071, 0.7071]
+    Args:
+        R: (..., 3, 3) array, orthogonal within 1e-6, right-handed.
+    Raises: InputError for a matrix that is no rotation.
+
+    Examples:
+        >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
+        >>> np.round(ff.spatial.quaternion.from_matrix(R), 4).tolist()
+        [0.0, 0.0, 0.7071, 0.7071]
     """
     R = ck.rotation("R", ck.array("R", R, ck.MATRIX3))
     K = np.empty((*R.shape[:-2], 4, 4))
@@ -221,21 +147,14 @@ def from_matrix(R: ArrayLike) -> np.ndarray:
 
 
 def exp(rotation_vector: ArrayLike) -> np.ndarray:
-    """Quaternion of a turn about `rotation_vector` by its length.
+    """Quaternion of a turn about `rotation_vector` by its length, (..., 4).
 
-    Parameters
-    ----------
-    rotation_vector : (..., 3) array
-        Axis times angle, rad.
+    Args:
+        rotation_vector: (..., 3) array, axis times angle, rad.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]), 4).tolist()
-    [0.0, 0.0, 0.7071, 0.7071]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]), 4).tolist()
+        [0.0, 0.0, 0.7071, 0.7071]
     """
     w = ck.array("rotation_vector", rotation_vector, ck.ROTATION_VECTOR)
     x = 0.25 * series.squared_angle(w)
@@ -243,26 +162,13 @@ def exp(rotation_vector: ArrayLike) -> np.ndarray:
 
 
 def log(q: ArrayLike) -> np.ndarray:
-    """Rotation vector, at most pi long, of the shorter way of q and -q; exp(log(q)) is q or -q.
+    """Rotation vector, at most pi long, of the shorter way of q and -q; exp(log(q)) is q or -q; (..., 3), axis times angle, rad.
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        Unit, x, y, z, w.
-
-    Returns
-    -------
-    (..., 3) array
-        Axis times angle, rad.
-
-    Notes
-    -----
     atan2 of both half-angle parts keeps all digits from zero to pi. At exactly pi the axis of `q` itself is kept.
 
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.log([0, 0, 1, 0]), 4).tolist()  # half a turn about z
-    [0.0, 0.0, 3.1416]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.log([0, 0, 1, 0]), 4).tolist()  # half a turn about z
+        [0.0, 0.0, 3.1416]
     """
     q = _upper(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)))
     u, w = q[..., :3], q[..., 3]
@@ -272,28 +178,16 @@ def log(q: ArrayLike) -> np.ndarray:
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
-    """Quaternion of a turn by `angle` about `axis`.
+    """Quaternion of a turn by `angle` about `axis`, (..., 4).
 
-    Parameters
-    ----------
-    axis : (..., 3) array
-        Of any length but zero.
-    angle : (...) array
-        rad.
+    Args:
+        axis: (..., 3) array of any length but zero.
+        angle: (...) array, rad.
+    Raises: InputError for an axis of length zero.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Raises
-    ------
-    InputError
-        For an axis of length zero.
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.from_axis_angle([0, 0, 2], np.pi / 2), 4).tolist()
-    [0.0, 0.0, 0.7071, 0.7071]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.from_axis_angle([0, 0, 2], np.pi / 2), 4).tolist()
+        [0.0, 0.0, 0.7071, 0.7071]
     """
     a, t = ck.arrays(("axis", axis, ck.POINT), ("angle", angle, ck.SCALAR))
     length = norm(a)[..., None]
@@ -307,23 +201,14 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
 def to_axis_angle(q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Axis and angle of a unit quaternion; the identity gets the axis x.
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        Unit, x, y, z, w.
+    Returns:
+        axis: (..., 3) array of length 1.
+        angle: (...) array, rad, in [0, pi].
 
-    Returns
-    -------
-    axis : (..., 3) array
-        Of length 1.
-    angle : (...) array
-        rad, in [0, pi].
-
-    Examples
-    --------
-    >>> axis, angle = ff.spatial.quaternion.to_axis_angle([0, 0, 0.6, 0.8])
-    >>> axis.tolist(), round(float(np.cos(angle)), 6)
-    ([0.0, 0.0, 1.0], 0.28)
+    Examples:
+        >>> axis, angle = ff.spatial.quaternion.to_axis_angle([0, 0, 0.6, 0.8])
+        >>> axis.tolist(), round(float(np.cos(angle)), 6)
+        ([0.0, 0.0, 1.0], 0.28)
     """
     w = log(q)
     angle = norm(w)
@@ -332,21 +217,14 @@ def to_axis_angle(q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def from_rpy(rpy: ArrayLike) -> np.ndarray:
-    """Quaternion of URDF's angles, Rz(yaw) Ry(pitch) Rx(roll): turns about fixed axes x, then y, then z.
+    """Quaternion of URDF's angles, Rz(yaw) Ry(pitch) Rx(roll): turns about fixed axes x, then y, then z; (..., 4).
 
-    Parameters
-    ----------
-    rpy : (..., 3) array
-        Roll, pitch, yaw, rad.
+    Args:
+        rpy: (..., 3) array, roll, pitch, yaw, rad.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.from_rpy([0.0, 0.0, np.pi / 2]), 4).tolist()
-    [0.0, 0.0, 0.7071, 0.7071]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.from_rpy([0.0, 0.0, np.pi / 2]), 4).tolist()
+        [0.0, 0.0, 0.7071, 0.7071]
     """
     half = 0.5 * ck.array("rpy", rpy, ck.RPY)
     (sr, sp, sy), (cr, cp, cy) = np.moveaxis(np.sin(half), -1, 0), np.moveaxis(np.cos(half), -1, 0)
@@ -356,28 +234,15 @@ def from_rpy(rpy: ArrayLike) -> np.ndarray:
 
 
 def to_rpy(q: ArrayLike) -> np.ndarray:
-    """Roll, pitch, yaw of URDF.
+    """Roll, pitch, yaw of URDF; (..., 3), rad; pitch in [-pi/2, pi/2], the others in [-pi, pi].
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        Unit, x, y, z, w.
-
-    Returns
-    -------
-    (..., 3) array
-        rad; pitch in [-pi/2, pi/2], the others in [-pi, pi].
-
-    Notes
-    -----
     Half sum and half difference of yaw and roll are computed apart, so from_rpy(to_rpy(q)) is exact to rounding through gimbal lock
     too. At pitch = +-pi/2 only one of them is determined; the other is taken as zero.
 
-    Examples
-    --------
-    >>> q = ff.spatial.quaternion.from_rpy([0.1, -0.2, 0.3])
-    >>> np.round(ff.spatial.quaternion.to_rpy(q), 6).tolist()
-    [0.1, -0.2, 0.3]
+    Examples:
+        >>> q = ff.spatial.quaternion.from_rpy([0.1, -0.2, 0.3])
+        >>> np.round(ff.spatial.quaternion.to_rpy(q), 6).tolist()
+        [0.1, -0.2, 0.3]
     """
     x, y, z, w = np.moveaxis(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)), -1, 0)
     half_difference, half_sum = np.arctan2(z - x, w + y), np.arctan2(x + z, w - y)
@@ -390,22 +255,14 @@ def to_rpy(q: ArrayLike) -> np.ndarray:
 def slerp(q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> np.ndarray:
     """Rotation between `q0` (t = 0) and `q1` (t = 1), the shorter way at constant angular velocity.
 
-    Parameters
-    ----------
-    q0, q1 : (..., 4) array
-        Unit, x, y, z, w.
-    t : (...) array
-        Any number; outside 0 to 1 the turn goes on.
+    Args:
+        q0, q1: (..., 4) array, unit, x, y, z, w.
+        t: (...) array, any number; outside 0 to 1 the turn goes on.
+    Returns: (..., 4) array at t = 1: q1 or -q1.
 
-    Returns
-    -------
-    (..., 4) array
-        At t = 1: q1 or -q1.
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.quaternion.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5), 4).tolist()  # half of half a turn
-    [0.0, 0.0, 0.7071, 0.7071]
+    Examples:
+        >>> np.round(ff.spatial.quaternion.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5), 4).tolist()  # half of half a turn
+        [0.0, 0.0, 0.7071, 0.7071]
     """
     a, b, s = ck.arrays(("q0", q0, ck.QUATERNION), ("q1", q1, ck.QUATERNION), ("t", t, ck.SCALAR))
     a, b = ck.unit_quaternion("q0", a), ck.unit_quaternion("q1", b)
@@ -413,65 +270,41 @@ def slerp(q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> np.ndarray:
 
 
 def from_wxyz(q: ArrayLike) -> np.ndarray:
-    """Quaternion in the order x, y, z, w from the order w, x, y, z (MuJoCo, Drake).
+    """Quaternion in the order x, y, z, w from the order w, x, y, z (MuJoCo, Drake); (..., 4).
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        w, x, y, z.
+    Args:
+        q: (..., 4) array, w, x, y, z.
 
-    Returns
-    -------
-    (..., 4) array
-
-    Examples
-    --------
-    >>> ff.spatial.quaternion.from_wxyz([1, 0, 0, 0]).tolist()  # the identity
-    [0.0, 0.0, 0.0, 1.0]
+    Examples:
+        >>> ff.spatial.quaternion.from_wxyz([1, 0, 0, 0]).tolist()  # the identity
+        [0.0, 0.0, 0.0, 1.0]
     """
     return np.roll(ck.array("q", q, ck.QUATERNION_WXYZ), -1, axis=-1)
 
 
 def to_wxyz(q: ArrayLike) -> np.ndarray:
-    """Quaternion in the order w, x, y, z from the order x, y, z, w.
+    """Quaternion in the order w, x, y, z from the order x, y, z, w; (..., 4), w, x, y, z.
 
-    Parameters
-    ----------
-    q : (..., 4) array
-        x, y, z, w.
+    Args:
+        q: (..., 4) array, x, y, z, w.
 
-    Returns
-    -------
-    (..., 4) array
-        w, x, y, z.
-
-    Examples
-    --------
-    >>> ff.spatial.quaternion.to_wxyz([0, 0, 0, 1]).tolist()  # the identity
-    [1.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> ff.spatial.quaternion.to_wxyz([0, 0, 0, 1]).tolist()  # the identity
+        [1.0, 0.0, 0.0, 0.0]
     """
     return np.roll(ck.array("q", q, ck.QUATERNION), 1, axis=-1)
 
 
 def random(rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> np.ndarray:
-    """Random rotations, uniform over SO(3).
+    """Random rotations, uniform over SO(3); (*shape, 4), unit quaternions.
 
-    Parameters
-    ----------
-    rng : np.random.Generator
-    shape : int or tuple of int, optional
-        Leading axes of the result.
+    Args:
+        shape: Leading axes of the result.
 
-    Returns
-    -------
-    (*shape, 4) array
-        Unit quaternions.
-
-    Examples
-    --------
-    >>> q = ff.spatial.quaternion.random(np.random.default_rng(0), (2, 3))
-    >>> q.shape, np.round(np.linalg.norm(q, axis=-1), 6).tolist()
-    ((2, 3, 4), [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    Examples:
+        >>> q = ff.spatial.quaternion.random(np.random.default_rng(0), (2, 3))
+        >>> q.shape, np.round(np.linalg.norm(q, axis=-1), 6).tolist()
+        ((2, 3, 4), [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     """
     lead = ck.leading_shape(shape)
     return normalize(ck.generator(rng).standard_normal((*lead, 4)))

@@ -1,8 +1,7 @@
 """Poses of rigid bodies, SE(3): homogeneous matrices X_AB (4, 4) that turn points in B into points in A.
 
 Twists are [linear; angular]. Leading axes broadcast. InputError, with the reason: for poses that are none (rotation orthogonal
-within 1e-6 and right-handed, last row 0 0 0 1), wrong shapes, NaN and infinities.
-"""
+within 1e-6 and right-handed, last row 0 0 0 1), wrong shapes, NaN and infinities."""
 
 from __future__ import annotations
 
@@ -21,41 +20,21 @@ __all__ = [
 
 
 def skew(vector: ArrayLike) -> np.ndarray:
-    """Skew-symmetric matrix of a vector: skew(a) @ b = a x b.
+    """Skew-symmetric matrix of a vector: skew(a) @ b = a x b; (..., 3, 3), in the unit of `vector`.
 
-    Parameters
-    ----------
-    vector : (..., 3) array
-
-    Returns
-    -------
-    (..., 3, 3) array
-        In the unit of `vector`.
-
-    Examples
-    --------
-    >>> ff.spatial.se3.skew([1, 2, 3]).tolist()
-    [[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
+    Examples:
+        >>> ff.spatial.se3.skew([1, 2, 3]).tolist()
+        [[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
     """
     return vec.skew(ck.array("vector", vector, ck.POINT))
 
 
 def hat(twist: ArrayLike) -> np.ndarray:
-    """Element of se(3) of a twist: [[skew(angular), linear], [0, 0]].
+    """Element of se(3) of a twist: [[skew(angular), linear], [0, 0]]; (..., 4, 4).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
-
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> ff.spatial.se3.hat([1, 2, 3, 4, 5, 6]).tolist()
-    [[0.0, -6.0, 5.0, 1.0], [6.0, 0.0, -4.0, 2.0], [-5.0, 4.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
+    Examples:
+        >>> ff.spatial.se3.hat([1, 2, 3, 4, 5, 6]).tolist()
+        [[0.0, -6.0, 5.0, 1.0], [6.0, 0.0, -4.0, 2.0], [-5.0, 4.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
     """
     xi = ck.array("twist", twist, ck.TWIST)
     out = np.zeros((*xi.shape[:-1], 4, 4))
@@ -64,26 +43,15 @@ def hat(twist: ArrayLike) -> np.ndarray:
 
 
 def vee(matrix: ArrayLike) -> np.ndarray:
-    """Twist of an element of se(3); undoes `hat`.
+    """Twist of an element of se(3); undoes `hat`; (..., 6), [linear; angular], m/s and rad/s.
 
-    Parameters
-    ----------
-    matrix : (..., 4, 4) array
+    Args:
+        matrix: (..., 4, 4) array.
+    Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry.
 
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular], m/s and rad/s.
-
-    Raises
-    ------
-    InputError
-        For a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry.
-
-    Examples
-    --------
-    >>> ff.spatial.se3.vee(ff.spatial.se3.hat([1, 2, 3, 4, 5, 6])).tolist()
-    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    Examples:
+        >>> ff.spatial.se3.vee(ff.spatial.se3.hat([1, 2, 3, 4, 5, 6])).tolist()
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     """
     M = ck.array("matrix", matrix, ck.MATRIX4)
     S = M[..., :3, :3]
@@ -94,46 +62,29 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 
 
 def from_position_rotation(position: ArrayLike, rotation: ArrayLike) -> np.ndarray:
-    """Pose of a position and a rotation matrix.
+    """Pose of a position and a rotation matrix, (..., 4, 4).
 
-    Parameters
-    ----------
-    position : (..., 3) array
-        m.
-    rotation : (..., 3, 3) array
-        Orthogonal within 1e-6, right-handed.
+    Args:
+        position: (..., 3) array, m.
+        rotation: (..., 3, 3) array, orthogonal within 1e-6, right-handed.
 
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))[:3].tolist()
-    [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0]]
+    Examples:
+        >>> ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))[:3].tolist()
+        [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0]]
     """
     p, R = ck.arrays(("position", position, ck.POINT), ("rotation", rotation, ck.MATRIX3))
     return _pose(ck.rotation("rotation", R), p)
 
 
 def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """Pose of a position and a unit quaternion.
+    """Pose of a position and a unit quaternion, (..., 4, 4).
 
-    Parameters
-    ----------
-    position : (..., 3) array
-        m.
-    q : (..., 4) array
-        Unit, x, y, z, w.
+    Args:
+        position: (..., 3) array, m.
 
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> np.round(ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, 0.6, 0.8])[:2], 6).tolist()
-    [[0.28, -0.96, 0.0, 1.0], [0.96, 0.28, 0.0, 2.0]]
+    Examples:
+        >>> np.round(ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, 0.6, 0.8])[:2], 6).tolist()
+        [[0.28, -0.96, 0.0, 1.0], [0.96, 0.28, 0.0, 2.0]]
     """
     p, q = ck.arrays(("position", position, ck.POINT), ("q", q, ck.QUATERNION))
     return _pose(quaternion.to_matrix(q), p)
@@ -142,65 +93,42 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
 def to_position_quaternion(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Position and unit quaternion of a pose.
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
+    Returns:
+        position: (..., 3) array, m.
+        q: (..., 4) array, x, y, z, w with w >= 0.
 
-    Returns
-    -------
-    position : (..., 3) array
-        m.
-    q : (..., 4) array
-        x, y, z, w with w >= 0.
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, -0.6, -0.8])
-    >>> p, q = ff.spatial.se3.to_position_quaternion(X)
-    >>> p.tolist(), np.round(q[2:], 6).tolist()  # z and w
-    ([1.0, 2.0, 3.0], [0.6, 0.8])
+    Examples:
+        >>> X = ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, -0.6, -0.8])
+        >>> p, q = ff.spatial.se3.to_position_quaternion(X)
+        >>> p.tolist(), np.round(q[2:], 6).tolist()  # z and w
+        ([1.0, 2.0, 3.0], [0.6, 0.8])
     """
     R, p = _parts(_check_pose(X))
     return p.copy(), quaternion.from_matrix(R)
 
 
 def compose(*poses: ArrayLike) -> np.ndarray:
-    """Product of poses, X_AB X_BC ...; the identity for none.
+    """Product of poses, X_AB X_BC ...; the identity for none; (..., 4, 4).
 
-    Parameters
-    ----------
-    *poses : (..., 4, 4) array
+    Args:
+        *poses: (..., 4, 4) array.
 
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
-    >>> ff.spatial.se3.compose(X, X, X)[:3, 3].tolist()
-    [3.0, 6.0, 9.0]
+    Examples:
+        >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
+        >>> ff.spatial.se3.compose(X, X, X)[:3, 3].tolist()
+        [3.0, 6.0, 9.0]
     """
     checked = ck.arrays(*((f"pose {i}", X, ck.MATRIX4) for i, X in enumerate(poses)))
     return reduce(np.matmul, (ck.pose(f"pose {i}", X) for i, X in enumerate(checked)), np.eye(4))
 
 
 def inverse(X: ArrayLike) -> np.ndarray:
-    """Inverse pose X_BA of X_AB.
+    """Inverse pose X_BA of X_AB, (..., 4, 4).
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
-
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
-    >>> ff.spatial.se3.inverse(X)[:3, 3].tolist()
-    [-1.0, -2.0, -3.0]
+    Examples:
+        >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
+        >>> ff.spatial.se3.inverse(X)[:3, 3].tolist()
+        [-1.0, -2.0, -3.0]
     """
     R, p = _parts(_check_pose(X))
     Rt = np.swapaxes(R, -1, -2)
@@ -208,25 +136,16 @@ def inverse(X: ArrayLike) -> np.ndarray:
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Point given in B, in A by the pose X_AB: R p_B + p.
+    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 3), m, in A.
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
-        X_AB.
-    point : (..., 3) array
-        m, in B.
+    Args:
+        X: (..., 4, 4) array, X_AB.
+        point: (..., 3) array, m, in B.
 
-    Returns
-    -------
-    (..., 3) array
-        m, in A.
-
-    Examples
-    --------
-    >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
-    >>> ff.spatial.se3.act(ff.spatial.se3.from_position_rotation([1, 2, 3], R), [1, 0, 0]).tolist()
-    [1.0, 3.0, 3.0]
+    Examples:
+        >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
+        >>> ff.spatial.se3.act(ff.spatial.se3.from_position_rotation([1, 2, 3], R), [1, 0, 0]).tolist()
+        [1.0, 3.0, 3.0]
     """
     X, x = ck.arrays(("X", X, ck.MATRIX4), ("point", point, ck.POINT))
     R, p = _parts(ck.pose("X", X))
@@ -236,20 +155,12 @@ def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Adjoint Ad = [[R, skew(p) R], [0, R]] of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y).
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
+    Returns: (..., 6, 6) array, for twists [linear; angular]; without unit, skew(p) R in m.
 
-    Returns
-    -------
-    (..., 6, 6) array
-        For twists [linear; angular]; without unit, skew(p) R in m.
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> (ff.spatial.se3.adjoint(X) @ [0, 0, 0, 0, 0, 1]).tolist()  # a turn about B's z moves the point at A's origin
-    [2.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    Examples:
+        >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> (ff.spatial.se3.adjoint(X) @ [0, 0, 0, 0, 0, 1]).tolist()  # a turn about B's z moves the point at A's origin
+        [2.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     """
     R, p = _parts(_check_pose(X))
     return vec.blocks(R, vec.skew(p) @ R, np.zeros((3, 3)), R)
@@ -258,20 +169,12 @@ def adjoint(X: ArrayLike) -> np.ndarray:
 def coadjoint(X: ArrayLike) -> np.ndarray:
     """Coadjoint Ad^-T = [[R, 0], [skew(p) R, R]] of the pose X_AB: wrenches in B to wrenches in A; keeps power.
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
+    Returns: (..., 6, 6) array, for wrenches [force; torque]; without unit, skew(p) R in m.
 
-    Returns
-    -------
-    (..., 6, 6) array
-        For wrenches [force; torque]; without unit, skew(p) R in m.
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> (ff.spatial.se3.coadjoint(X) @ [0, 0, 3, 0, 0, 0]).tolist()  # 3 N, 2 m away: 6 N m
-    [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
+    Examples:
+        >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> (ff.spatial.se3.coadjoint(X) @ [0, 0, 3, 0, 0, 0]).tolist()  # 3 N, 2 m away: 6 N m
+        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     R, p = _parts(_check_pose(X))
     return vec.blocks(R, np.zeros((3, 3)), vec.skew(p) @ R, R)
@@ -280,20 +183,11 @@ def coadjoint(X: ArrayLike) -> np.ndarray:
 def ad(twist: ArrayLike) -> np.ndarray:
     """Lie bracket as a matrix: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a)).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
+    Returns: (..., 6, 6) array, [[skew(angular), skew(linear)], [0, skew(angular)]].
 
-    Returns
-    -------
-    (..., 6, 6) array
-        [[skew(angular), skew(linear)], [0, skew(angular)]].
-
-    Examples
-    --------
-    >>> (ff.spatial.se3.ad([0, 0, 0, 0, 0, 2]) @ [3, 0, 0, 0, 0, 0]).tolist()
-    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> (ff.spatial.se3.ad([0, 0, 0, 0, 0, 2]) @ [3, 0, 0, 0, 0, 0]).tolist()
+        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     xi = ck.array("twist", twist, ck.TWIST)
     W, V = vec.skew(xi[..., 3:]), vec.skew(xi[..., :3])
@@ -301,22 +195,12 @@ def ad(twist: ArrayLike) -> np.ndarray:
 
 
 def exp(twist: ArrayLike) -> np.ndarray:
-    """Pose reached by a constant body twist in one second, from the identity.
+    """Pose reached by a constant body twist in one second, from the identity; (..., 4, 4).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
-
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.exp(np.array([1, 0, 0, 0, 0, 1]) * np.pi / 2)  # a quarter of a circle of 1 m
-    >>> np.round(X[:2, 3], 6).tolist()
-    [1.0, 1.0]
+    Examples:
+        >>> X = ff.spatial.se3.exp(np.array([1, 0, 0, 0, 0, 1]) * np.pi / 2)  # a quarter of a circle of 1 m
+        >>> np.round(X[:2, 3], 6).tolist()
+        [1.0, 1.0]
     """
     xi = ck.array("twist", twist, ck.TWIST)
     v, w = xi[..., :3], xi[..., 3:]
@@ -329,24 +213,14 @@ def exp(twist: ArrayLike) -> np.ndarray:
 def log(X: ArrayLike) -> np.ndarray:
     """Twist with the smallest angle, at most pi, and exp(log(X)) = X.
 
-    Parameters
-    ----------
-    X : (..., 4, 4) array
-
-    Returns
-    -------
-    (..., 6) array
-        [linear; angular], m/s and rad/s over one second.
-
-    Notes
-    -----
     Accurate to rounding from angle 0 to pi; at pi the axis and its opposite give the same pose, and either is returned.
 
-    Examples
-    --------
-    >>> X = ff.spatial.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    >>> np.round(ff.spatial.se3.log(X), 6).tolist()
-    [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    Returns: (..., 6) array, [linear; angular], m/s and rad/s over one second.
+
+    Examples:
+        >>> X = ff.spatial.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+        >>> np.round(ff.spatial.se3.log(X), 6).tolist()
+        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     """
     R, p = _parts(_check_pose(X))
     w = quaternion.log(quaternion.from_matrix(R))
@@ -355,29 +229,17 @@ def log(X: ArrayLike) -> np.ndarray:
 
 
 def left_jacobian(twist: ArrayLike) -> np.ndarray:
-    """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order.
+    """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; (..., 6, 6).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        xi = [linear; angular], m/s and rad/s.
-
-    Returns
-    -------
-    (..., 6, 6) array
-
-    Notes
-    -----
     The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers, so the blocks are SO(3)'s Jacobian and its
     derivative in the direction of the linear part.
 
-    Examples
-    --------
-    >>> xi = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    >>> J, d = ff.spatial.se3.left_jacobian(xi), 1e-3 * np.ones(6)
-    >>> moved = ff.spatial.se3.exp(xi + d) @ ff.spatial.se3.inverse(ff.spatial.se3.exp(xi))
-    >>> bool(np.abs(ff.spatial.se3.log(moved) - J @ d).max() < 1e-6)  # the error is of second order
-    True
+    Examples:
+        >>> xi = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+        >>> J, d = ff.spatial.se3.left_jacobian(xi), 1e-3 * np.ones(6)
+        >>> moved = ff.spatial.se3.exp(xi + d) @ ff.spatial.se3.inverse(ff.spatial.se3.exp(xi))
+        >>> bool(np.abs(ff.spatial.se3.log(moved) - J @ d).max() < 1e-6)  # the error is of second order
+        True
     """
     v, w, x, W, V = _jacobian_parts(twist)
     s = _at(2.0 * vec.dot(w, v))
@@ -388,28 +250,15 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
 
 
 def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
-    """Inverse of the left Jacobian: log(exp(d) exp(xi)) = xi + J^-1 d to first order, for angles below pi.
+    """Inverse of the left Jacobian: log(exp(d) exp(xi)) = xi + J^-1 d to first order, for angles below pi; (..., 6, 6).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        xi = [linear; angular], m/s and rad/s.
+    Raises: InputError at angles 2 pi, 4 pi, ...
 
-    Returns
-    -------
-    (..., 6, 6) array
-
-    Raises
-    ------
-    InputError
-        At angles 2 pi, 4 pi, ...
-
-    Examples
-    --------
-    >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> product = ff.spatial.se3.left_jacobian_inverse(xi) @ ff.spatial.se3.left_jacobian(xi)
-    >>> bool(np.allclose(product, np.eye(6)))
-    True
+    Examples:
+        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+        >>> product = ff.spatial.se3.left_jacobian_inverse(xi) @ ff.spatial.se3.left_jacobian(xi)
+        >>> bool(np.allclose(product, np.eye(6)))
+        True
     """
     v, w, x, W, V = _jacobian_parts(twist)
     Q = _at(series.cotc(x)) * (W @ V + V @ W) + _at(2.0 * vec.dot(w, v) * series.cotc_slope(x)) * (W @ W) - 0.5 * V
@@ -418,73 +267,43 @@ def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
-    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi.
+    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi; (..., 6, 6).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        xi = [linear; angular], m/s and rad/s.
-
-    Returns
-    -------
-    (..., 6, 6) array
-
-    Examples
-    --------
-    >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> Ad = ff.spatial.se3.adjoint(ff.spatial.se3.exp(xi))
-    >>> bool(np.allclose(Ad @ ff.spatial.se3.right_jacobian(xi), ff.spatial.se3.left_jacobian(xi)))
-    True
+    Examples:
+        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+        >>> Ad = ff.spatial.se3.adjoint(ff.spatial.se3.exp(xi))
+        >>> bool(np.allclose(Ad @ ff.spatial.se3.right_jacobian(xi), ff.spatial.se3.left_jacobian(xi)))
+        True
     """
     return left_jacobian(-ck.array("twist", twist, ck.TWIST))
 
 
 def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
-    """Inverse of the right Jacobian: log(exp(xi) exp(d)) = xi + J^-1 d to first order, for angles below pi.
+    """Inverse of the right Jacobian: log(exp(xi) exp(d)) = xi + J^-1 d to first order, for angles below pi; (..., 6, 6).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        xi = [linear; angular], m/s and rad/s.
+    Raises: InputError at angles 2 pi, 4 pi, ...
 
-    Returns
-    -------
-    (..., 6, 6) array
-
-    Raises
-    ------
-    InputError
-        At angles 2 pi, 4 pi, ...
-
-    Examples
-    --------
-    >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> product = ff.spatial.se3.right_jacobian_inverse(xi) @ ff.spatial.se3.right_jacobian(xi)
-    >>> bool(np.allclose(product, np.eye(6)))
-    True
+    Examples:
+        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+        >>> product = ff.spatial.se3.right_jacobian_inverse(xi) @ ff.spatial.se3.right_jacobian(xi)
+        >>> bool(np.allclose(product, np.eye(6)))
+        True
     """
     return left_jacobian_inverse(-ck.array("twist", twist, ck.TWIST))
 
 
 def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Pose X0 exp(t log(X0^-1 X1)): the screw from `X0` (t = 0) to `X1` (t = 1) at constant body twist.
+    """Pose X0 exp(t log(X0^-1 X1)): the screw from `X0` (t = 0) to `X1` (t = 1) at constant body twist; (..., 4, 4).
 
-    Parameters
-    ----------
-    X0, X1 : (..., 4, 4) array
-    t : (...) array
-        Any number; outside 0 to 1 the screw goes on.
+    Args:
+        X0, X1: (..., 4, 4) array.
+        t: (...) array, any number; outside 0 to 1 the screw goes on.
 
-    Returns
-    -------
-    (..., 4, 4) array
-
-    Examples
-    --------
-    >>> X = ff.spatial.se3.exp([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
-    >>> half = ff.spatial.se3.interpolate(np.eye(4), X, 0.5)
-    >>> np.round(ff.spatial.se3.log(half), 6).tolist()
-    [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    Examples:
+        >>> X = ff.spatial.se3.exp([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
+        >>> half = ff.spatial.se3.interpolate(np.eye(4), X, 0.5)
+        >>> np.round(ff.spatial.se3.log(half), 6).tolist()
+        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     """
     A, B, s = ck.arrays(("X0", X0, ck.MATRIX4), ("X1", X1, ck.MATRIX4), ("t", t, ck.SCALAR))
     A = ck.pose("X0", A)

@@ -1,8 +1,7 @@
 """Twists [linear; angular] (..., 6) in m/s and rad/s: change of frame, of expression, cross product.
 
-The velocity of a frame B in the world W is written in one of three ways, "body", "mixed" or "world": `change_expression`.
-Leading axes broadcast; poses are checked as in `se3`.
-"""
+The velocity of a frame B in the world W is written in one of three ways, "body", "mixed" or "world": `change_expression`. Leading
+axes broadcast; poses are checked as in `se3`."""
 
 from __future__ import annotations
 
@@ -21,22 +20,14 @@ __all__ = [
 def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
     """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist.
 
-    Parameters
-    ----------
-    X_AB : (..., 4, 4) array
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
+    Args:
+        X_AB: (..., 4, 4) array.
+    Returns: (..., 6) array, m/s and rad/s.
 
-    Returns
-    -------
-    (..., 6) array
-        m/s and rad/s.
-
-    Examples
-    --------
-    >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> ff.spatial.twist.change_frame(X_AB, [0, 0, 0, 0, 0, 3]).tolist()  # a turn about B's z moves the point at A's origin
-    [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
+    Examples:
+        >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> ff.spatial.twist.change_frame(X_AB, [0, 0, 0, 0, 0, 3]).tolist()  # a turn about B's z moves the point at A's origin
+        [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
     """
     X, V = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("twist", twist, ck.TWIST))
     return vec.multiply(se3.adjoint(X), V)
@@ -45,59 +36,35 @@ def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Matrix that turns B's twist, or a Jacobian, expressed as `source` into `target`.
 
-    Parameters
-    ----------
-    X_WB : (..., 4, 4) array
-    source, target : {"body", "mixed", "world"}
-        As in change_expression.
+    Args:
+        X_WB: (..., 4, 4) array.
+        source, target: "body", "mixed" or "world", as in change_expression.
+    Returns: (..., 6, 6) array, an adjoint: without unit, the upper right block in m.
+    Raises: InputError for another expression.
 
-    Returns
-    -------
-    (..., 6, 6) array
-        An adjoint: without unit, the upper right block in m.
-
-    Raises
-    ------
-    InputError
-        For another expression.
-
-    Examples
-    --------
-    >>> X_WB = ff.spatial.se3.from_position_rotation([5, 0, 0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
-    >>> T = ff.spatial.twist.expression_matrix(X_WB, "body", "mixed")
-    >>> (T @ [2, 0, 0, 0, 0, 3]).tolist()  # B's x is the world's y
-    [0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
+    Examples:
+        >>> X_WB = ff.spatial.se3.from_position_rotation([5, 0, 0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+        >>> T = ff.spatial.twist.expression_matrix(X_WB, "body", "mixed")
+        >>> (T @ [2, 0, 0, 0, 0, 3]).tolist()  # B's x is the world's y
+        [0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
     """
     return se3.adjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
 
 
 def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Twist of B, given as `source`, expressed as `target`.
+    """Twist of B, given as `source`, expressed as `target`; (..., 6), m/s and rad/s.
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
-    X_WB : (..., 4, 4) array
-    source, target : {"body", "mixed", "world"}
-        Velocity of B's origin and angular velocity, both along B's axes; the same two, along the world's axes; velocity of the
-        body's point that passes the world's origin and angular velocity, along the world's axes.
+    Args:
+        X_WB: (..., 4, 4) array.
+        source, target: "body", "mixed" or "world". Velocity of B's origin and angular velocity, both along B's axes; the same two,
+            along the world's axes; velocity of the body's point that passes the world's origin and angular velocity, along the
+            world's axes.
+    Raises: InputError for another expression.
 
-    Returns
-    -------
-    (..., 6) array
-        m/s and rad/s.
-
-    Raises
-    ------
-    InputError
-        For another expression.
-
-    Examples
-    --------
-    >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> ff.spatial.twist.change_expression([0, 0, 0, 0, 0, 3], X_WB, "body", "world").tolist()
-    [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
+    Examples:
+        >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> ff.spatial.twist.change_expression([0, 0, 0, 0, 0, 3], X_WB, "body", "world").tolist()
+        [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
     """
     V, X = ck.arrays(("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
     return vec.multiply(expression_matrix(X, source, target), V)
@@ -106,36 +73,21 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Time derivative of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
-    Parameters
-    ----------
-    rate : (..., 6) array
-        Time derivative of [linear; angular], m/s^2 and rad/s^2.
-    twist : (..., 6) array
-        Expressed as `source`, m/s and rad/s.
-    X_WB : (..., 4, 4) array
-    source, target : {"body", "mixed", "world"}
-        As in change_expression.
-
-    Returns
-    -------
-    (..., 6) array
-        m/s^2 and rad/s^2.
-
-    Raises
-    ------
-    InputError
-        For another expression.
-
-    Notes
-    -----
     Body and world rates are one motion in two frames. The mixed rate is another: its linear part is the acceleration of B's origin,
     because the world's axes do not turn with the body.
 
-    Examples
-    --------
-    >>> X_WB, twist = np.eye(4), [2, 0, 0, 0, 0, 3]  # constant, in a circle: 6 m/s^2 to its centre
-    >>> ff.spatial.twist.change_rate_expression(np.zeros(6), twist, X_WB, "body", "mixed").tolist()
-    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    Args:
+        rate: (..., 6) array, time derivative of [linear; angular], m/s^2 and rad/s^2.
+        twist: (..., 6) array, expressed as `source`, m/s and rad/s.
+        X_WB: (..., 4, 4) array.
+        source, target: "body", "mixed" or "world", as in change_expression.
+    Returns: (..., 6) array, m/s^2 and rad/s^2.
+    Raises: InputError for another expression.
+
+    Examples:
+        >>> X_WB, twist = np.eye(4), [2, 0, 0, 0, 0, 3]  # constant, in a circle: 6 m/s^2 to its centre
+        >>> ff.spatial.twist.change_rate_expression(np.zeros(6), twist, X_WB, "body", "mixed").tolist()
+        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
     A, V = (vec.multiply(expression_matrix(X, source, "body"), x) for x in (A, V))
@@ -149,22 +101,14 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
     """Acceleration of the frame's origin and angular acceleration, [linear rate + angular x linear; angular rate].
 
-    Parameters
-    ----------
-    rate : (..., 6) array
-        Time derivative of the body twist, m/s^2 and rad/s^2.
-    twist : (..., 6) array
-        Body twist [linear; angular], m/s and rad/s.
+    Args:
+        rate: (..., 6) array, time derivative of the body twist, m/s^2 and rad/s^2.
+        twist: (..., 6) array, body twist [linear; angular], m/s and rad/s.
+    Returns: (..., 6) array along the body's axes, m/s^2 and rad/s^2.
 
-    Returns
-    -------
-    (..., 6) array
-        Along the body's axes, m/s^2 and rad/s^2.
-
-    Examples
-    --------
-    >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the centre of the circle
-    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the circle's centre
+        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     A, V = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST))
     return A + _turning(V)
@@ -173,20 +117,13 @@ def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
 def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Cross product a x b = ad(a) b: the rate of the twist b, constant in a frame that moves with the twist a.
 
-    Parameters
-    ----------
-    a, b : (..., 6) array
-        [linear; angular], m/s and rad/s.
+    Args:
+        a, b: (..., 6) array, [linear; angular], m/s and rad/s.
+    Returns: (..., 6) array, m/s^2 and rad/s^2.
 
-    Returns
-    -------
-    (..., 6) array
-        m/s^2 and rad/s^2.
-
-    Examples
-    --------
-    >>> ff.spatial.twist.cross([0, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 0]).tolist()
-    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> ff.spatial.twist.cross([0, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 0]).tolist()
+        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     a, b = ck.arrays(("a", a, ck.TWIST), ("b", b, ck.TWIST))
     v, w, p, r = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]

@@ -1,8 +1,7 @@
 """Wrenches [force; torque] (..., 6) in N and N m: change of frame, of expression, cross product, power.
 
 A wrench on a frame B is written as "body", "mixed" or "world" like a twist: `change_expression`. Its power with the twist of the
-same expression is the same in all three. Leading axes broadcast; poses are checked as in `se3`.
-"""
+same expression is the same in all three. Leading axes broadcast; poses are checked as in `se3`."""
 
 from __future__ import annotations
 
@@ -16,24 +15,15 @@ __all__ = ["at_point", "change_expression", "change_frame", "cross", "cross_matr
 
 
 def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Wrench about the origin of a force that acts at a point, along the same axes.
+    """Wrench about the origin of a force that acts at a point, along the same axes; (..., 6), [force; point x force], N and N m.
 
-    Parameters
-    ----------
-    force : (..., 3) array
-        N.
-    point : (..., 3) array
-        m, from the origin.
+    Args:
+        force: (..., 3) array, N.
+        point: (..., 3) array, m, from the origin.
 
-    Returns
-    -------
-    (..., 6) array
-        [force; point x force], N and N m.
-
-    Examples
-    --------
-    >>> ff.spatial.wrench.at_point([0, 0, 3], [0, 2, 0]).tolist()  # 3 N, 2 m away: 6 N m
-    [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
+    Examples:
+        >>> ff.spatial.wrench.at_point([0, 0, 3], [0, 2, 0]).tolist()  # 3 N, 2 m away: 6 N m
+        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     f, p = ck.arrays(("force", force, ck.POINT), ("point", point, ck.POINT))
     torque = vec.cross(p, f)
@@ -43,22 +33,14 @@ def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
 def change_frame(X_AB: ArrayLike, wrench: ArrayLike) -> np.ndarray:
     """Wrench given at B's origin along B's axes, at A's origin along A's axes: the same load, Ad(X_AB)^-T wrench.
 
-    Parameters
-    ----------
-    X_AB : (..., 4, 4) array
-    wrench : (..., 6) array
-        [force; torque], N and N m.
+    Args:
+        X_AB: (..., 4, 4) array.
+    Returns: (..., 6) array, N and N m.
 
-    Returns
-    -------
-    (..., 6) array
-        N and N m.
-
-    Examples
-    --------
-    >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> ff.spatial.wrench.change_frame(X_AB, [0, 0, 3, 0, 0, 0]).tolist()
-    [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
+    Examples:
+        >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> ff.spatial.wrench.change_frame(X_AB, [0, 0, 3, 0, 0, 0]).tolist()
+        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     X, F = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("wrench", wrench, ck.WRENCH))
     return vec.multiply(se3.coadjoint(X), F)
@@ -67,59 +49,34 @@ def change_frame(X_AB: ArrayLike, wrench: ArrayLike) -> np.ndarray:
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Matrix that turns the wrench on B expressed as `source` into `target`.
 
-    Parameters
-    ----------
-    X_WB : (..., 4, 4) array
-    source, target : {"body", "mixed", "world"}
-        As in change_expression.
+    Args:
+        X_WB: (..., 4, 4) array.
+        source, target: "body", "mixed" or "world", as in change_expression.
+    Returns: (..., 6, 6) array, A coadjoint: without unit, the lower left block in m.
+    Raises: InputError for another expression.
 
-    Returns
-    -------
-    (..., 6, 6) array
-        A coadjoint: without unit, the lower left block in m.
-
-    Raises
-    ------
-    InputError
-        For another expression.
-
-    Examples
-    --------
-    >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> T = ff.spatial.twist.expression_matrix(X_WB, "body", "world")
-    >>> bool(np.allclose(ff.spatial.wrench.expression_matrix(X_WB, "body", "world"), np.linalg.inv(T).T))  # keeps power
-    True
+    Examples:
+        >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> T = ff.spatial.twist.expression_matrix(X_WB, "body", "world")
+        >>> bool(np.allclose(ff.spatial.wrench.expression_matrix(X_WB, "body", "world"), np.linalg.inv(T).T))  # keeps power
+        True
     """
     return se3.coadjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
 
 
 def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Wrench on B, given as `source`, expressed as `target`.
+    """Wrench on B, given as `source`, expressed as `target`; (..., 6), N and N m.
 
-    Parameters
-    ----------
-    wrench : (..., 6) array
-        [force; torque], N and N m.
-    X_WB : (..., 4, 4) array
-    source, target : {"body", "mixed", "world"}
-        Along B's axes, about B's origin; along the world's axes, about B's origin; along the world's axes, about the world's
-        origin.
+    Args:
+        X_WB: (..., 4, 4) array.
+        source, target: "body", "mixed" or "world". Along B's axes, about B's origin; along the world's axes, about B's origin;
+            along the world's axes, about the world's origin.
+    Raises: InputError for another expression.
 
-    Returns
-    -------
-    (..., 6) array
-        N and N m.
-
-    Raises
-    ------
-    InputError
-        For another expression.
-
-    Examples
-    --------
-    >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-    >>> ff.spatial.wrench.change_expression([0, 0, 3, 0, 0, 0], X_WB, "body", "world").tolist()
-    [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
+    Examples:
+        >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
+        >>> ff.spatial.wrench.change_expression([0, 0, 3, 0, 0, 0], X_WB, "body", "world").tolist()
+        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     F, X = ck.arrays(("wrench", wrench, ck.WRENCH), ("X_WB", X_WB, ck.MATRIX4))
     return vec.multiply(expression_matrix(X, source, target), F)
@@ -128,22 +85,13 @@ def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: s
 def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:
     """Cross product -ad(twist)^T wrench: the rate of a wrench or momentum, constant in a frame that moves with `twist`.
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
-    wrench : (..., 6) array
-        [force; torque], N and N m, or momentum [linear; angular], kg m/s and kg m^2/s.
+    Args:
+        wrench: (..., 6) array, [force; torque], N and N m, or momentum [linear; angular], kg m/s and kg m^2/s.
+    Returns: (..., 6) array, N/s and N m/s, or N and N m.
 
-    Returns
-    -------
-    (..., 6) array
-        N/s and N m/s, or N and N m.
-
-    Examples
-    --------
-    >>> ff.spatial.wrench.cross([0, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 0]).tolist()
-    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> ff.spatial.wrench.cross([0, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 0]).tolist()
+        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     V, F = ck.arrays(("twist", twist, ck.TWIST), ("wrench", wrench, ck.WRENCH))
     v, w, f, n = V[..., :3], V[..., 3:], F[..., :3], F[..., 3:]
@@ -151,22 +99,12 @@ def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:
 
 
 def cross_matrix(twist: ArrayLike) -> np.ndarray:
-    """Matrix of `cross`, [[skew(angular), 0], [skew(linear), skew(angular)]] = -ad(twist)^T.
+    """Matrix of `cross`, [[skew(angular), 0], [skew(linear), skew(angular)]] = -ad(twist)^T; (..., 6, 6).
 
-    Parameters
-    ----------
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s.
-
-    Returns
-    -------
-    (..., 6, 6) array
-
-    Examples
-    --------
-    >>> V, F = [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]
-    >>> (ff.spatial.wrench.cross_matrix(V) @ F - ff.spatial.wrench.cross(V, F)).tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    Examples:
+        >>> V, F = [1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1]
+        >>> (ff.spatial.wrench.cross_matrix(V) @ F - ff.spatial.wrench.cross(V, F)).tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     V = ck.array("twist", twist, ck.TWIST)
     W = vec.skew(V[..., 3:])
@@ -174,24 +112,14 @@ def cross_matrix(twist: ArrayLike) -> np.ndarray:
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Power force . linear + torque . angular.
+    """Power force . linear + torque . angular; (...), W.
 
-    Parameters
-    ----------
-    wrench : (..., 6) array
-        [force; torque], N and N m.
-    twist : (..., 6) array
-        [linear; angular], m/s and rad/s, at the same frame and along the same axes.
+    Args:
+        twist: (..., 6) array, [linear; angular], m/s and rad/s, at the same frame and along the same axes.
 
-    Returns
-    -------
-    (...) array
-        W.
-
-    Examples
-    --------
-    >>> float(ff.spatial.wrench.power([10, 0, 0, 0, 0, 4], [2, 0, 0, 0, 0, 3]))  # 20 W of the force, 12 W of the torque
-    32.0
+    Examples:
+        >>> float(ff.spatial.wrench.power([10, 0, 0, 0, 0, 4], [2, 0, 0, 0, 0, 3]))  # 20 W of the force, 12 W of the torque
+        32.0
     """
     F, V = ck.arrays(("wrench", wrench, ck.WRENCH), ("twist", twist, ck.TWIST))
     return np.asarray(vec.dot(F, V))

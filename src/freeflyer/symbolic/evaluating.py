@@ -24,49 +24,34 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
              parameters: Iterable[Any] | None = None) -> Any:  # fmt: skip
     """Results of a public function for symbols, or other scalars, from the kernel that computes its numbers.
 
-    Parameters
-    ----------
-    function : str
-        Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel equations.
-    model : Model
-        A tree, or a robot whose loops are open.
-    arguments : iterable of scalars
-        Its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions, complex or mpmath numbers.
-    frame : str, optional
-        Of functions of a frame.
-    expressed : {"body", "mixed", "world"}
-        Of functions of a frame that have it.
-    parameters : iterable of scalars, optional
-        In the model's place, made by `ff.symbolic.parameters`.
-
-    Returns
-    -------
-    array of objects, or tuple of arrays
-        As the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
-
-    Raises
-    ------
-    InputError
-        For other numbers of arguments or scalars, a frame that is missing or not taken, and closed models.
-    UnknownNameError
-        For unknown functions and frames.
-
-    Notes
-    -----
     Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
     short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast: the mass matrix of two joints on a floating base
     takes 0.2 s, as equal parts are one object, but has 400 000 operations written out. For code, take `kernel_routine`.
 
-    Examples
-    --------
-    >>> import sympy
-    >>> link = ff.Link("rod", ff.Inertia(2.0, (0.5, 0.0, 0.0), np.diag([0.0, 0.25, 0.25])))
-    >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
-    >>> model, q = ff.build(ff.Description("pendulum", (link,), (hinge,), gravity=(0.0, 0.0, -8.0))), sympy.Symbol("q")
-    >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q])[0, 0])
-    3/4
-    >>> ff.symbolic.evaluate("gravity_forces", model, [q])[0]
-    -8*cos(q)
+    Args:
+        function: Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel
+            equations.
+        model: A tree, or a robot whose loops are open.
+        arguments: iterable of scalars, its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions,
+            complex or mpmath numbers.
+        frame: Of functions of a frame.
+        expressed: "body", "mixed" or "world"; of functions of a frame that have it.
+        parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`.
+    Returns: array of objects, or tuple of arrays, as the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
+
+    Raises:
+        InputError: For other numbers of arguments or scalars, a frame that is missing or not taken, and closed models.
+        UnknownNameError: For unknown functions and frames.
+
+    Examples:
+        >>> import sympy
+        >>> link = ff.Link("rod", ff.Inertia(2.0, (0.5, 0.0, 0.0), np.diag([0.0, 0.25, 0.25])))
+        >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
+        >>> model, q = ff.build(ff.Description("pendulum", (link,), (hinge,), gravity=(0.0, 0.0, -8.0))), sympy.Symbol("q")
+        >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q])[0, 0])
+        3/4
+        >>> ff.symbolic.evaluate("gravity_forces", model, [q])[0]
+        -8*cos(q)
     """
     return run_function(function, model, arguments, frame, expressed, parameters)
 

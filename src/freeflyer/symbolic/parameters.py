@@ -26,47 +26,27 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
                armatures: Mapping[str, Any] | None = None, gravity: Iterable[Any] | None = None) -> list[Any]:  # fmt: skip
     """Parameters for `ff.symbolic.evaluate`, some of them symbols, the others the model's numbers.
 
-    Parameters
-    ----------
-    model : Model
-    masses : mapping, optional
-        Mass by link, kg.
-    centers : mapping, optional
-        Centre of mass (3) by link, in the link's frame, m.
-    inertias : mapping, optional
-        Rotational inertia (3, 3) by link, symmetric, about the centre of mass, in the link's axes, kg m^2.
-    positions : mapping, optional
-        Position (3) of a joint's frame in its parent link, by joint, m. Not of fixed joints.
-    armatures : mapping, optional
-        Armature by joint of one coordinate, kg m^2 or kg.
-    gravity : iterable, optional
-        (3), m/s^2.
-
-    Returns
-    -------
-    list of scalars
-
-    Raises
-    ------
-    InputError
-        For rows and matrices of other sizes, what is no scalar or not finite, asymmetric inertias, links that do not move, fixed
-        joints, and armatures of joints with other than one coordinate.
-    UnknownNameError
-        For links and joints that the model does not have.
-
-    Notes
-    -----
     Links that fixed joints weld together are one body: its mass, centre and inertia are joined from theirs, in symbols.
 
-    Examples
-    --------
-    >>> import sympy
-    >>> m, l, q = sympy.symbols("m l q", positive=True)
-    >>> model = ff.robots.chain(1)
-    >>> tip = model.joints[0].child
-    >>> p = ff.symbolic.parameters(model, masses={tip: m}, centers={tip: (0, 0, l)}, inertias={tip: sympy.zeros(3)})
-    >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q], parameters=p)[0, 0])
-    l**2*m
+    Args:
+        masses: Mass by link, kg.
+        centers: Centre of mass (3) by link, in the link's frame, m.
+        inertias: Rotational inertia (3, 3) by link, symmetric, about the centre of mass, in the link's axes, kg m^2.
+        positions: Position (3) of a joint's frame in its parent link, by joint, m. Not of fixed joints.
+        armatures: Armature by joint of one coordinate, kg m^2 or kg.
+        gravity: (3), m/s^2.
+    Returns: list of scalars.
+    Raises: InputError for rows and matrices of other sizes, what is no scalar or not finite, asymmetric inertias, links that do not
+    move, fixed joints, and armatures of joints with other than one coordinate.
+
+    Examples:
+        >>> import sympy
+        >>> m, l, q = sympy.symbols("m l q", positive=True)
+        >>> model = ff.robots.chain(1)
+        >>> tip = model.joints[0].child
+        >>> p = ff.symbolic.parameters(model, masses={tip: m}, centers={tip: (0, 0, l)}, inertias={tip: sympy.zeros(3)})
+        >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q], parameters=p)[0, 0])
+        l**2*m
     """
     row: list[Any] = model.parameters.tolist()
     if gravity is not None:

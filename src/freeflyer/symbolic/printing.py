@@ -25,39 +25,27 @@ POWERS = create_expand_pow_optimization(4)  # x * x instead of pow(x, 2)
 def print_source(routine: Routine, name: str, *, language: Language = "c") -> str:
     """Source text of a function that computes what a routine does.
 
-    Parameters
-    ----------
-    routine : Routine
-    name : str
-        Of the function.
-    language : {"numpy", "numba", "c"}, optional
-        "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under numba.njit. "c": C99.
+    Args:
+        name: Of the function.
+        language: "numpy", "numba" or "c". "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under
+            numba.njit. "c": C99.
+    Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as a
+    tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
+    Raises: InputError for other than routines, other languages, and names that C or Python reserve.
 
-    Returns
-    -------
-    str
-        In Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as a tuple. In
-        C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
-
-    Raises
-    ------
-    InputError
-        For other than routines, other languages, and names that C or Python reserve.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> x, y = sympy.symbols("x y")
-    >>> print(ff.symbolic.print_source(ff.symbolic.routine({"r": sympy.sqrt(x**2 + y**2)}, {"p": (x, y)}), "radius"))
-    #include <math.h>
-    <BLANKLINE>
-    /* p (2,) -> r number */
-    void radius(const double *p, double *r)
-    {
-        const double p_0 = p[0];
-        const double p_1 = p[1];
-        r[0] = sqrt(p_0*p_0 + p_1*p_1);
-    }
+    Examples:
+        >>> import sympy
+        >>> x, y = sympy.symbols("x y")
+        >>> print(ff.symbolic.print_source(ff.symbolic.routine({"r": sympy.sqrt(x**2 + y**2)}, {"p": (x, y)}), "radius"))
+        #include <math.h>
+        <BLANKLINE>
+        /* p (2,) -> r number */
+        void radius(const double *p, double *r)
+        {
+            const double p_0 = p[0];
+            const double p_1 = p[1];
+            r[0] = sqrt(p_0*p_0 + p_1*p_1);
+        }
     """
     if not isinstance(routine, Routine):
         kind = type(routine).__name__
@@ -75,33 +63,21 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
 def make_function(routine: Routine, name: str, *, language: Literal["numpy", "numba"] = "numpy") -> Callable[..., Any]:
     """Python function of a routine, by the source that `print_source` prints.
 
-    Parameters
-    ----------
-    routine : Routine
-    name : str
-        Of the function.
-    language : {"numpy", "numba"}, optional
-        "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
+    Args:
+        name: Of the function.
+        language: "numpy" or "numba". "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
+    Returns: callable, takes the inputs in order, and returns the result, or a tuple of several.
+    Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.
 
-    Returns
-    -------
-    callable
-        Takes the inputs in order, and returns the result, or a tuple of several.
-
-    Raises
-    ------
-    InputError
-        As `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> q, l = sympy.symbols("q l")
-    >>> tip = ff.symbolic.make_function(ff.symbolic.routine({"p": [l * sympy.cos(q), l * sympy.sin(q)]}, {"q": q, "l": l}), "tip")
-    >>> tip(np.zeros(3), 2.0)
-    array([[2., 0.],
-           [2., 0.],
-           [2., 0.]])
+    Examples:
+        >>> import sympy
+        >>> q, l = sympy.symbols("q l")
+        >>> position = ff.symbolic.routine({"p": [l * sympy.cos(q), l * sympy.sin(q)]}, {"q": q, "l": l})
+        >>> tip = ff.symbolic.make_function(position, "tip")
+        >>> tip(np.zeros(3), 2.0)
+        array([[2., 0.],
+               [2., 0.],
+               [2., 0.]])
     """
     if language not in ("numpy", "numba"):
         got = format_value(language)

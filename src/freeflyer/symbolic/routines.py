@@ -32,21 +32,16 @@ RESERVED = {
 class Routine:
     """Straight-line code of some results, made by `ff.symbolic.routine` or `ff.symbolic.kernel_routine`.
 
-    Parameters
-    ----------
-    inputs : tuple
-        (name, symbols) of each argument; a single symbol is a number, several an array.
-    steps : tuple
-        (symbol, expression), each of the inputs and of the symbols before it.
-    outputs : tuple
-        (name, shape, expressions) of each result, row by row; of the shape () a number.
+    Args:
+        inputs: (name, symbols) of each argument; a single symbol is a number, several an array.
+        steps: (symbol, expression), each of the inputs and of the symbols before it.
+        outputs: (name, shape, expressions) of each result, row by row; of the shape () a number.
 
-    Examples
-    --------
-    >>> import sympy
-    >>> x, y = sympy.symbols("x y")
-    >>> ff.symbolic.routine({"z": [sympy.sin(x + y), sympy.cos(x + y)]}, {"p": (x, y)}).steps
-    ((t0, x + y),)
+    Examples:
+        >>> import sympy
+        >>> x, y = sympy.symbols("x y")
+        >>> ff.symbolic.routine({"z": [sympy.sin(x + y), sympy.cos(x + y)]}, {"p": (x, y)}).steps
+        ((t0, x + y),)
     """
 
     inputs: Arguments
@@ -62,31 +57,19 @@ class Routine:
 def routine(outputs: Outputs, inputs: Inputs) -> Routine:
     """Straight-line code of formulas: common subexpressions first.
 
-    Parameters
-    ----------
-    outputs : mapping
-        Expression, row of expressions or matrix by name.
-    inputs : mapping
-        Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
+    Args:
+        outputs: Expression, row of expressions or matrix by name.
+        inputs: Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
+    Raises: InputError for names that C or Python reserve or that are no names, symbols in two inputs, symbols that no input has,
+    and formulas that are not evaluated, not finite, complex, or of functions that cannot be printed.
 
-    Returns
-    -------
-    Routine
-
-    Raises
-    ------
-    InputError
-        For names that C or Python reserve or that are no names, symbols in two inputs, symbols that no input has, and formulas that
-        are not evaluated, not finite, complex, or of functions that cannot be printed.
-
-    Examples
-    --------
-    >>> import freeflyer_papers
-    >>> robot = freeflyer_papers.planar.prismatic_hopper()
-    >>> state, constants = robot.variables, {str(s): s for s in (robot.gravity, *[m.mass for m in robot.masses])}
-    >>> M = freeflyer_papers.planar.mass_matrix(robot)
-    >>> ff.symbolic.routine({"M": M}, {"q": state.position, **constants})
-    <freeflyer.symbolic.Routine: q, g, m_01, m_11 -> M (4, 4), 2 steps>
+    Examples:
+        >>> import freeflyer_papers
+        >>> robot = freeflyer_papers.planar.prismatic_hopper()
+        >>> state, constants = robot.variables, {str(s): s for s in (robot.gravity, *[m.mass for m in robot.masses])}
+        >>> M = freeflyer_papers.planar.mass_matrix(robot)
+        >>> ff.symbolic.routine({"M": M}, {"q": state.position, **constants})
+        <freeflyer.symbolic.Routine: q, g, m_01, m_11 -> M (4, 4), 2 steps>
     """
     taken = named_inputs(inputs)
     shapes, formulas = [], []

@@ -24,41 +24,23 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
                    parameters: Iterable[Any] | None = None) -> Routine:  # fmt: skip
     """Straight-line code of a public function for one robot, from the kernel that computes its numbers.
 
-    Parameters
-    ----------
-    function : str
-        As of `ff.symbolic.evaluate`.
-    model : Model
-        A tree, or a robot whose loops are open.
-    frame : str, optional
-        Of functions of a frame.
-    expressed : {"body", "mixed", "world"}
-        Of functions of a frame that have it.
-    parameters : iterable of scalars, optional
-        In the model's place, made by `ff.symbolic.parameters`; each symbol in it is an input, a number, in the order of names.
-
-    Returns
-    -------
-    Routine
-        Its inputs are the rows of the function, then symbols of `parameters`.
-
-    Raises
-    ------
-    InputError
-        As `ff.symbolic.evaluate`.
-    UnknownNameError
-        For unknown functions and frames.
-
-    Notes
-    -----
     As long as the kernel has operations, whatever the robot: closed forms by `ff.symbolic.evaluate` grow much faster than that.
     Comparisons of undecided values take the regular branch: closed forms of rotations, not the series near zero.
 
-    Examples
-    --------
-    >>> model = ff.robots.chain(3, base="free")
-    >>> ff.symbolic.kernel_routine("inverse_dynamics", model)
-    <freeflyer.symbolic.Routine: q, v, a -> tau (9,), ... steps>
+    Args:
+        function: As of `ff.symbolic.evaluate`.
+        model: A tree, or a robot whose loops are open.
+        frame: Of functions of a frame.
+        expressed: "body", "mixed" or "world"; of functions of a frame that have it.
+        parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`; each symbol in it is an input, a
+            number, in the order of names.
+    Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`.
+    Raises: InputError as `ff.symbolic.evaluate`; UnknownNameError for unknown functions and frames.
+
+    Examples:
+        >>> model = ff.robots.chain(3, base="free")
+        >>> ff.symbolic.kernel_routine("inverse_dynamics", model)
+        <freeflyer.symbolic.Routine: q, v, a -> tau (9,), ... steps>
     """
     of = FUNCTIONS.get(function)
     if of is None:

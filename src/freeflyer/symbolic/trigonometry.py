@@ -13,31 +13,20 @@ from freeflyer.symbolic.formulas import formula, matrix
 def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     """Formulas whose products of sines and cosines are written as sums: cos(a) cos(b) = (cos(a - b) + cos(a + b)) / 2.
 
-    Parameters
-    ----------
-    x : expression or matrix of SymPy
-
-    Returns
-    -------
-    expression or matrix
-        Sums of coefficients times 1, cos(angle) or sin(angle); of a quotient, numerator and denominator are such sums.
-
-    Raises
-    ------
-    InputError
-        For what is no formula: words, infinities, integrals and derivatives that are not carried out.
-
-    Notes
-    -----
     Angles are sums of what the formula has: a polynomial in sines and cosines of independent angles is 0 exactly where its form is.
     `sympy.simplify` seeks the shortest of many forms, which takes a thousand times as long.
 
-    Examples
-    --------
-    >>> import sympy
-    >>> a, b = sympy.symbols("a b")
-    >>> ff.symbolic.reduce_products(sympy.cos(a) * sympy.cos(b) - sympy.sin(a) * sympy.sin(b))
-    cos(a + b)
+    Args:
+        x: expression or matrix of SymPy.
+    Returns: expression or matrix, sums of coefficients times 1, cos(angle) or sin(angle); of a quotient, numerator and denominator
+    are such sums.
+    Raises: InputError for what is no formula: words, infinities, integrals and derivatives that are not carried out.
+
+    Examples:
+        >>> import sympy
+        >>> a, b = sympy.symbols("a b")
+        >>> ff.symbolic.reduce_products(sympy.cos(a) * sympy.cos(b) - sympy.sin(a) * sympy.sin(b))
+        cos(a + b)
     """
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(_reduced)
@@ -48,26 +37,16 @@ def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
 def is_zero(x: sp.Expr | sp.MatrixBase) -> bool:
     """Whether a formula of sines and cosines, or each entry of a matrix, is proved to be zero.
 
-    Parameters
-    ----------
-    x : expression or matrix of SymPy
+    Args:
+        x: expression or matrix of SymPy.
+    Returns: bool; False where it is not zero, and where roots or other functions hide that it is.
+    Raises: InputError as `reduce_products`.
 
-    Returns
-    -------
-    bool
-        False where it is not zero, and where roots or other functions hide that it is.
-
-    Raises
-    ------
-    InputError
-        As `reduce_products`.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> a = sympy.Symbol("a")
-    >>> ff.symbolic.is_zero(sympy.tan(a) ** 2 + 1 - 1 / sympy.cos(a) ** 2)
-    True
+    Examples:
+        >>> import sympy
+        >>> a = sympy.Symbol("a")
+        >>> ff.symbolic.is_zero(sympy.tan(a) ** 2 + 1 - 1 / sympy.cos(a) ** 2)
+        True
     """
     entries = list(matrix("x", x)) if isinstance(x, sp.MatrixBase) else [formula("x", x)]
     return all(_vanishes_at_a_point(e) for e in entries) and all(_is_zero(e) for e in entries)

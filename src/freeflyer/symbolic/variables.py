@@ -17,21 +17,16 @@ from freeflyer.symbolic.formulas import formula, matrix
 class Variables:
     """Symbols of a robot's state.
 
-    Parameters
-    ----------
-    position : tuple of symbols
-        Configuration (nq).
-    velocity, acceleration : tuple of symbols
-        Generalised velocity and its rate (nv).
-    rates : matrix
-        (nq, nv): the rate of the configuration is rates times velocity.
+    Args:
+        position: tuple of symbols, configuration (nq).
+        velocity, acceleration: tuple of symbols, generalised velocity and its rate (nv).
+        rates: (nq, nv): the rate of the configuration is rates times velocity.
 
-    Examples
-    --------
-    >>> import freeflyer_papers
-    >>> variables = freeflyer_papers.planar.variables(1)
-    >>> variables.velocity
-    (v_x, v_y, omega, qdot1)
+    Examples:
+        >>> import freeflyer_papers
+        >>> variables = freeflyer_papers.planar.variables(1)
+        >>> variables.velocity
+        (v_x, v_y, omega, qdot1)
     """
 
     position: tuple[sp.Symbol, ...]
@@ -44,27 +39,16 @@ class Variables:
 def variables(model: Model) -> Variables:
     """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ...
 
-    Parameters
-    ----------
-    model : Model
-        A tree, or a robot whose loops are open.
+    Args:
+        model: A tree, or a robot whose loops are open.
+    Raises: InputError for closed models.
 
-    Returns
-    -------
-    Variables
+    Examples:
+        The rate of a quaternion's first entry:
 
-    Raises
-    ------
-    InputError
-        For closed models.
-
-    Examples
-    --------
-    The rate of a quaternion's first entry:
-
-    >>> variables = ff.symbolic.variables(ff.robots.chain(1, "spherical"))
-    >>> ff.symbolic.time_derivative(variables.position[0], variables)
-    q1*v2/2 - q2*v1/2 + q3*v0/2
+        >>> variables = ff.symbolic.variables(ff.robots.chain(1, "spherical"))
+        >>> ff.symbolic.time_derivative(variables.position[0], variables)
+        q1*v2/2 - q2*v1/2 + q3*v0/2
     """
     if model.reduction is not None:
         raise InputError(f"variables are those of a tree: give {model.name!r} with open loops, its attribute `tree`")
@@ -87,27 +71,16 @@ def variables(model: Model) -> Variables:
 def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr | sp.ImmutableMatrix:
     """Rate of a formula, or of each entry of a matrix, along the motion of the state.
 
-    Parameters
-    ----------
-    x : expression or matrix of SymPy
-        Of positions and velocities; other symbols are constants.
-    variables : Variables
+    Args:
+        x: Of positions and velocities; other symbols are constants.
+    Returns: expression or matrix.
+    Raises: InputError for accelerations in x, whose rate has no symbol, and what is no formula.
 
-    Returns
-    -------
-    expression or matrix
-
-    Raises
-    ------
-    InputError
-        For accelerations in x, whose rate has no symbol, and what is no formula.
-
-    Examples
-    --------
-    >>> import freeflyer_papers
-    >>> variables = freeflyer_papers.planar.variables(1)
-    >>> ff.symbolic.time_derivative(variables.position[3] ** 2, variables)
-    2*q1*qdot1
+    Examples:
+        >>> import freeflyer_papers
+        >>> variables = freeflyer_papers.planar.variables(1)
+        >>> ff.symbolic.time_derivative(variables.position[3] ** 2, variables)
+        2*q1*qdot1
     """
     _check(variables)
     if isinstance(x, sp.MatrixBase):
@@ -121,34 +94,18 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
 
 @public
 def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.ImmutableMatrix:
-    """Jacobian J of functions of the configuration: their rate is J times the generalised velocity.
+    """Jacobian J of functions of the configuration: their rate is J times the generalised velocity; matrix, (k, nv).
 
-    Parameters
-    ----------
-    y : expression, or row, column or iterable of k
-        Of positions.
-    variables : Variables
+    Args:
+        y: expression, or row, column or iterable of k, of positions.
+    Raises: InputError for velocities and accelerations in y, and what is no formula.
+    Source: Papers/004 has three of these: Jacobian_Jodot_xy of an origin, Jacobian_Jydot of any function (table A.1).
 
-    Returns
-    -------
-    matrix
-        (k, nv).
-
-    Raises
-    ------
-    InputError
-        For velocities and accelerations in y, and what is no formula.
-
-    Notes
-    -----
-    Papers/004 has three of these: Jacobian_Jodot_xy of an origin, Jacobian_Jydot of any function (table A.1).
-
-    Examples
-    --------
-    >>> import freeflyer_papers
-    >>> variables = freeflyer_papers.planar.variables(1)
-    >>> ff.symbolic.jacobian(variables.position[0], variables)     # o_x moves by v in the base's axes
-    Matrix([[cos(theta), -sin(theta), 0, 0]])
+    Examples:
+        >>> import freeflyer_papers
+        >>> variables = freeflyer_papers.planar.variables(1)
+        >>> ff.symbolic.jacobian(variables.position[0], variables)     # o_x moves by v in the base's axes
+        Matrix([[cos(theta), -sin(theta), 0, 0]])
     """
     _check(variables)
     column = matrix("y", y if isinstance(y, sp.MatrixBase | Iterable) else [y])
@@ -166,32 +123,21 @@ def coefficient_matrix(
 ) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
     """Matrix M and rest r of formulas that are at most quadratic in some symbols: column = M unknowns + r.
 
-    Parameters
-    ----------
-    column : row, column or iterable of k formulas
-    unknowns : iterable of m symbols
-
-    Returns
-    -------
-    tuple
-        M (k, m) and r (k, 1). Where two unknowns are multiplied M is not unique: each gets half of the other's coefficient.
-
-    Raises
-    ------
-    InputError
-        For formulas that are no polynomials of degree 2 in the unknowns.
-
-    Notes
-    -----
     vec2mat of papers/004 (table A.1), whose choice of M is not said.
 
-    Examples
-    --------
-    >>> import sympy
-    >>> x, y, c = sympy.symbols("x y c")
-    >>> M, rest = ff.symbolic.coefficient_matrix([2 * c * x * y + 3 * x + c], (x, y))
-    >>> M, rest
-    (Matrix([[c*y + 3, c*x]]), Matrix([[c]]))
+    Args:
+        column: row, column or iterable of k formulas.
+        unknowns: iterable of m symbols.
+    Returns: tuple, M (k, m) and r (k, 1). Where two unknowns are multiplied M is not unique: each gets half of the other's
+    coefficient.
+    Raises: InputError for formulas that are no polynomials of degree 2 in the unknowns.
+
+    Examples:
+        >>> import sympy
+        >>> x, y, c = sympy.symbols("x y c")
+        >>> M, rest = ff.symbolic.coefficient_matrix([2 * c * x * y + 3 * x + c], (x, y))
+        >>> M, rest
+        (Matrix([[c*y + 3, c*x]]), Matrix([[c]]))
     """
     formulas, names = matrix("column", column), tuple(unknowns)
     if 1 not in formulas.shape:

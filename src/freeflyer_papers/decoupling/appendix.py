@@ -57,8 +57,7 @@ class AppendixResult:
 
     `rate_is_printed`: whether w_bc has the thesis's form; `angle_error`: of its closed form (line 228), within half a turn;
     `angle_jump`: its jump at half a turn, ours has none. `momentum_error`, `radial_error`: of h_inertc by line 287 and of the
-    radial Jacobian by (4.24) as printed.
-    """
+    radial Jacobian by (4.24) as printed."""
 
     functions: tuple[Function, ...]
     outputs: tuple[Output, ...]

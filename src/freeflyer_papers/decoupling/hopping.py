@@ -66,8 +66,8 @@ class Works:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Fig 4.7, over first knee angles (rad): angular momentum (N m s) behind the first lift-off, and the turn (rad/s) that it
-    means for the locked leg."""
+    """Fig 4.7, over first knee angles (rad): angular momentum (N m s) behind the first lift-off, and the turn (rad/s) that it means
+    for the locked leg."""
 
     knee: np.ndarray
     momentum: np.ndarray

@@ -29,8 +29,7 @@ class SampleProgram:
 
     `tests`: whether each statement is proved. `locked_rate`: w_bc / qdot (line 218); `printed_rate`, `printed_angle`: its form in
     lines 224-229 and the angle in line 228. `printed_momentum`, `printed_radial`: h_inertc by line 287 and the radial Jacobian by
-    (4.24), as they are printed.
-    """
+    (4.24), as they are printed."""
 
     robot: PlanarRobot
     outputs: Mapping[str, sp.Expr | sp.ImmutableMatrix]

@@ -10,8 +10,8 @@ from freeflyer_papers.decoupling import com_frame, free_flight, propositions, re
 
 @dataclass(frozen=True)
 class TheoryResult:
-    """statements: propositions and equations, as residuals. flights: momentum in free flight. frames: integrability, by the
-    number of joints. paths: two ways to one posture. times: of a call. runs: external and internal motion regulated."""
+    """statements: propositions and equations, as residuals. flights: momentum in free flight. frames: integrability, by the number
+    of joints. paths: two ways to one posture. times: of a call. runs: external and internal motion regulated."""
 
     statements: tuple[propositions.Statement, ...]
     flights: tuple[free_flight.Flight, ...]

@@ -2,8 +2,7 @@
 Recursive Lagrangian Formulation of Manipulator Dynamics. To be counted; serial arms of revolute joints, of any scalar.
 
 Frame i turns about its z axis by q_i; W_i is its rotation in the world, dW_i/dt = dW_i-1/dt A_i + W_i Z dq_i/dt, with Z = [z]x.
-Points of body i are p_i + W_i y. Gravity is an acceleration of the world.
-"""
+Points of body i are p_i + W_i y. Gravity is an acceleration of the world."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """dqGP as the paper prints it, section 4: Jacobians of dual quaternions of eight entries, (31)-(50) with full matrices.
 
 For serial arms with one screw a link, of any scalar. The paper takes the Jacobian of a pose from its reference [12]; with the pose
-x_i of c_i and the screw s_k of joint k, both in the world, column k of J_x is s_k x_i / 2, by (4).
-"""
+x_i of c_i and the screw s_k of joint k, both in the world, column k of J_x is s_k x_i / 2, by (4)."""
 
 from __future__ import annotations
 

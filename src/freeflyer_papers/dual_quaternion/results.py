@@ -35,8 +35,7 @@ class Agreement:
 class Remark:
     """Remark 4.1: distance from Mdot / 2 - C, relative to its norm, over `states` states of an arm.
 
-    least, largest: of A as printed; whole: the largest of A with the term that it lacks; skew: the largest of A + A^T.
-    """
+    least, largest: of A as printed; whole: the largest of A with the term that it lacks; skew: the largest of A + A^T."""
 
     robots: str
     states: int
@@ -50,8 +49,7 @@ class Remark:
 class Count:
     """Operations of an algorithm for a serial arm of n joints: coefficients of n^3, n^2, n, 1, exact for all n from 3 on.
 
-    `line`: of Table 3; `paper`: what it prints there, (multiplications, additions), empty for our own lines.
-    """
+    `line`: of Table 3; `paper`: what it prints there, (multiplications, additions), empty for our own lines."""
 
     line: str
     algorithm: str

@@ -11,8 +11,7 @@ import numpy as np
 class Correlation:
     """CMC between a method's accelerations of one robot and those of the simulator, over its coordinates.
 
-    names, each: of all coordinates; the others sum them up.
-    """
+    names, each: of all coordinates; the others sum them up."""
 
     robot: str
     method: str
@@ -40,8 +39,7 @@ class Integration:
     """A motion of the differential drive under its constraint, by one integrator.
 
     violation: the largest sideways velocity, m/s. energy: the largest change of the total energy, relative to the range of the
-    kinetic one; None where forces act.
-    """
+    kinetic one; None where forces act."""
 
     motion: str
     integrator: str
@@ -56,8 +54,7 @@ class Sideways:
     """Sideways force on the wheels, N, at times (n,): `computed` (n,) by the equations, `simulated` (k, n) at `softness` (k,), of
     which 1 is the simulator's default, and `extrapolated` (n,) to none.
 
-    errors (k,), error: root mean squares of the differences, relative.
-    """
+    errors (k,), error: root mean squares of the differences, relative."""
 
     time: np.ndarray
     computed: np.ndarray

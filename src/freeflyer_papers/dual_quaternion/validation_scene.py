@@ -2,8 +2,7 @@
 
 MuJoCo has no rolling constraint: the wheels hold the floor by friction, which is soft. How soft follows from two settings of a
 contact, a time constant in which slip decays and an impedance below 1; `softness` scales the first and the distance of the second
-from 1, so that contacts become rigid as it goes to zero. At 1 they are MuJoCo's own, 0.02 s and 0.9.
-"""
+from 1, so that contacts become rigid as it goes to zero. At 1 they are MuJoCo's own, 0.02 s and 0.9."""
 
 from __future__ import annotations
 

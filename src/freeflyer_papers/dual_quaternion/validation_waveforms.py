@@ -3,8 +3,7 @@
 As in section 5.1 of the paper: velocities are read from the simulator, filtered by a discrete Butterworth filter, and
 differentiated by second-order forward differences; each method gives accelerations at the simulator's states and forces; the two
 are compared by their CMC. The paper does not give the filter's numbers; here it is of order 2, 25 Hz, run forwards and backwards,
-so that it delays nothing.
-"""
+so that it delays nothing."""
 
 from __future__ import annotations
 

@@ -24,22 +24,17 @@ SAME = 0.05  # settled apexes nearer than this, in the same units, are of one ga
 class HopBasins:
     """Map of the gaits on which hopping settles.
 
-    Attributes
-    ----------
-    angle, height, speed : (A,), (H,), (S,) arrays
-        Of the starts, rad, m, m/s.
-    gait : (A, H, S) int array
-        Number of the gait that a start settles on; -1 where it falls, -2 where neither has come about in time.
-    gaits : (G, 2, nv) array
-        q and v at an apex of each gait, the place along x aside; the one with most starts first.
-    ends : HopEnds
-        Of all runs.
+    Attributes:
+        angle, height, speed: (A,), (H,), (S,) arrays of the starts, rad, m, m/s.
+        gait: (A, H, S) int array, number of the gait that a start settles on; -1 where it falls, -2 where neither has come about in
+            time.
+        gaits: (G, 2, nv) array, q and v at an apex of each gait, the place along x aside; the one with most starts first.
+        ends: Of all runs.
 
-    Examples
-    --------
-    >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.5], height=[0.3], speed=[0.0, 0.2], duration=12.0)
-    >>> basins.gait.shape
-    (1, 1, 2)
+    Examples:
+        >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.5], height=[0.3], speed=[0.0, 0.2], duration=12.0)
+        >>> basins.gait.shape
+        (1, 1, 2)
     """
 
     angle: np.ndarray
@@ -70,38 +65,21 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
                progress: Progress = no_progress, **changes: ArrayLike | str) -> HopBasins:  # fmt: skip
     """Map of the gaits on which hopping settles, over touch-down angles, heights of the trunk and forward speeds.
 
-    Parameters
-    ----------
-    experiment : str
-        Whose settings hold, as in `hop`.
-    angle, height, speed : (A,), (H,), (S,) arrays
-        Of the starts, as in `hop_start`, rad, m, m/s.
-    duration : float, optional
-        Of a run at most, s.
-    model, executor, progress
-        As in `hop_ends`.
-    **changes : optional
-        Settings; by default the step's tolerance is 1e-6, a fall is the trunk below 0.06 m, and a run has settled where five apexes
-        in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
-
-    Returns
-    -------
-    HopBasins
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        As `hop_ends`.
-
-    Notes
-    -----
     Runs end early, fallen or settled. Settled states nearer to each other than 0.05 are one gait.
 
-    Examples
-    --------
-    >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.0, 1.2], height=[0.3], speed=[0.0], duration=3.0)
-    >>> basins.gait.ravel()[1]                # a leg at 69 degrees falls
-    np.int64(-1)
+    Args:
+        experiment: Whose settings hold, as in `hop`.
+        angle, height, speed: (A,), (H,), (S,) arrays of the starts, as in `hop_start`, rad, m, m/s.
+        duration: Of a run at most, s.
+        model, executor, progress: As in `hop_ends`.
+        **changes: Settings; by default the step's tolerance is 1e-6, a fall is the trunk below 0.06 m, and a run has settled where
+            five apexes in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
+    Raises: UnknownNameError, InputError as `hop_ends`.
+
+    Examples:
+        >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.0, 1.2], height=[0.3], speed=[0.0], duration=3.0)
+        >>> basins.gait.ravel()[1]                # a leg at 69 degrees falls
+        np.int64(-1)
     """
     robot = ROBOTS[experiment_of(experiment).robot]() if model is None else model
     starts = (("angle", angle), ("height", height), ("speed", speed))

@@ -47,25 +47,19 @@ class Executor(Protocol):
 class HopEnds(NamedTuple):
     """Ends of hopping runs.
 
-    Attributes
-    ----------
-    outcome : (...) array of str
-        "ended", "fallen", "settled" (on a gait), "counted" (so many apexes), "chattering", "failed" or "standstill".
-    t : (...) array
-        Times, s.
-    q, v : (..., nv) arrays
-        States, m, rad, m/s and rad/s.
-    apexes : (...) int array
-        How many there were.
-    apex_q, apex_v : (..., nv) arrays
-        The state at the last one.
+    Attributes:
+        outcome: (...) array of str, "ended", "fallen", "settled" (on a gait), "counted" (so many apexes), "chattering", "failed" or
+            "standstill".
+        t: (...) array, times, s.
+        q, v: (..., nv) arrays, states, m, rad, m/s and rad/s.
+        apexes: (...) int array, how many there were.
+        apex_q, apex_v: (..., nv) arrays, the state at the last one.
 
-    Examples
-    --------
-    >>> model = ff.robots.revolute_hopper()
-    >>> ends = freeflyer_papers.hopping.hop_ends("revolute-V", model.keyframes["start"], np.zeros(4), duration=0.1)
-    >>> str(ends.outcome)
-    'ended'
+    Examples:
+        >>> model = ff.robots.revolute_hopper()
+        >>> ends = freeflyer_papers.hopping.hop_ends("revolute-V", model.keyframes["start"], np.zeros(4), duration=0.1)
+        >>> str(ends.outcome)
+        'ended'
     """
 
     outcome: np.ndarray
@@ -140,48 +134,26 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
              **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
     """Ends of many hopping runs, of different starts and settings.
 
-    Parameters
-    ----------
-    experiment : str
-        Whose settings hold, as in `hop`.
-    q, v : (..., nv) arrays
-        Starts, m, rad, m/s and rad/s; leading axes broadcast.
-    duration : float
-        Of each run at most, s.
-    model : Model, optional
-        As in `hop`.
-    executor : optional
-        With `submit(function, *arguments)`, whose futures have `result()`: one of concurrent.futures, or a Dask client. By default
-        threads, `freeflyer.get_threads()` of them.
-    progress : callable, optional
-        Called as progress(fraction, what).
-    **changes : optional
-        Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and but for the
-        floor's.
-
-    Returns
-    -------
-    HopEnds
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        As `hop`.
-    StepError
-        For runs whose numbers are beyond floating-point numbers.
-
-    Notes
-    -----
     A run ends early where it has fallen, and with `repeated` where five apexes in a row repeat the one before.
 
-    Examples
-    --------
-    Starts between upright and 60 degrees, and whether they fell:
+    Args:
+        experiment: Whose settings hold, as in `hop`.
+        q, v: (..., nv) arrays, starts, m, rad, m/s and rad/s; leading axes broadcast.
+        duration: Of each run at most, s.
+        model: As in `hop`.
+        executor: With `submit(function, *arguments)`, whose futures have `result()`: one of concurrent.futures, or a Dask client.
+            By default threads, `freeflyer.get_threads()` of them.
+        **changes: Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and
+            but for the floor's.
+    Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers.
 
-    >>> q = np.tile(ff.robots.revolute_hopper().keyframes["start"], (4, 1))
-    >>> q[:, 2] += np.radians([0, 20, 40, 60])
-    >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
-    array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
+    Examples:
+        Starts between upright and 60 degrees, and whether they fell:
+
+        >>> q = np.tile(ff.robots.revolute_hopper().keyframes["start"], (4, 1))
+        >>> q[:, 2] += np.radians([0, 20, 40, 60])
+        >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
+        array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
     """
     chosen = experiment_of(experiment)
     robot = ROBOTS[chosen.robot]() if model is None else model
@@ -230,37 +202,22 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
               ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Starts of hopping at an apex: the leg at an angle, the trunk at a height, all of it moving forward.
 
-    Parameters
-    ----------
-    model : Model
-        A hopper.
-    angle : (...) array
-        Of the line from the centre of mass to the foot, from the vertical, rad: at which it touches down, as nothing turns in
-        flight.
-    height : (...) array
-        Of the trunk, m.
-    speed : (...) array
-        Along x, m/s.
-    joint : sequence of float, optional
-        Positions of the joints; by default those of keyframe "start".
+    Args:
+        model: A hopper.
+        angle: (...) array of the line from the centre of mass to the foot, from the vertical, rad: at which it touches down, as
+            nothing turns in flight.
+        height: (...) array of the trunk, m.
+        speed: (...) array along x, m/s.
+        joint: Positions of the joints; by default those of keyframe "start".
+    Returns: tuple of (..., nv) arrays, q and v.
+    Raises: InputError for another model, and numbers that do not broadcast.
 
-    Returns
-    -------
-    tuple of (..., nv) arrays
-        q and v.
+    Examples:
+        The start of experiment V, table 4.13:
 
-    Raises
-    ------
-    InputError
-        For another model, and numbers that do not broadcast.
-
-    Examples
-    --------
-    The start of experiment V, table 4.13:
-
-    >>> q, v = freeflyer_papers.hopping.hop_start(ff.robots.revolute_hopper(), angle=np.radians(30), height=0.3, speed=0.0)
-    >>> print(q.round(4))
-    [ 0.      0.3    -1.9938  1.7802]
+        >>> q, v = freeflyer_papers.hopping.hop_start(ff.robots.revolute_hopper(), angle=np.radians(30), height=0.3, speed=0.0)
+        >>> print(q.round(4))
+        [ 0.      0.3    -1.9938  1.7802]
     """
     check_hopper(model)
     upright = np.array(model.keyframes["start"])

@@ -28,26 +28,20 @@ LONGEST = 3.0  # s, from apex to apex
 class HopGait:
     """Periodic gait: the state at its apex, which repeats itself but for the place along x.
 
-    Attributes
-    ----------
-    q, v : (nv,) arrays
-        At the apex, with q[0] = 0.
-    period : float
-        From apex to apex, s.
-    stride : float
-        Along x, m.
-    matrix : (2 nv - 2, 2 nv - 2) array
-        Derivative of the map from apex to apex, of the section's coordinates: z, angle, joints; then v without the one along z.
-    multipliers : (2 nv - 2,) complex array
-        Its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait is stable.
-    residual : float
-        By how much the apex misses itself, m, rad, m/s or rad/s.
+    Attributes:
+        q, v: (nv,) arrays at the apex, with q[0] = 0.
+        period: From apex to apex, s.
+        stride: Along x, m.
+        matrix: (2 nv - 2, 2 nv - 2) array, derivative of the map from apex to apex, of the section's coordinates: z, angle, joints;
+            then v without the one along z.
+        multipliers: (2 nv - 2,) complex array, its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait
+            is stable.
+        residual: By how much the apex misses itself, m, rad, m/s or rad/s.
 
-    Examples
-    --------
-    >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
-    >>> gait.stable, round(gait.stride / gait.period, 2)     # m/s
-    (True, 0.24)
+    Examples:
+        >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
+        >>> gait.stable, round(gait.stride / gait.period, 2)     # m/s
+        (True, 0.24)
     """
 
     q: np.ndarray
@@ -67,10 +61,9 @@ class HopGait:
 class GaitError(FreeflyerError, ArithmeticError):
     """No gait was found; `q`, `v` is where the search ended.
 
-    Examples
-    --------
-    >>> issubclass(ff.sim.GaitError, ff.FreeflyerError)
-    True
+    Examples:
+        >>> issubclass(ff.sim.GaitError, ff.FreeflyerError)
+        True
     """
 
 
@@ -116,38 +109,23 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
              **changes: ArrayLike | str) -> HopGait:  # fmt: skip
     """Periodic gait near a start, stable or not, by Newton's method on the map from apex to apex.
 
-    Parameters
-    ----------
-    experiment : str
-        Whose settings hold, as in `hop`.
-    q, v : (nv,) arrays, optional
-        Near an apex of the gait; by default the experiment's start.
-    model : Model, optional
-        As in `hop`.
-    **changes : optional
-        Settings of `HopSettings`.
-
-    Returns
-    -------
-    HopGait
-
-    Raises
-    ------
-    GaitError
-        Where Newton's method does not converge, or a run on its way has no next apex.
-    UnknownNameError, InputError
-        As `hop`.
-
-    Notes
-    -----
     The section is the apex of the centre of mass in flight, so the robot's 2 nv numbers lose the place along x and the trunk's
     speed along z. Derivatives are central differences of runs with a tolerance of 1e-11.
 
-    Examples
-    --------
-    >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
-    >>> print(f"{gait.period:.3f} s, {gait.q[1]:.3f} m")
-    0.372 s, 0.258 m
+    Args:
+        experiment: Whose settings hold, as in `hop`.
+        q, v: (nv,) arrays, near an apex of the gait; by default the experiment's start.
+        model: As in `hop`.
+        **changes: Settings of `HopSettings`.
+
+    Raises:
+        GaitError: Where Newton's method does not converge, or a run on its way has no next apex.
+        UnknownNameError, InputError: As `hop`.
+
+    Examples:
+        >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
+        >>> print(f"{gait.period:.3f} s, {gait.q[1]:.3f} m")
+        0.372 s, 0.258 m
     """
     chosen = experiment_of(experiment)
     robot = ROBOTS[chosen.robot]() if model is None else model

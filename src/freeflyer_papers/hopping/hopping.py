@@ -32,36 +32,6 @@ def hop(experiment: str, *, duration: float | None = None, model: Model | None =
         v: ArrayLike | None = None, progress: Progress = no_progress, **changes: ArrayLike | str) -> HopRun:  # fmt: skip
     """Run of a hopping robot: an experiment of the thesis, or one with other settings.
 
-    Parameters
-    ----------
-    experiment : str
-        "prismatic-I" to "prismatic-III" or "revolute-I" to "revolute-VI".
-    duration : float, optional
-        Of the run, s; by default the experiment's.
-    model : Model, optional
-        Another robot: joint `root_joint` planar about -y, then one or several joints, and a frame `foot_point`, such as
-        freeflyer.robots.revolute_hopper(shank=0.1).
-    q, v : (nv,) arrays, optional
-        Start, m, rad, m/s and rad/s, the trunk's velocity in world axes. With q given, v is zero by default.
-    progress : callable, optional
-        Called as progress(fraction, what).
-    **changes : optional
-        Settings of `HopSettings`.
-
-    Returns
-    -------
-    HopRun
-        With `.t .q .v .events .energy`.
-
-    Raises
-    ------
-    UnknownNameError
-        For another experiment.
-    InputError
-        For bad settings, a foot that starts below the ground, a leg of length 0.
-
-    Notes
-    -----
     The robot is its model's forward dynamics under (4.16)-(4.26); the floor is (4.13)-(4.15) with the signs by which it pushes
     back. Steps are those of a stiff integrator (RODAS, order 4) with error control; touch-down, lift-off and the places where the
     floor's vertical force reaches zero are located by steps that end there. A run whose step would have to be shorter than 1e-13 s,
@@ -71,13 +41,25 @@ def hop(experiment: str, *, duration: float | None = None, model: Model | None =
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
     2021, chapter 4.
 
-    Examples
-    --------
-    Works (J) of experiment VI in 20 s; the thesis has 7.15 for the external one:
+    Args:
+        experiment: "prismatic-I" to "prismatic-III" or "revolute-I" to "revolute-VI".
+        duration: Of the run, s; by default the experiment's.
+        model: Another robot: joint `root_joint` planar about -y, then one or several joints, and a frame `foot_point`, such as
+            freeflyer.robots.revolute_hopper(shank=0.1).
+        q, v: (nv,) arrays, start, m, rad, m/s and rad/s, the trunk's velocity in world axes. With q given, v is zero by default.
+        **changes: Settings of `HopSettings`.
+    Returns: HopRun with `.t .q .v .events .energy`.
 
-    >>> run = freeflyer_papers.hopping.hop("revolute-VI")
-    >>> print(f"{run.energy.external[-1]:.2f}")
-    7.15
+    Raises:
+        UnknownNameError: For another experiment.
+        InputError: For bad settings, a foot that starts below the ground, a leg of length 0.
+
+    Examples:
+        Works (J) of experiment VI in 20 s; the thesis has 7.15 for the external one:
+
+        >>> run = freeflyer_papers.hopping.hop("revolute-VI")
+        >>> print(f"{run.energy.external[-1]:.2f}")
+        7.15
     """
     chosen = experiment_of(experiment)
     length = time_step("duration", chosen.duration if duration is None else duration)

@@ -28,28 +28,15 @@ GROUND = "#d0d5da"
 def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any:
     """Figure of a hopping run: path and heights, momenta, energies, leg and its rates, the floor's forces, and works by port.
 
-    Parameters
-    ----------
-    run : HopRun
-    begin, end : float, optional
-        Part of the run that is shown, s.
+    Args:
+        begin, end: Part of the run that is shown, s.
+    Raises: InputError for a part without two steps.
 
-    Returns
-    -------
-    Figure
-        matplotlib's; freeflyer.plots.files.save_png writes it.
-
-    Raises
-    ------
-    InputError
-        For a part without two steps.
-
-    Examples
-    --------
-    >>> from freeflyer_papers.hopping.pictures import hop_figure
-    >>> figure = hop_figure(freeflyer_papers.hopping.hop("prismatic-II", duration=0.5))
-    >>> len([axes for axes in figure.axes if axes.get_ylabel()])
-    8
+    Examples:
+        >>> from freeflyer_papers.hopping.pictures import hop_figure
+        >>> figure = hop_figure(freeflyer_papers.hopping.hop("prismatic-II", duration=0.5))
+        >>> len([axes for axes in figure.axes if axes.get_ylabel()])
+        8
     """
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
@@ -113,31 +100,17 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
 def hop_strip(run: HopRun, count: int = 9, *, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
-    Parameters
-    ----------
-    run : HopRun
-    count : int, optional
-        Postures, evenly spread.
-    begin, end : float, optional
-        Part of the run, s.
-    period : float, optional
-        In place of `end`: what follows `begin`, s.
+    Args:
+        count: Postures, evenly spread.
+        begin, end: Part of the run, s.
+        period: In place of `end`: what follows `begin`, s.
+    Raises: InputError for fewer than two postures.
 
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    InputError
-        For fewer than two postures.
-
-    Examples
-    --------
-    >>> from freeflyer_papers.hopping.pictures import hop_strip
-    >>> figure = hop_strip(freeflyer_papers.hopping.hop("revolute-VI", duration=0.5), period=0.4)
-    >>> figure.axes[0].get_xlabel()
-    'a posture every 0.05 s'
+    Examples:
+        >>> from freeflyer_papers.hopping.pictures import hop_strip
+        >>> figure = hop_strip(freeflyer_papers.hopping.hop("revolute-VI", duration=0.5), period=0.4)
+        >>> figure.axes[0].get_xlabel()
+        'a posture every 0.05 s'
     """
     if count < 2:
         raise InputError(f"count must be at least 2, got {count}")
@@ -180,31 +153,17 @@ def draw_leg(axes: Axes, points: np.ndarray) -> list[Any]:
 def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float = 0.0, end: float | None = None) -> Path:
     """GIF file of a hopping run.
 
-    Parameters
-    ----------
-    run : HopRun
-    path : Path
-        Of the file, ending in .gif.
-    slower : float, optional
-        How many times slower than the motion.
-    begin, end : float, optional
-        Part of the run, s.
+    Args:
+        path: Of the file, ending in .gif.
+        slower: How many times slower than the motion.
+        begin, end: Part of the run, s.
+    Raises: InputError for another ending, and numbers that are not above zero.
 
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InputError
-        For another ending, and numbers that are not above zero.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from freeflyer_papers.hopping.pictures import hop_animation
-    >>> hop_animation(freeflyer_papers.hopping.hop("revolute-VI", duration=0.2), Path("hop.gif")).stat().st_size > 1000
-    True
+    Examples:
+        >>> from pathlib import Path
+        >>> from freeflyer_papers.hopping import hop, hop_animation
+        >>> hop_animation(hop("revolute-VI", duration=0.2), Path("hop.gif")).stat().st_size > 1000
+        True
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
 
@@ -239,22 +198,14 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
 def basin_figure(basins: HopBasins, columns: int = 5) -> Any:
     """Map of the gaits on which hopping settles: a panel for each of some speeds, angles across, heights up.
 
-    Parameters
-    ----------
-    basins : HopBasins
-    columns : int, optional
-        Panels; speeds are evenly spread.
+    Args:
+        columns: Panels; speeds are evenly spread.
 
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from freeflyer_papers.hopping.pictures import basin_figure
-    >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.0, 0.5], height=[0.3, 0.31], speed=[0.0], duration=1.0)
-    >>> len(basin_figure(basins).axes)
-    1
+    Examples:
+        >>> from freeflyer_papers.hopping import basin_figure, hop_basins
+        >>> basins = hop_basins("revolute-V", angle=[0.0, 0.5], height=[0.3, 0.31], speed=[0.0], duration=1.0)
+        >>> len(basin_figure(basins).axes)
+        1
     """
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.patches import Patch

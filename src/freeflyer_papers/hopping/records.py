@@ -56,8 +56,7 @@ def legs(model: Model, q: np.ndarray, v: np.ndarray | None = None, frames: Frame
 def locked_angle(model: Model, q: np.ndarray) -> float:
     """Angle of the frame of the centre of mass, which turns at the locked angular velocity: the leg's at keyframe "start".
 
-    Source: (3.74)-(3.76): the integral, over the joint from that posture to this one, of its share of the locked velocity.
-    """
+    Source: (3.74)-(3.76): the integral, over the joint from that posture to this one, of its share of the locked velocity."""
     start = np.array(model.keyframes["start"])
     if model.nv != 4:
         raise InputError(f"controller III needs one joint, for the locked angle to exist; {model.name!r} has {model.nv - 3}")

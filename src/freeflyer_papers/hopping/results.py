@@ -25,31 +25,23 @@ FLIGHT, STANCE = (L.RISING, L.FALLING), (L.LOADED, L.UNLOADED)
 class HopEnergy:
     """Energy of a hopping run by port: works on the robot since the start, J, at the samples (T,).
 
-    Attributes
-    ----------
-    mechanical : (T,) array
-        Kinetic energy and that in the gravity field.
-    external : (T,) array
-        Work of the controllers' forces on the trunk (a moment: the thesis's external angular force).
-    joint : (T,) array
-        Work of the joint's torque or force, whatever spring, damper or energy controller it stands for.
-    floor : (T,) array
-        Work of the floor, that at touch-down aside; negative is lost.
-    touch_down : (T,) array
-        What a plastic impact of the foot takes, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to then.
-    radial_damper, energy_controller, radial_spring, polar_spring : (T,) array
-        What `external` and `joint` consist of. The polar spring is that of a controller which begins anew at each touch-down.
-
-    Notes
-    -----
     mechanical changes by external + joint + floor + touch_down, and external + joint is the sum of the last four: `residuals` are
     what is missing.
 
-    Examples
-    --------
-    >>> energy = freeflyer_papers.hopping.hop("revolute-VI", duration=1.0).energy
-    >>> bool(max(energy.residuals) < 1e-6 * energy.total)
-    True
+    Attributes:
+        mechanical: (T,) array, kinetic energy and that in the gravity field.
+        external: (T,) array, work of the controllers' forces on the trunk (a moment: the thesis's external angular force).
+        joint: (T,) array, work of the joint's torque or force, whatever spring, damper or energy controller it stands for.
+        floor: (T,) array, work of the floor, that at touch-down aside; negative is lost.
+        touch_down: (T,) array, what a plastic impact of the foot takes, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to
+            then.
+        radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, what `external` and `joint` consist of. The polar
+            spring is that of a controller which begins anew at each touch-down.
+
+    Examples:
+        >>> energy = freeflyer_papers.hopping.hop("revolute-VI", duration=1.0).energy
+        >>> bool(max(energy.residuals) < 1e-6 * energy.total)
+        True
     """
 
     mechanical: np.ndarray
@@ -95,37 +87,23 @@ class HopEnergy:
 class HopRun:
     """Run of a hopping robot: states at all steps of the integration, events, energy.
 
-    Attributes
-    ----------
-    t : (T,) array
-        Times, s; steps are as long as the error allows.
-    q, v : (T, nv) arrays
-        Configurations and velocities, m, rad, m/s, rad/s.
-    angle : (T,) array
-        The controlled angle, rad, not wrapped.
-    stance : (T,) bool array
-        Whether the foot is on the ground.
-    events : tuple of Occurrence
-        "touch-down", "release" (the floor's vertical force has fallen to zero), "press" (it pushes again), "lift-off", "apex" (of
-        the centre of mass, in flight).
-    energy : HopEnergy
-        By port.
-    ended : str
-        Why and when the run ended.
-    failure : str or None
-        Of a run that could not go on: the reason, the time and the state reached. What came before is kept.
-    works : (T, 6) array
-        At the ports of the compiled steps, J, from which `energy` is made.
-    experiment : str
-    model : Model
-    settings : HopSettings
-        What was simulated.
+    Attributes:
+        t: (T,) array, times, s; steps are as long as the error allows.
+        q, v: (T, nv) arrays, configurations and velocities, m, rad, m/s, rad/s.
+        angle: (T,) array, the controlled angle, rad, not wrapped.
+        stance: (T,) bool array; whether the foot is on the ground.
+        events: "touch-down", "release" (the floor's vertical force has fallen to zero), "press" (it pushes again), "lift-off",
+            "apex" (of the centre of mass, in flight).
+        energy: By port.
+        ended: Why and when the run ended.
+        failure: Of a run that could not go on: the reason, the time and the state reached. What came before is kept.
+        works: (T, 6) array at the ports of the compiled steps, J, from which `energy` is made.
+        settings: What was simulated.
 
-    Examples
-    --------
-    >>> run = freeflyer_papers.hopping.hop("prismatic-II", duration=1.0)
-    >>> [event.name for event in run.events][:3]
-    ['touch-down', 'release', 'lift-off']
+    Examples:
+        >>> run = freeflyer_papers.hopping.hop("prismatic-II", duration=1.0)
+        >>> [event.name for event in run.events][:3]
+        ['touch-down', 'release', 'lift-off']
     """
 
     experiment: str

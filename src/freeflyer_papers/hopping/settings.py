@@ -21,49 +21,29 @@ CONTROLLERS = ("I", "II", "III")
 class HopSettings:
     """Settings of a hopping run: controller, gains, commands, floor, accuracy.
 
-    Parameters
-    ----------
-    controller : {"II", "III", "I"}, optional
-        "I" has no polar spring; that of "II" turns the line from the centre of mass to the foot, that of "III" the frame of the
-        centre of mass, which moves at the locked velocity.
-    radial_gain : float, optional
-        Of the spring between centre of mass and foot, N/m.
-    radial_damping, stance_damping : float, optional
-        Of that spring in flight and in stance, N s/m.
-    polar_gain, polar_damping : float, optional
-        Of the spring at the centre of mass, in stance, N m/rad and N m s/rad.
-    energy_gain : float, optional
-        Force along the spring by energy and by its rate of length, s/m^2.
-    length : float, optional
-        Commanded distance of foot and centre of mass, m.
-    angle : float, optional
-        Commanded angle, rad; 0 is upright.
-    energy : float, optional
-        Commanded energy, with that of the radial spring, J.
-    floor_stiffness, floor_damping : float or pair, optional
-        N/m and N s/m, along x and z or alike.
-    tolerance : float, optional
-        Error allowed in a step, in m, rad and J (and their rates), and relative above 1; 1e-12 to 1e-2.
-    fallen_height : float, optional
-        Of the trunk, m, at which a run ends as a fall.
-    repeated : float, optional
-        The run ends after five apexes in a row that repeat the one before to this (m, rad, m/s, rad/s); 0: never.
-    apexes : int, optional
-        The run ends at the apex of this number; 0: never.
-
-    Raises
-    ------
-    InputError
-        For an unknown controller, numbers that are not finite, and negative ones other than `angle`, gains and dampings.
-
-    Notes
-    -----
     Gains and dampings may be negative: such a run ends where it has fallen or its numbers have grown without bounds.
 
-    Examples
-    --------
-    >>> freeflyer_papers.hopping.hop_settings("revolute-V").energy_gain
-    10.0
+    Args:
+        controller: "II", "III" or "I". "I" has no polar spring; that of "II" turns the line from the centre of mass to the foot,
+            that of "III" the frame of the centre of mass, which moves at the locked velocity.
+        radial_gain: Of the spring between centre of mass and foot, N/m.
+        radial_damping, stance_damping: Of that spring in flight and in stance, N s/m.
+        polar_gain, polar_damping: Of the spring at the centre of mass, in stance, N m/rad and N m s/rad.
+        energy_gain: Force along the spring by energy and by its rate of length, s/m^2.
+        length: Commanded distance of foot and centre of mass, m.
+        angle: Commanded angle, rad; 0 is upright.
+        energy: Commanded energy, with that of the radial spring, J.
+        floor_stiffness, floor_damping: N/m and N s/m, along x and z or alike.
+        tolerance: Error allowed in a step, in m, rad and J (and their rates), and relative above 1; 1e-12 to 1e-2.
+        fallen_height: Of the trunk, m, at which a run ends as a fall.
+        repeated: The run ends after five apexes in a row that repeat the one before to this (m, rad, m/s, rad/s); 0: never.
+        apexes: The run ends at the apex of this number; 0: never.
+    Raises: InputError for an unknown controller, numbers that are not finite, and negative ones other than `angle`, gains and
+    dampings.
+
+    Examples:
+        >>> freeflyer_papers.hopping.hop_settings("revolute-V").energy_gain
+        10.0
     """
 
     controller: str = "II"
@@ -150,24 +130,12 @@ def experiment_of(name: str) -> Experiment:
 def hop_settings(experiment: str) -> HopSettings:
     """Settings of an experiment of the thesis.
 
-    Parameters
-    ----------
-    experiment : str
-        "prismatic-I" to "prismatic-III" or "revolute-I" to "revolute-VI".
+    Args:
+        experiment: "prismatic-I" to "prismatic-III" or "revolute-I" to "revolute-VI".
 
-    Returns
-    -------
-    HopSettings
-
-    Raises
-    ------
-    UnknownNameError
-        For another name.
-
-    Examples
-    --------
-    >>> freeflyer_papers.hopping.hop_settings("prismatic-III").energy     # J
-    2.9047
+    Examples:
+        >>> freeflyer_papers.hopping.hop_settings("prismatic-III").energy     # J
+        2.9047
     """
     return experiment_of(experiment).settings
 

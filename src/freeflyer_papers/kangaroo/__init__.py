@@ -1,8 +1,7 @@
 """papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III, the figures and section III-B.
 
-A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw,
-`pictures(result)`; PARTS lists them, and modules are imported on first use.
-"""
+A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw, `pictures(result)`;
+PARTS lists them, and modules are imported on first use."""
 
 from __future__ import annotations
 
@@ -51,8 +50,7 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
     """Every part for the robot of a file, against the TALOS of a file.
 
     Without them: the public model in the folder FREEFLYER_MODELS, else our Kangaroo-like robot, which the name `kangaroo_like` asks
-    for, too; and the TALOS of the package example-robot-data, if it is there. Errors: InputError, FileError for wrong files.
-    """
+    for, too; and the TALOS of the package example-robot-data, if it is there. Errors: InputError, FileError for wrong files."""
     from freeflyer_papers.kangaroo.robots import find_kangaroo, find_talos, kangaroo, talos
 
     progress(0.0, "reading robots")

@@ -2,10 +2,8 @@
 
     Lambda = (J M^-1 J^T + eps 1)^-1   (31)        A_G v = h   (33)
 
-J, M and A_G are those of the independent velocities, so closed linkages are included. Robots are compared
-column by column: chi_j = |lambda_peer_j| / |lambda_j| (32), gamma_j = |alpha_peer_j| / |alpha_j| (34); above 1 the robot is
-lighter than its peer.
-"""
+J, M and A_G are those of the independent velocities, so closed linkages are included. Robots are compared column by column: chi_j =
+|lambda_peer_j| / |lambda_j| (32), gamma_j = |alpha_peer_j| / |alpha_j| (34); above 1 the robot is lighter than its peer."""
 
 from __future__ import annotations
 
@@ -29,10 +27,9 @@ DIRECTIONS = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class CartesianInertia:
-    """Equivalent inertia at a frame, its base held. Lambda (6, 6) [linear; angular], along the base's axes at the frame's
-    origin, kg, kg m, kg m^2. singular_values: of J, largest first (the last small: the leg is nearly stretched). epsilon:
-    the regularisation. columns (6,): norms of Lambda's columns.
-    """
+    """Equivalent inertia at a frame, its base held. Lambda (6, 6) [linear; angular], along the base's axes at the frame's origin,
+    kg, kg m, kg m^2. singular_values: of J, largest first (the last small: the leg is nearly stretched). epsilon: the
+    regularisation. columns (6,): norms of Lambda's columns."""
 
     frame: str
     Lambda: np.ndarray
@@ -50,8 +47,7 @@ class AngularMomentum:
     """The angular part of the centroidal momentum matrix, world axes. A (3, nu): of the independent velocities, kg m^2 (times
     1/m for motors that slide). locked (3, 3): the robot's rotational inertia about its com, all joints
     held, along the base's axes. mass (kg). com
-    (3,): m, from the base. columns (3,): norms of the base's angular columns. rows (3,): of the rows of the joints' columns.
-    """
+    (3,): m, from the base. columns (3,): norms of the base's angular columns. rows (3,): of the rows of the joints' columns."""
 
     A: np.ndarray
     locked: np.ndarray

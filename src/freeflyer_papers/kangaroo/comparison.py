@@ -24,8 +24,7 @@ WORDS = {HOME_LENGTH: ", home posture", FITTED_LENGTH: ", origin in the middle o
 class Comparison:
     """lengths (n,): m of the length motors; the last is FITTED_LENGTH, with the middle of the foot as the sole's origin, others
     with the point below the ankle. inertia (n, 6): column norms of (31). momentum (n, 3): of the base's angular columns of (33), kg
-    m^2. com (n, 3): m, from the base. peer: its name ("" for none), with the same numbers (6,), (3,).
-    """
+    m^2. com (n, 3): m, from the base. peer: its name ("" for none), with the same numbers (6,), (3,)."""
 
     robot: str
     mass: float

@@ -21,8 +21,8 @@ SPRUNG: dict[str, Any] = {"spin": 1.4, "speed": 0.05, "stiffness": STIFFNESS}
 
 @dataclass(frozen=True)
 class Row:
-    """One flight: dt (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the
-    start, how far the base turned, how far passive joints moved (rad), the largest stroke (m), the largest gap (m or rad)."""
+    """One flight: dt (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the start, how
+    far the base turned, how far passive joints moved (rad), the largest stroke (m), the largest gap (m or rad)."""
 
     dt: float
     stiffness: float

@@ -1,5 +1,5 @@
-"""Section III-B and Appendix B: inverse dynamics on two feet in three steps, and projected on base and motors, beside each
-other."""
+"""Section III-B and Appendix B: inverse dynamics on two feet in three steps, and projected on base and motors, beside each other.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ class Result:
     base_accelerations (k, 2, 6): asked and realised in motion, m/s^2 and rad/s^2, mixed axes; held_back (k,): by which cones.
     lengths (k,): m; motor_forces
     (k, m): of `motors`, at rest, N; shares (k, f): of the weight on each of `feet`. times: by form,
-    microseconds from state to torques, and of it until the program is set up.
-    """
+    microseconds from state to torques, and of it until the program is set up."""
 
     robot: str
     states: int

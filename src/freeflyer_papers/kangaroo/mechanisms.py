@@ -32,9 +32,8 @@ SAME_PLACE = 2e-4  # m: pins nearer than this are one
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A sub-mechanism of the left leg. passive: joint coordinates of the tree; pins: joints that were opened, those that
-    share a place or a pair of links counted once; rows: independent constraints. stroke (m); limits (deg) of `joints`.
-    """
+    """A sub-mechanism of the left leg. passive: joint coordinates of the tree; pins: joints that were opened, those that share a
+    place or a pair of links counted once; rows: independent constraints. stroke (m); limits (deg) of `joints`."""
 
     name: str
     active: int
@@ -49,8 +48,7 @@ class Mechanism:
 @dataclass(frozen=True)
 class Mechanisms:
     """Table II of a robot's left leg, and Table I's row. by_freedom: number of the robot's sub-mechanisms for each number of
-    motors. motors: of the robot, those in no loop included.
-    """
+    motors. motors: of the robot, those in no loop included."""
 
     robot: str
     mechanisms: tuple[Mechanism, ...]

@@ -1,8 +1,7 @@
 """The equations of motion of a floating robot with closed linkages, part by part: papers/000 (25)-(29), and projected, (60)-(73).
 
-Velocities are split into those of the base (b), of the motors (a), and passive ones (u), which the loops determine. Everything
-here is NumPy over the tree's own M, h and Jacobians, as the paper writes it; no controller's code is used.
-"""
+Velocities are split into those of the base (b), of the motors (a), and passive ones (u), which the loops determine. Everything here
+is NumPy over the tree's own M, h and Jacobians, as the paper writes it; no controller's code is used."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ class Equations(NamedTuple):
     """M a + h = S tau + J_c^T F + J_l^T lambda (25a), J_l a + rate = 0 (25c), at one state of all joints.
 
     J_l (m, n): independent rows of the loops; rate (m,): Jdot_l v. J_c (k, n): of the contacts, each in its frame's axes. b, a, u:
-    coordinates of the base, the motors and the passive joints.
-    """
+    coordinates of the base, the motors and the passive joints."""
 
     M: np.ndarray
     h: np.ndarray

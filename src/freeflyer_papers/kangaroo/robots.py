@@ -85,8 +85,8 @@ def real_names(side: str) -> Names:
 
 @dataclass(frozen=True)
 class Kangaroo:
-    """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at
-    the soles' frames, with the corners of the file's boxes."""
+    """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at the
+    soles' frames, with the corners of the file's boxes."""
 
     model: Model
     left: Names
@@ -112,8 +112,8 @@ def find_talos() -> Path | None:
 
 
 def kangaroo(robot: Path | str | None = None) -> Kangaroo:
-    """The robot of a file, or our own where there is none, or its name is given. Errors: InputError for a file with other
-    joints."""
+    """The robot of a file, or our own where there is none, or its name is given. Errors: InputError for a file with other joints.
+    """
     if robot is None or str(robot) == OWN:
         return _kangaroo(kangaroo_like(), like_names, f"{OWN} (made by freeflyer)", None)
     model, path = load(robot), Path(robot)
@@ -157,9 +157,8 @@ def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
 def home_posture(robot: Kangaroo, length: float = HOME_LENGTH, ankle: float = HOME_ANKLE) -> np.ndarray:
     """q (nq,): the motors as in the keyframe `home`, both length motors at `length`, the ankles' at `ankle` (m), every loop closed.
 
-    The paper's "standard nominal configuration typically adopted for walking", legs "nearly fully extended" (section V), is
-    given by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow.
-    """
+    The paper's "standard nominal configuration typically adopted for walking", legs "nearly fully extended" (section V), is given
+    by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow."""
     legs = robot.left, robot.right
     motors = {n.length_motor: [length] for n in legs} | {m: [ankle] for n in legs for m in n.ankle_motors}
     q: np.ndarray = sweep(robot.model, motors).q.reshape(-1)

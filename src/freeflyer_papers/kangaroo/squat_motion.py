@@ -1,7 +1,6 @@
 """A squat by the length motors alone, computed and in MuJoCo: the linkage keeps the soles flat on the floor. papers/000, Fig 13.
 
-Every other motor holds its place. The squat ends where the pitch joints of the ankles reach their stops.
-"""
+Every other motor holds its place. The squat ends where the pitch joints of the ankles reach their stops."""
 
 from __future__ import annotations
 
@@ -47,8 +46,7 @@ class Squat:
     against the floor, rad; others (k,): largest motion of another motor, m; ankle (k,): pitch, rad; pushing (k,): force of the left
     length motor, N; feet (k, f): vertical forces, N; slid: m that a sole moved on the floor. shown (p,): samples drawn; bones (p,
     n, 2, 3): the robot there, m; ends (p, f, 2, 3): rear and front of its soles, m; pressure (p, f, 3): the feet's forces there, N;
-    places (p, f, 3): where they act, m.
-    """
+    places (p, f, 3): where they act, m."""
 
     robot: str
     length: np.ndarray

@@ -21,8 +21,7 @@ SHOWN = ("thigh", "knee", "ankle pitch")
 @dataclass(frozen=True)
 class Retraction:
     """A retraction of the leg: length (n,) m of the leg's motor; joints: positions (n,) in rad of the passive ones, m of the
-    ankle's motors; outside: motors that leave their stroke, and between which lengths.
-    """
+    ankle's motors; outside: motors that leave their stroke, and between which lengths."""
 
     length: np.ndarray
     joints: dict[str, np.ndarray]

@@ -20,10 +20,9 @@ DRAWN = 8000  # states kept for pictures
 
 @dataclass(frozen=True)
 class Workspace:
-    """count, impossible, outside: all postures, those without assembly, those beyond a joint's stop. seconds: it took. position
-    (n, 3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there.
-    peak_linear, peak_angular: what 1 stands for. highest: of the sole in the base with the shortest leg, no joint's stop kept, m.
-    """
+    """count, impossible, outside: all postures, those without assembly, those beyond a joint's stop. seconds: it took. position (n,
+    3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there. peak_linear,
+    peak_angular: what 1 stands for. highest: of the sole in the base with the shortest leg, no joint's stop kept, m."""
 
     robot: str
     count: int

@@ -105,8 +105,8 @@ def put_status(record, running):
 
 @kernel
 def hop_steps(topology, parameters, system, record, trace):
-    """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones
-    the time, what it ended with, the phase, and the state with the works at the ports."""
+    """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones the time,
+    what it ended with, the phase, and the state with the works at the ports."""
     n, width = 2 * load_int(topology, N_V) + 1, table_int(topology, L.TRACE_COLUMNS)
     for k in range(table_int(topology, L.RECORD_SIZE)):
         store(record, k, load(system, k))

@@ -1,7 +1,6 @@
 """Table 1 in its own form, approach by requirement, with measured numbers for the approaches that can be run here.
 
-Each approach gives d tau / dq and d tau / dv of the inverse dynamics; each is compared by the same four numbers.
-"""
+Each approach gives d tau / dq and d tau / dv of the inverse dynamics; each is compared by the same four numbers."""
 
 from __future__ import annotations
 

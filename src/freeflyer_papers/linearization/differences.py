@@ -1,8 +1,7 @@
 """Fig 5: the error of geometric finite differences against their step.
 
 Geometric: the base is perturbed as H exp(delta), joints as q (+) delta; never an angle of a parametrisation. Steps run over one
-batch of states, so the whole figure costs a few milliseconds.
-"""
+batch of states, so the whole figure costs a few milliseconds."""
 
 from __future__ import annotations
 

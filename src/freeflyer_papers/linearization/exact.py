@@ -1,7 +1,6 @@
 """Derivatives by complex steps through the compiled library's own kernels, run as plain Python on complex numbers.
 
-Another algorithm, in other axes, than the paper's tables; and exact to rounding, as a step of 1e-30 squares to nothing.
-"""
+Another algorithm, in other axes, than the paper's tables; and exact to rounding, as a step of 1e-30 squares to nothing."""
 
 from __future__ import annotations
 

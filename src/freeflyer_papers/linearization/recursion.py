@@ -1,7 +1,6 @@
 """RF, recursive formulation, by counting: the same tables run on scalars that count what is done with them.
 
-The count takes every 6x6 matrix as full, as the tables do; code that skips the zeros needs far less.
-"""
+The count takes every 6x6 matrix as full, as the tables do; code that skips the zeros needs far less."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
 
     So every further entry costs the same. A chain is the worst case: its depth is its number of bodies. As printed, Table 4 also
     fills a table of wrenches, one for each pair of a body and one on its way to the base, which is quadratic on a chain; its
-    results do not need it, and Table 6 as printed does.
-    """
+    results do not need it, and Table 6 as printed does."""
     table_4 = np.diff([c.eidamb for c in counts], 2)
     tables_5_to_8 = np.diff([c.derivatives for c in counts], 3)
     as_printed = np.diff([c.eidamb_as_printed for c in counts], 2)

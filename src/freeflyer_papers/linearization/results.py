@@ -11,8 +11,7 @@ import numpy as np
 class Check:
     """One executed check: `value`, which must be at most `bound`, of the quantity `what`, about `requirement`.
 
-    A `bound` of None makes it a comparison: what another approach gives, which is not ours to pass.
-    """
+    A `bound` of None makes it a comparison: what another approach gives, which is not ours to pass."""
 
     requirement: str  # SF, MB, RF or ED
     what: str
@@ -30,8 +29,7 @@ class Approach:
     """A way to the derivatives, measured: errors relative to the largest entry, over base attitudes of any pitch.
 
     `worst` and `typical` (median) error of d tau / dq and dv; `base`: typical error of the base's rows; `operations`:
-    multiplications and additions an entry, on the longest chain that was counted.
-    """
+    multiplications and additions an entry, on the longest chain that was counted."""
 
     name: str
     worst: float
@@ -59,9 +57,8 @@ class Approach:
 class Differences:
     """Fig 5: errors of geometric finite differences of the forward dynamics against the step `delta` (n,), rad or m.
 
-    `maximal` and `average` (n,) are over all entries of [da/dq, da/dv, da/dtau], divided by the largest of them. `evaluations`:
-    how many forward dynamics one linearisation takes.
-    """
+    `maximal` and `average` (n,) are over all entries of [da/dq, da/dv, da/dtau], divided by the largest of them. `evaluations`: how
+    many forward dynamics one linearisation takes."""
 
     kind: str
     delta: np.ndarray
@@ -82,8 +79,7 @@ class Counts:
     """Multiplications and additions of the algorithms on a chain of `bodies`, base not counted; every joint revolute.
 
     `entries`: of the derivatives by H, s, v and r together. `eidamb`: Table 4 without its table of wrenches, which results do not
-    need.
-    """
+    need."""
 
     bodies: int
     entries: int
@@ -125,8 +121,7 @@ class Sweep:
 class Prediction:
     """Linear prediction of a motion beside the motion: `remainder` is their distance after `duration` seconds.
 
-    `size` (n,) of the perturbation, rad, m, rad/s, m/s and N m alike; `order` is the slope of their logarithms.
-    """
+    `size` (n,) of the perturbation, rad, m, rad/s, m/s and N m alike; `order` is the slope of their logarithms."""
 
     duration: float
     size: np.ndarray

@@ -4,8 +4,7 @@
     M = freeflyer_papers.planar.mass_matrix(robot)
 
 A robot is its tables: where each joint's frame stands in the one before (4.1), and the masses on each frame (4.3). Velocities are
-those of the base in its own axes, then those of the joints.
-"""
+those of the base in its own axes, then those of the joints."""
 
 from freeflyer_papers.planar.alignment import (
     com_frame_angle,

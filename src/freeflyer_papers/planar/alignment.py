@@ -18,32 +18,17 @@ from freeflyer_papers.planar.poses import S
 def locked_velocity_map(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Map T = M_bb^-1 M_bq: the locked velocity of a planar robot is the base's twist plus T times the joint rates.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
-
-    Returns
-    -------
-    matrix
-        (3, n), rows [vx, vy, omega] in the base's axes.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots, and robots of one point mass, whose rotation has no inertia.
-
-    Notes
-    -----
-    Papers/004, (3.66) and (3.70). With the centre of mass c(q), the angular momentum about it h and the inertia about it I,
+    Returns: matrix, (3, n), rows [vx, vy, omega] in the base's axes.
+    Raises: InputError for other than planar robots, and robots of one point mass, whose rotation has no inertia.
+    Source: Papers/004, (3.66) and (3.70). With the centre of mass c(q), the angular momentum about it h and the inertia about it I,
     the columns are T_omega = h / I and T_v = dc/dq - T_omega S c: no 3 x 3 matrix is inverted.
 
-    Examples
-    --------
-    >>> freeflyer_papers.planar.locked_velocity_map(freeflyer_papers.planar.prismatic_hopper())
-    Matrix([
-    [m_11/(m_01 + m_11)],
-    [                 0],
-    [                 0]])
+    Examples:
+        >>> freeflyer_papers.planar.locked_velocity_map(freeflyer_papers.planar.prismatic_hopper())
+        Matrix([
+        [m_11/(m_01 + m_11)],
+        [                 0],
+        [                 0]])
     """
     M, c = mass_matrix(robot), center_of_mass(robot, reference="base")
     m, lever = robot.mass, (S * c).T
@@ -62,28 +47,14 @@ def locked_velocity_map(robot: PlanarRobot) -> sp.ImmutableMatrix:
 def integrability_residuals(robot: PlanarRobot) -> dict[tuple[int, int], sp.ImmutableMatrix]:
     """Left sides of the condition that a frame aligned with the locked velocity is a function of the posture, by pairs of joints.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: dict, (i, j) of joints, from 0, to (3, 1), rows [v; omega]: zero everywhere where the frame exists. Empty for one
+    joint.
+    Raises: InputError as `locked_velocity_map`.
+    Source: Papers/004, (3.73).
 
-    Returns
-    -------
-    dict
-        (i, j) of joints, from 0, to (3, 1), rows [v; omega]: zero everywhere where the frame exists. Empty for one joint.
-
-    Raises
-    ------
-    InputError
-        As `locked_velocity_map`.
-
-    Notes
-    -----
-    Papers/004, (3.73).
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.integrability_residuals(freeflyer_papers.planar.revolute_hopper())
-    {}
+    Examples:
+        >>> freeflyer_papers.planar.integrability_residuals(freeflyer_papers.planar.revolute_hopper())
+        {}
     """
     return {pair: reduce_products(residual) for pair, residual in _residuals(robot).items()}
 
@@ -92,28 +63,13 @@ def integrability_residuals(robot: PlanarRobot) -> dict[tuple[int, int], sp.Immu
 def is_integrable(robot: PlanarRobot) -> bool:
     """Whether a centre-of-mass frame aligned with the locked velocity is a function of the posture.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: bool, always True for one joint; for more, generally False.
+    Raises: InputError as `locked_velocity_map`.
+    Source: Papers/004, lemma 3.4.
 
-    Returns
-    -------
-    bool
-        Always True for one joint; for more, generally False.
-
-    Raises
-    ------
-    InputError
-        As `locked_velocity_map`.
-
-    Notes
-    -----
-    Papers/004, lemma 3.4.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.is_integrable(freeflyer_papers.planar.revolute_hopper())
-    True
+    Examples:
+        >>> freeflyer_papers.planar.is_integrable(freeflyer_papers.planar.revolute_hopper())
+        True
     """
     return all(is_zero(residual) for residual in _residuals(robot).values())
 
@@ -122,31 +78,17 @@ def is_integrable(robot: PlanarRobot) -> bool:
 def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """Angle theta_bc of the centre-of-mass frame that turns with the locked velocity, for robots of one joint.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Integral of T_omega over q1 (papers/004, (3.75)). With T_omega = (A + B cos q) / (a + b cos q), k = sqrt((a - b) / (a + b)): B q
+    / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The thesis writes 2 atan(k tan(q
+    / 2)) for the last bracket, which jumps at q = pi.
 
-    Returns
-    -------
-    expression
-        rad, in the base; zero at q1 = 0, and without jumps.
+    Returns: expression, rad, in the base; zero at q1 = 0, and without jumps.
+    Raises: InputError for other than one joint (with more, the angle generally depends on the path), and where the integral has no
+    closed form of the shape below.
 
-    Raises
-    ------
-    InputError
-        For other than one joint (with more, the angle generally depends on the path), and where the integral has no closed form
-        of the shape below.
-
-    Notes
-    -----
-    Integral of T_omega over q1 (papers/004, (3.75)). With T_omega = (A + B cos q) / (a + b cos q), k = sqrt((a - b) / (a + b)):
-    B q / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The thesis writes
-    2 atan(k tan(q / 2)) for the last bracket, which jumps at q = pi.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.com_frame_angle(freeflyer_papers.planar.prismatic_hopper())
-    0
+    Examples:
+        >>> freeflyer_papers.planar.com_frame_angle(freeflyer_papers.planar.prismatic_hopper())
+        0
     """
     check_robot(robot)
     if len(robot.joints) != 1:

@@ -22,21 +22,16 @@ References = ("base", "world")
 class Frame:
     """Row of table 4.1: where a frame stands in the frame before it.
 
-    Parameters
-    ----------
-    name : str
-    x, y : expression or number
-        Its origin, m; a prismatic joint along x has its variable for x.
-    angle : expression or number
-        rad; a revolute joint has its variable here.
-    parent : str, optional
-        The frame before it; by default that of the row above, or the base.
+    Args:
+        name: str.
+        x, y: Its origin, m; a prismatic joint along x has its variable for x.
+        angle: expression or number, rad; a revolute joint has its variable here.
+        parent: The frame before it; by default that of the row above, or the base.
 
-    Examples
-    --------
-    >>> knee = freeflyer_papers.planar.Frame("knee", 0.12, 0, freeflyer_papers.planar.variables(1).position[3])
-    >>> knee.angle
-    q1
+    Examples:
+        >>> knee = freeflyer_papers.planar.Frame("knee", 0.12, 0, freeflyer_papers.planar.variables(1).position[3])
+        >>> knee.angle
+        q1
     """
 
     name: str
@@ -50,22 +45,16 @@ class Frame:
 class Mass:
     """Row of table 4.3: a mass on a frame.
 
-    Parameters
-    ----------
-    frame : str
-        "base", or the name of a Frame.
-    mass : expression or number
-        kg.
-    x, y : expression or number, optional
-        Its centre in the frame, m.
-    inertia : expression or number, optional
-        About its centre, kg m^2.
+    Args:
+        frame: "base", or the name of a Frame.
+        mass: expression or number, kg.
+        x, y: Its centre in the frame, m.
+        inertia: About its centre, kg m^2.
 
-    Examples
-    --------
-    >>> trunk = freeflyer_papers.planar.Mass("base", 0.835)
-    >>> trunk.inertia
-    0
+    Examples:
+        >>> trunk = freeflyer_papers.planar.Mass("base", 0.835)
+        >>> trunk.inertia
+        0
     """
 
     frame: str
@@ -79,21 +68,16 @@ class Mass:
 class PlanarRobot:
     """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`.
 
-    Parameters
-    ----------
-    variables : Variables
-        Its state: base pose, joints; base twist in the base's axes, joint rates.
-    frames : tuple of Frame
-        Each after its parent.
-    masses : tuple of Mass
-    gravity : expression
-        Downwards, along -y, m/s^2.
+    Args:
+        variables: Its state: base pose, joints; base twist in the base's axes, joint rates.
+        frames: Each after its parent.
+        masses: tuple of Mass.
+        gravity: Downwards, along -y, m/s^2.
 
-    Examples
-    --------
-    >>> robot = freeflyer_papers.planar.prismatic_hopper()
-    >>> [frame.name for frame in robot.frames]
-    ['1', 'foot']
+    Examples:
+        >>> robot = freeflyer_papers.planar.prismatic_hopper()
+        >>> [frame.name for frame in robot.frames]
+        ['1', 'foot']
     """
 
     variables: Variables
@@ -116,26 +100,15 @@ class PlanarRobot:
 def variables(n: int) -> Variables:
     """Symbols of the state of a planar robot with n joints.
 
-    Parameters
-    ----------
-    n : int
-        Number of joint variables.
+    Args:
+        n: Number of joint variables.
+    Returns: Variables. Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints; velocity (v_x, v_y,
+    omega, qdot1, ...), the base's in its own axes; acceleration, its rate.
+    Raises: InputError for other than whole numbers from 0.
 
-    Returns
-    -------
-    Variables
-        Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints; velocity (v_x, v_y, omega, qdot1, ...),
-        the base's in its own axes; acceleration, its rate.
-
-    Raises
-    ------
-    InputError
-        For other than whole numbers from 0.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.variables(2).position
-    (o_x, o_y, theta, q1, q2)
+    Examples:
+        >>> freeflyer_papers.planar.variables(2).position
+        (o_x, o_y, theta, q1, q2)
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 0:
         raise InputError(f"n must be a number of joints, a whole number >= 0, got {format_value(n)}")
@@ -154,40 +127,27 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
           gravity: sp.Expr | float) -> PlanarRobot:  # fmt: skip
     """Planar robot with a floating base, given by its tables.
 
-    Parameters
-    ----------
-    variables : Variables
-        `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
-    frames : iterable of Frame, or rows (name, x, y, angle)
-        Table 4.1; a row of a fixed frame, as a foot, has no variable.
-    masses : iterable of Mass, or rows (frame, mass, x, y, inertia)
-        Table 4.3.
-    gravity : expression or number
-        Along -y, m/s^2.
+    Args:
+        variables: `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
+        frames: iterable of Frame, or rows (name, x, y, angle), Table 4.1; a row of a fixed frame, as a foot, has no variable.
+        masses: iterable of Mass, or rows (frame, mass, x, y, inertia), Table 4.3.
+        gravity: Along -y, m/s^2.
 
-    Returns
-    -------
-    PlanarRobot
+    Raises:
+        InputError: For frames of one name, rows of other lengths, what is no formula, velocities in the tables, joint variables
+            that move nothing, and robots without mass.
+        UnknownNameError: For frames that masses or other frames name and that are not there, or stand below.
 
-    Raises
-    ------
-    InputError
-        For frames of one name, rows of other lengths, what is no formula, velocities in the tables, joint variables that move
-        nothing, and robots without mass.
-    UnknownNameError
-        For frames that masses or other frames name and that are not there, or stand below.
+    Examples:
+        A body with a massless slider and a mass at its end:
 
-    Examples
-    --------
-    A body with a massless slider and a mass at its end:
-
-    >>> import sympy
-    >>> m, M, g = sympy.symbols("m M g", positive=True)
-    >>> state = freeflyer_papers.planar.variables(1)
-    >>> frames, masses = [("tip", state.position[3], 0, 0)], [("base", M, 0, 0, 0), ("tip", m, 0, 0, 0)]
-    >>> slider = freeflyer_papers.planar.robot(state, frames, masses, gravity=g)
-    >>> freeflyer_papers.planar.potential_energy(slider)
-    g*m*q1*sin(theta) + g*o_y*(M + m)
+        >>> import sympy
+        >>> m, M, g = sympy.symbols("m M g", positive=True)
+        >>> state = freeflyer_papers.planar.variables(1)
+        >>> frames, masses = [("tip", state.position[3], 0, 0)], [("base", M, 0, 0, 0), ("tip", m, 0, 0, 0)]
+        >>> slider = freeflyer_papers.planar.robot(state, frames, masses, gravity=g)
+        >>> freeflyer_papers.planar.potential_energy(slider)
+        g*m*q1*sin(theta) + g*o_y*(M + m)
     """
     if not isinstance(variables, Variables) or len(variables.position) != len(variables.velocity) or len(variables.position) < 3:
         raise InputError("variables must be made by freeflyer_papers.planar.variables(n), n the number of joints")
@@ -221,30 +181,16 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
 def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "world"] = "base") -> Pose:
     """Pose of a frame in the base or in the world.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
-    frame : str
-        "base", or the name of a Frame.
-    reference : {"base", "world"}, optional
+    Args:
+        frame: "base", or the name of a Frame.
+        reference: "base" or "world".
+    Raises: InputError for other references.
 
-    Returns
-    -------
-    Pose
-
-    Raises
-    ------
-    InputError
-        For other references.
-    UnknownNameError
-        For frames that are not there.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.frame_pose(freeflyer_papers.planar.revolute_hopper(), "foot").origin
-    Matrix([
-    [l*cos(q1) + l],
-    [    l*sin(q1)]])
+    Examples:
+        >>> freeflyer_papers.planar.frame_pose(freeflyer_papers.planar.revolute_hopper(), "foot").origin
+        Matrix([
+        [l*cos(q1) + l],
+        [    l*sin(q1)]])
     """
     check_robot(robot)
     if reference not in References:

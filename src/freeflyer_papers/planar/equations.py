@@ -22,26 +22,18 @@ FORMS = ("passive", "hamel")
 class Equations:
     """Equations of motion M a + C v + G = tau of a planar robot, v = [base twist in its axes; joint rates].
 
-    Parameters
-    ----------
-    mass_matrix, mass_matrix_rate, inverse_mass_matrix : matrix
-        M, its rate and its inverse (nv, nv).
-    coriolis_matrix : matrix
-        C (nv, nv) of the passive form, Mdot = C + C^T.
-    gravity_forces : matrix
-        G (nv, 1), N and N m.
-    kinetic_energy, potential_energy : expression
-        J.
-    center_of_mass : matrix
-        (2, 1), in the world, m.
-    momentum : matrix
-        (3, 1) about the base's origin, in its axes: [linear; angular].
+    Args:
+        mass_matrix, mass_matrix_rate, inverse_mass_matrix: M, its rate and its inverse (nv, nv).
+        coriolis_matrix: C (nv, nv) of the passive form, Mdot = C + C^T.
+        gravity_forces: G (nv, 1), N and N m.
+        kinetic_energy, potential_energy: expression, J.
+        center_of_mass: (2, 1), in the world, m.
+        momentum: (3, 1) about the base's origin, in its axes: [linear; angular].
 
-    Examples
-    --------
-    >>> e = freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper())
-    >>> ff.symbolic.is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
-    True
+    Examples:
+        >>> e = freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper())
+        >>> ff.symbolic.is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
+        True
     """
 
     mass_matrix: sp.ImmutableMatrix
@@ -59,23 +51,11 @@ class Equations:
 def equations(robot: PlanarRobot) -> Equations:
     """All equations of motion of a planar robot at once.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Raises: InputError for other than planar robots, and singular mass matrices.
 
-    Returns
-    -------
-    Equations
-
-    Raises
-    ------
-    InputError
-        For other than planar robots, and singular mass matrices.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper()).potential_energy
-    g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
+    Examples:
+        >>> freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper()).potential_energy
+        g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
     """
     M = mass_matrix(robot)
     return Equations(
@@ -88,28 +68,13 @@ def equations(robot: PlanarRobot) -> Equations:
 def mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Mass matrix of a planar robot: sum of J^T Lambda J over its links.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: matrix, (nv, nv), of the base's twist in its own axes and joint rates: it does not depend on the base's pose.
+    Raises: InputError for other than planar robots.
+    Source: Papers/004, (2.50) and (4.10).
 
-    Returns
-    -------
-    matrix
-        (nv, nv), of the base's twist in its own axes and joint rates: it does not depend on the base's pose.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots.
-
-    Notes
-    -----
-    Papers/004, (2.50) and (4.10).
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.mass_matrix(freeflyer_papers.planar.prismatic_hopper())[0, :]
-    Matrix([[m_01 + m_11, 0, 0, m_11]])
+    Examples:
+        >>> freeflyer_papers.planar.mass_matrix(freeflyer_papers.planar.prismatic_hopper())[0, :]
+        Matrix([[m_01 + m_11, 0, 0, m_11]])
     """
     links = _links(robot)
     total = sp.zeros(len(robot.variables.velocity))
@@ -120,36 +85,21 @@ def mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
 
 @public
 def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "passive") -> sp.ImmutableMatrix:
-    """Coriolis matrix C of a planar robot, C v the forces of velocity.
+    """Coriolis matrix C of a planar robot, C v the forces of velocity; matrix, (nv, nv).
 
-    Parameters
-    ----------
-    robot : PlanarRobot
-    form : {"passive", "hamel"}, optional
-        That of Newton and Euler, Mdot = C + C^T; or that of the Hamel equations, by which the dynamics decouple.
+    Args:
+        form: "passive" or "hamel". That of Newton and Euler, Mdot = C + C^T; or that of the Hamel equations, by which the dynamics
+            decouple.
+    Raises: InputError for other forms and other than planar robots.
+    Source: Papers/004, (3.41) and (3.39).
 
-    Returns
-    -------
-    matrix
-        (nv, nv).
-
-    Raises
-    ------
-    InputError
-        For other forms and other than planar robots.
-
-    Notes
-    -----
-    Papers/004, (3.41) and (3.39).
-
-    Examples
-    --------
-    >>> import sympy
-    >>> robot = freeflyer_papers.planar.prismatic_hopper()
-    >>> v = sympy.Matrix(robot.variables.velocity)
-    >>> forms = [freeflyer_papers.planar.coriolis_matrix(robot, form=form) * v for form in ("passive", "hamel")]
-    >>> ff.symbolic.is_zero(forms[0] - forms[1])
-    True
+    Examples:
+        >>> import sympy
+        >>> robot = freeflyer_papers.planar.prismatic_hopper()
+        >>> v = sympy.Matrix(robot.variables.velocity)
+        >>> forms = [freeflyer_papers.planar.coriolis_matrix(robot, form=form) * v for form in ("passive", "hamel")]
+        >>> ff.symbolic.is_zero(forms[0] - forms[1])
+        True
     """
     check_robot(robot)
     if form not in FORMS:
@@ -159,30 +109,14 @@ def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "
 
 @public
 def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
-    """Forces that hold a planar robot at rest.
+    """Forces that hold a planar robot at rest, matrix, (nv, 1): base wrench in its own axes and joint forces, N and N m.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Raises: InputError for other than planar robots.
+    Source: Papers/004, (4.12).
 
-    Returns
-    -------
-    matrix
-        (nv, 1): base wrench in its own axes and joint forces, N and N m.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots.
-
-    Notes
-    -----
-    Papers/004, (4.12).
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.gravity_forces(freeflyer_papers.planar.prismatic_hopper())[1]
-    g*(m_01 + m_11)*cos(theta)
+    Examples:
+        >>> freeflyer_papers.planar.gravity_forces(freeflyer_papers.planar.prismatic_hopper())[1]
+        g*(m_01 + m_11)*cos(theta)
     """
     U = sp.Matrix([potential_energy(robot)])
     return reduce_products((U.jacobian(robot.variables.position) * robot.variables.rates).T)
@@ -192,25 +126,13 @@ def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
 def kinetic_energy(robot: PlanarRobot) -> sp.Expr:
     """Kinetic energy of a planar robot.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: expression, J.
+    Raises: InputError for other than planar robots.
 
-    Returns
-    -------
-    expression
-        J.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots.
-
-    Examples
-    --------
-    >>> robot = freeflyer_papers.planar.prismatic_hopper()
-    >>> freeflyer_papers.planar.kinetic_energy(robot).coeff(robot.variables.velocity[3], 2)
-    m_11/2
+    Examples:
+        >>> robot = freeflyer_papers.planar.prismatic_hopper()
+        >>> freeflyer_papers.planar.kinetic_energy(robot).coeff(robot.variables.velocity[3], 2)
+        m_11/2
     """
     M = mass_matrix(robot)
     v = sp.Matrix(robot.variables.velocity)
@@ -221,28 +143,13 @@ def kinetic_energy(robot: PlanarRobot) -> sp.Expr:
 def potential_energy(robot: PlanarRobot) -> sp.Expr:
     """Potential energy of a planar robot, zero at the world's origin.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: expression, J.
+    Raises: InputError for other than planar robots.
+    Source: Papers/004, (4.11).
 
-    Returns
-    -------
-    expression
-        J.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots.
-
-    Notes
-    -----
-    Papers/004, (4.11).
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.potential_energy(freeflyer_papers.planar.revolute_hopper())
-    g*l*m_11*sin(q1 + theta)/2 + g*l*(m_02/2 + m_11)*sin(theta) + g*o_y*(m_01 + m_02 + m_11)
+    Examples:
+        >>> freeflyer_papers.planar.potential_energy(freeflyer_papers.planar.revolute_hopper())
+        g*l*m_11*sin(q1 + theta)/2 + g*l*(m_02/2 + m_11)*sin(theta) + g*o_y*(m_01 + m_02 + m_11)
     """
     height = robot.variables.position[1]
     above = (frame_pose(robot, BASE, reference="world").rotation * _moments(robot))[1]
@@ -251,30 +158,17 @@ def potential_energy(robot: PlanarRobot) -> sp.Expr:
 
 @public
 def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = "world") -> sp.ImmutableMatrix:
-    """Centre of mass of a planar robot.
+    """Centre of mass of a planar robot, matrix, (2, 1), m.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
-    reference : {"base", "world"}, optional
-        In which it is expressed: o_bc or o_ic of papers/004.
+    Args:
+        reference: "base" or "world". In which it is expressed: o_bc or o_ic of papers/004.
+    Raises: InputError for other references and other than planar robots.
 
-    Returns
-    -------
-    matrix
-        (2, 1), m.
-
-    Raises
-    ------
-    InputError
-        For other references and other than planar robots.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.center_of_mass(freeflyer_papers.planar.prismatic_hopper(), reference="base")
-    Matrix([
-    [m_11*q1/(m_01 + m_11)],
-    [                    0]])
+    Examples:
+        >>> freeflyer_papers.planar.center_of_mass(freeflyer_papers.planar.prismatic_hopper(), reference="base")
+        Matrix([
+        [m_11*q1/(m_01 + m_11)],
+        [                    0]])
     """
     base = frame_pose(robot, BASE, reference=reference)
     return sp.ImmutableMatrix(base.origin + reduce_products(base.rotation * _moments(robot)) / robot.mass)
@@ -284,57 +178,29 @@ def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = 
 def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Momentum h_b of a planar robot about the base's origin, in the base's axes.
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Returns: matrix, (3, 1): [linear; angular], kg m/s and kg m^2/s.
+    Raises: InputError for other than planar robots.
+    Source: Papers/004, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
 
-    Returns
-    -------
-    matrix
-        (3, 1): [linear; angular], kg m/s and kg m^2/s.
-
-    Raises
-    ------
-    InputError
-        For other than planar robots.
-
-    Notes
-    -----
-    Papers/004, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.momentum(freeflyer_papers.planar.prismatic_hopper())[0]
-    m_01*v_x + m_11*qdot1 + m_11*v_x
+    Examples:
+        >>> freeflyer_papers.planar.momentum(freeflyer_papers.planar.prismatic_hopper())[0]
+        m_01*v_x + m_11*qdot1 + m_11*v_x
     """
     return reduce_products(mass_matrix(robot)[:3, :] * sp.Matrix(robot.variables.velocity))
 
 
 @public
 def inverse_mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
-    """Inverse of the mass matrix of a planar robot.
+    """Inverse of the mass matrix of a planar robot, matrix, (nv, nv).
 
-    Parameters
-    ----------
-    robot : PlanarRobot
+    Raises: InputError for other than planar robots, and mass matrices that are singular in every posture.
 
-    Returns
-    -------
-    matrix
-        (nv, nv).
-
-    Raises
-    ------
-    InputError
-        For other than planar robots, and mass matrices that are singular in every posture.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> robot = freeflyer_papers.planar.prismatic_hopper()
-    >>> M, Minv = freeflyer_papers.planar.mass_matrix(robot), freeflyer_papers.planar.inverse_mass_matrix(robot)
-    >>> ff.symbolic.is_zero(M * Minv - sympy.eye(4))
-    True
+    Examples:
+        >>> import sympy
+        >>> robot = freeflyer_papers.planar.prismatic_hopper()
+        >>> M, Minv = freeflyer_papers.planar.mass_matrix(robot), freeflyer_papers.planar.inverse_mass_matrix(robot)
+        >>> ff.symbolic.is_zero(M * Minv - sympy.eye(4))
+        True
     """
     M = mass_matrix(robot)
     determinant = reduce_products(M.det(method="berkowitz"))

@@ -17,20 +17,15 @@ from freeflyer_papers.planar.poses import Pose, adjoint
 class LinkInertia:
     """Inertia of a link about its frame's origin.
 
-    Parameters
-    ----------
-    matrix : matrix
-        Lambda_j (3, 3), of twists [vx, vy, omega]; kg, kg m, kg m^2.
-    mass : expression
-        kg.
-    center : matrix
-        Centre of mass (2, 1) in the link's frame, m.
+    Args:
+        matrix: Lambda_j (3, 3), of twists [vx, vy, omega]; kg, kg m, kg m^2.
+        mass: expression, kg.
+        center: Centre of mass (2, 1) in the link's frame, m.
 
-    Examples
-    --------
-    >>> inertia = freeflyer_papers.planar.link_inertia([(1, 0)], [2], [0])
-    >>> inertia.mass, inertia.matrix[2, 2]
-    (2, 2)
+    Examples:
+        >>> inertia = freeflyer_papers.planar.link_inertia([(1, 0)], [2], [0])
+        >>> inertia.mass, inertia.matrix[2, 2]
+        (2, 2)
     """
 
     matrix: sp.ImmutableMatrix
@@ -42,35 +37,20 @@ class LinkInertia:
 def link_inertia(centers: Iterable[Iterable[sp.Expr]], masses: Iterable[sp.Expr], inertias: Iterable[sp.Expr]) -> LinkInertia:
     """Inertia of a link that carries several masses.
 
-    Parameters
-    ----------
-    centers : k rows of two
-        Where each mass has its centre, in the link's frame, m.
-    masses, inertias : rows of k
-        kg, and kg m^2 about each mass's own centre.
+    Args:
+        centers: k rows of two, where each mass has its centre, in the link's frame, m.
+        masses, inertias: rows of k, kg, and kg m^2 about each mass's own centre.
+    Raises: InputError for rows of other lengths, none at all, and masses whose sum is zero.
+    Source: Papers/004, (4.9); massmatrix_Lamda_j of table A.1, whose centres are columns.
 
-    Returns
-    -------
-    LinkInertia
-
-    Raises
-    ------
-    InputError
-        For rows of other lengths, none at all, and masses whose sum is zero.
-
-    Notes
-    -----
-    Papers/004, (4.9); massmatrix_Lamda_j of table A.1, whose centres are columns.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> m, l = sympy.symbols("m l", positive=True)
-    >>> freeflyer_papers.planar.link_inertia([(l, 0)], [m], [0]).matrix
-    Matrix([
-    [m,   0,      0],
-    [0,   m,    l*m],
-    [0, l*m, l**2*m]])
+    Examples:
+        >>> import sympy
+        >>> m, l = sympy.symbols("m l", positive=True)
+        >>> freeflyer_papers.planar.link_inertia([(l, 0)], [m], [0]).matrix
+        Matrix([
+        [m,   0,      0],
+        [0,   m,    l*m],
+        [0, l*m, l**2*m]])
     """
     m, I = list(matrix("masses", masses)), list(matrix("inertias", inertias))
     points = [matrix(f"centers[{k}]", c) for k, c in enumerate(centers)]

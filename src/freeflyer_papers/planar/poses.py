@@ -20,29 +20,21 @@ S = sp.ImmutableMatrix([[0, -1], [1, 0]])  # a quarter turn: S r is the velocity
 class Pose:
     """Pose of a frame y in a frame x of the plane: H_xy of papers/004, kept as an angle and a point.
 
-    Parameters
-    ----------
-    angle : expression or number
-        Of y's first axis against x's, rad.
-    origin : row of two
-        Of y, in x, m.
+    Args:
+        angle: Of y's first axis against x's, rad.
+        origin: row of two, of y, in x, m.
+    Raises: InputError for what is no formula, and points of other sizes.
 
-    Raises
-    ------
-    InputError
-        For what is no formula, and points of other sizes.
+    Examples:
+        Angles add, so that no product of sines and cosines is left:
 
-    Examples
-    --------
-    Angles add, so that no product of sines and cosines is left:
-
-    >>> import sympy
-    >>> theta, q, l = sympy.symbols("theta q l")
-    >>> pose = freeflyer_papers.planar.Pose
-    >>> (pose(theta, (0, 0)) @ pose(q, (l, 0)) @ pose(0, (l, 0))).origin
-    Matrix([
-    [l*cos(theta) + l*cos(q + theta)],
-    [l*sin(theta) + l*sin(q + theta)]])
+        >>> import sympy
+        >>> theta, q, l = sympy.symbols("theta q l")
+        >>> pose = freeflyer_papers.planar.Pose
+        >>> (pose(theta, (0, 0)) @ pose(q, (l, 0)) @ pose(0, (l, 0))).origin
+        Matrix([
+        [l*cos(theta) + l*cos(q + theta)],
+        [l*sin(theta) + l*sin(q + theta)]])
     """
 
     angle: sp.Expr
@@ -77,29 +69,17 @@ class Pose:
 
 @public
 def rotation_matrix(angle: sp.Expr) -> sp.ImmutableMatrix:
-    """Rotation R_xy of a frame y in a frame x of the plane.
+    """Rotation R_xy of a frame y in a frame x of the plane, matrix, (2, 2).
 
-    Parameters
-    ----------
-    angle : expression or number
-        rad.
+    Args:
+        angle: expression or number, rad.
+    Raises: InputError for what is no formula.
 
-    Returns
-    -------
-    matrix
-        (2, 2).
-
-    Raises
-    ------
-    InputError
-        For what is no formula.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.rotation_matrix(0)
-    Matrix([
-    [1, 0],
-    [0, 1]])
+    Examples:
+        >>> freeflyer_papers.planar.rotation_matrix(0)
+        Matrix([
+        [1, 0],
+        [0, 1]])
     """
     angle = formula("angle", angle)
     c, s = sp.cos(angle), sp.sin(angle)
@@ -110,27 +90,16 @@ def rotation_matrix(angle: sp.Expr) -> sp.ImmutableMatrix:
 def pose_of(H: sp.MatrixBase) -> Pose:
     """Pose whose homogeneous matrix is given.
 
-    Parameters
-    ----------
-    H : matrix
-        (3, 3).
+    Args:
+        H: (3, 3).
+    Returns: Pose. Its angle is that of the cosine and sine in H, or else their atan2.
+    Raises: InputError for matrices that are not proved to be poses.
 
-    Returns
-    -------
-    Pose
-        Its angle is that of the cosine and sine in H, or else their atan2.
-
-    Raises
-    ------
-    InputError
-        For matrices that are not proved to be poses.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> pose = freeflyer_papers.planar.Pose(sympy.Symbol("q"), (1, 0))
-    >>> freeflyer_papers.planar.pose_of(pose.matrix).angle
-    q
+    Examples:
+        >>> import sympy
+        >>> pose = freeflyer_papers.planar.Pose(sympy.Symbol("q"), (1, 0))
+        >>> freeflyer_papers.planar.pose_of(pose.matrix).angle
+        q
     """
     H = matrix("H", H, (3, 3))
     R = H[:2, :2]
@@ -145,33 +114,17 @@ def pose_of(H: sp.MatrixBase) -> Pose:
 
 @public
 def adjoint(pose: Pose) -> sp.ImmutableMatrix:
-    """Adjoint A_xy of a pose: it takes twists of frame y to those of frame x.
+    """Adjoint A_xy of a pose: it takes twists of frame y to those of frame x; matrix, (3, 3), of [linear; angular].
 
-    Parameters
-    ----------
-    pose : Pose
+    Raises: InputError for other than poses.
+    Source: Papers/004, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn.
 
-    Returns
-    -------
-    matrix
-        (3, 3), of [linear; angular].
-
-    Raises
-    ------
-    InputError
-        For other than poses.
-
-    Notes
-    -----
-    Papers/004, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn.
-
-    Examples
-    --------
-    >>> freeflyer_papers.planar.adjoint(freeflyer_papers.planar.Pose(0, (1, 2)))
-    Matrix([
-    [1, 0,  2],
-    [0, 1, -1],
-    [0, 0,  1]])
+    Examples:
+        >>> freeflyer_papers.planar.adjoint(freeflyer_papers.planar.Pose(0, (1, 2)))
+        Matrix([
+        [1, 0,  2],
+        [0, 1, -1],
+        [0, 0,  1]])
     """
     _check(pose)
     top = pose.rotation.row_join(-S * pose.origin)
@@ -180,35 +133,20 @@ def adjoint(pose: Pose) -> sp.ImmutableMatrix:
 
 @public
 def twist_adjoint(twist: Iterable[sp.Expr]) -> sp.ImmutableMatrix:
-    """Adjoint a of a twist, the Lie bracket with it: the rate of A_xy is A_xy a_xy.
+    """Adjoint a of a twist, the Lie bracket with it: the rate of A_xy is A_xy a_xy; matrix, (3, 3).
 
-    Parameters
-    ----------
-    twist : row of three
-        [vx, vy, omega].
+    Args:
+        twist: row of three, [vx, vy, omega].
+    Raises: InputError for rows of other sizes.
+    Source: Papers/004, 4.1.1: [[omega S, -S v], [0, 0]].
 
-    Returns
-    -------
-    matrix
-        (3, 3).
-
-    Raises
-    ------
-    InputError
-        For rows of other sizes.
-
-    Notes
-    -----
-    Papers/004, 4.1.1: [[omega S, -S v], [0, 0]].
-
-    Examples
-    --------
-    >>> import sympy
-    >>> freeflyer_papers.planar.twist_adjoint(sympy.symbols("v_x v_y omega"))
-    Matrix([
-    [    0, -omega,  v_y],
-    [omega,      0, -v_x],
-    [    0,      0,    0]])
+    Examples:
+        >>> import sympy
+        >>> freeflyer_papers.planar.twist_adjoint(sympy.symbols("v_x v_y omega"))
+        Matrix([
+        [    0, -omega,  v_y],
+        [omega,      0, -v_x],
+        [    0,      0,    0]])
     """
     found = matrix("twist", twist)
     if len(found) != 3 or 1 not in found.shape:
@@ -219,39 +157,23 @@ def twist_adjoint(twist: Iterable[sp.Expr]) -> sp.ImmutableMatrix:
 
 @public
 def twist_jacobian(pose: Pose, variables: Variables) -> sp.ImmutableMatrix:
-    """Jacobian of the twist of frame y against x in y's axes: nu_xy = J velocity.
+    """Jacobian of the twist of frame y against x in y's axes: nu_xy = J velocity; matrix, (3, nv), rows [vx, vy, omega].
 
-    Parameters
-    ----------
-    pose : Pose
-        Of y in x, a function of the configuration.
-    variables : Variables
+    Args:
+        pose: Of y in x, a function of the configuration.
+    Raises: InputError for poses that hold velocities.
+    Source: Papers/004, (4.6)-(4.7); Jacobian_Jnu_xy of table A.1.
 
-    Returns
-    -------
-    matrix
-        (3, nv), rows [vx, vy, omega].
+    Examples:
+        The base's own velocity is the first three:
 
-    Raises
-    ------
-    InputError
-        For poses that hold velocities.
-
-    Notes
-    -----
-    Papers/004, (4.6)-(4.7); Jacobian_Jnu_xy of table A.1.
-
-    Examples
-    --------
-    The base's own velocity is the first three:
-
-    >>> robot = freeflyer_papers.planar.revolute_hopper()
-    >>> base = freeflyer_papers.planar.frame_pose(robot, "base", reference="world")
-    >>> freeflyer_papers.planar.twist_jacobian(base, robot.variables)
-    Matrix([
-    [1, 0, 0, 0],
-    [0, 1, 0, 0],
-    [0, 0, 1, 0]])
+        >>> robot = freeflyer_papers.planar.revolute_hopper()
+        >>> base = freeflyer_papers.planar.frame_pose(robot, "base", reference="world")
+        >>> freeflyer_papers.planar.twist_jacobian(base, robot.variables)
+        Matrix([
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0]])
     """
     _check(pose)
     linear = pose.rotation.T * jacobian(pose.origin, variables)

@@ -1,9 +1,8 @@
-"""Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics: Tables 1 to 3,
-Figs 4 and 5, and the dynamics of the base in the combined solution.
+"""Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics: Tables 1 to 3, Figs
+4 and 5, and the dynamics of the base in the combined solution.
 
-Without --robot, TOCABI's URDF file is looked for in the folder FREEFLYER_MODELS; if it is not there, our humanoid takes its
-place. Without OSQP its rows say so.
-"""
+Without --robot, TOCABI's URDF file is looked for in the folder FREEFLYER_MODELS; if it is not there, our humanoid takes its place.
+Without OSQP its rows say so."""
 
 from __future__ import annotations
 

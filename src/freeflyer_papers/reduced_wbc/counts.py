@@ -71,8 +71,8 @@ def counts(st: Stance) -> tuple[Count, ...]:
 
 
 def programs(st: Stance) -> tuple[Lqp, Lqp, Lqp]:
-    """The conventional program and both reduced ones at the posture, at rest; of the second one only the numbers in its rows
-    depend on what the first one's answer is, here zero."""
+    """The conventional program and both reduced ones at the posture, at rest; of the second one only the numbers in its rows depend
+    on what the first one's answer is, here zero."""
     whole = conventional_program(st.problem, st.q, np.zeros(st.problem.model.nv))
     split = split_program(st.problem, st.q, whole)
     return whole, split.first, second_program(st.problem, whole, split, np.zeros(len(split.first.g)))

@@ -1,7 +1,6 @@
 """Control cycles in their parts, each with its time: the conventional method, and the two programs of the reduced one.
 
-Here programs are made by matrices, and a clock stands between the steps; Problem.solve does all of it in one compiled call.
-"""
+Here programs are made by matrices, and a clock stands between the steps; Problem.solve does all of it in one compiled call."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
     a posture (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
 
     It is what freeflyer.control.run takes: run("squat", model, q=q). Errors: FileError, InputError for another robot's file, for
-    knees that are nearly straight or bent too far.
-    """
+    knees that are nearly straight or bent too far."""
     if not 0.1 <= knee <= 2.0:
         raise InputError(f"knee must be an angle from 0.1 to 2 rad, got {knee!r}", knee=knee)
     model = with_soles(load(path))

@@ -1,8 +1,7 @@
 """OSQP alone: its own times for setup and solution of a cycle's programs, without Python, qpsolvers and the terms of the state.
 
 The programs are recorded from the cycles, solved by daqp. OSQP gets them as it takes them: lower <= A x <= upper, rows of two sides
-as one. qpsolvers would split those in two, and build sparse matrices in every call.
-"""
+as one. qpsolvers would split those in two, and build sparse matrices in every call."""
 
 from __future__ import annotations
 

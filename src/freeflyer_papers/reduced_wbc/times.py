@@ -29,9 +29,8 @@ FIRST = 3  # cycles that do not count: caches, compiled functions
 
 @dataclass(frozen=True)
 class Timing:
-    """One method, solved in one way: mean and largest us of a cycle; means of its parts, as in Cycle; quadratic programs
-    a cycle; `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of
-    M a + h - J^T F over the weight."""
+    """One method, solved in one way: mean and largest us of a cycle; means of its parts, as in Cycle; quadratic programs a cycle;
+    `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of M a + h - J^T F over the weight."""
 
     support: str
     joints: int

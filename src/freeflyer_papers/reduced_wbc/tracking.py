@@ -47,8 +47,7 @@ def track(r: Robot, progress: Progress) -> tuple[Tracked, ...]:
 def reach(hand: str) -> Callable[[Stance], Following]:
     """A scenario: the centre of mass goes down and to the side and returns, while the hand goes up and outwards.
 
-    The levels are those of Table 1, with a posture below: without it nothing holds what the tasks leave free.
-    """
+    The levels are those of Table 1, with a posture below: without it nothing holds what the tasks leave free."""
 
     def scenario(stance: Stance) -> Following:
         c, X = stance.center_of_mass(), stance.pose(hand)

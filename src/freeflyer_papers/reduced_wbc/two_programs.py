@@ -2,9 +2,8 @@
 
 A branch that contacts do not need acts on the other chains by its momentum alone: M_pu = P A, A (6, u) its columns of the
 centroidal momentum matrix. So its accelerations appear in everything else only by s = A a_u, six numbers instead of u. A row of the
-conventional program whose part over a_u is a row of A belongs to LQP 1, over (a_p, s, F); all others to LQP 2, over a_u with
-A a_u = s, (30), where a_p and F are known.
-"""
+conventional program whose part over a_u is a row of A belongs to LQP 1, over (a_p, s, F); all others to LQP 2, over a_u with A a_u
+= s, (30), where a_p and F are known."""
 
 from __future__ import annotations
 
@@ -156,8 +155,7 @@ def _compress(problem: Problem, q: np.ndarray, M: np.ndarray) -> tuple[np.ndarra
     others by themselves.
 
     Momentum that a branch cannot have, as arms that hang straight, is left out: with M = L L^T, and Q an orthonormal basis of the
-    columns of L^-1 A_G^T, A is Q^T L^T, and the inertia of s is 1.
-    """
+    columns of L^-1 A_G^T, A is Q^T L^T, and the inertia of s is 1."""
     loose, momentum, blocks = problem.chains.unconstrained, centroidal_momentum_matrix(problem.model, q), []
     for branch in problem.chains.branches:
         L = np.linalg.cholesky(M[np.ix_(branch, branch)])

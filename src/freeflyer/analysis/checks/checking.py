@@ -22,21 +22,16 @@ from freeflyer.text import count, visible
 class Check:
     """Findings of a check, and the identities with their residuals.
 
-    Attributes
-    ----------
-    robot : str
-    findings : tuple of Finding
-        Worst first.
-    identities : tuple of Identity
-        In the velocities of the closed robot, where its loops can be closed.
+    Attributes:
+        findings: Worst first.
+        identities: In the velocities of the closed robot, where its loops can be closed.
 
-    Examples
-    --------
-    >>> found = ff.analysis.check(ff.robots.chain(3))
-    >>> found.verdict()
-    'chain_3: 0 errors, 0 warnings, 0 notes'
-    >>> found.has_errors, len(found.identities)
-    (False, 12)
+    Examples:
+        >>> found = ff.analysis.check(ff.robots.chain(3))
+        >>> found.verdict()
+        'chain_3: 0 errors, 0 warnings, 0 notes'
+        >>> found.has_errors, len(found.identities)
+        (False, 12)
     """
 
     robot: str
@@ -63,22 +58,14 @@ class Check:
 def check(model: Model, *, seed: int = 0) -> Check:
     """Check of a robot: findings of its description, and the identities of dynamics on random states.
 
-    Parameters
-    ----------
-    model : Model
-        With loops it is evaluated with these closed, if they can be.
-    seed : int
-        Of the random states.
+    Args:
+        model: With loops it is evaluated with these closed, if they can be.
+        seed: Of the random states.
+    Returns: Check. Findings and identities.
 
-    Returns
-    -------
-    Check
-        Findings and identities.
-
-    Examples
-    --------
-    >>> ff.analysis.check(ff.robots.humanoid()).verdict()
-    'humanoid_33: 0 errors, 0 warnings, 0 notes'
+    Examples:
+        >>> ff.analysis.check(ff.robots.humanoid()).verdict()
+        'humanoid_33: 0 errors, 0 warnings, 0 notes'
     """
     model, open_because = with_loops_closed(model)
     laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
@@ -96,24 +83,16 @@ def check(model: Model, *, seed: int = 0) -> Check:
 def check_description(description: Description) -> tuple[Finding, ...]:
     """Findings of a description without its model: inertias, units, limits, couplings, notes of the reader.
 
-    Parameters
-    ----------
-    description : Description
+    Returns: tuple of Finding, worst first.
 
-    Returns
-    -------
-    tuple of Finding
-        Worst first.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> robot = ff.robots.chain(1).description
-    >>> base, link = robot.links[:2]
-    >>> wrong = replace(link, inertia=replace(link.inertia, mass=-1.0))
-    >>> found = ff.analysis.check_description(replace(robot, links=(base, wrong, *robot.links[2:])))
-    >>> found[0].severity, found[0].subject, found[0].sentence
-    ('error', 'link_1', 'its mass is -1 kg: a mass cannot be negative')
+    Examples:
+        >>> from dataclasses import replace
+        >>> robot = ff.robots.chain(1).description
+        >>> base, link = robot.links[:2]
+        >>> wrong = replace(link, inertia=replace(link.inertia, mass=-1.0))
+        >>> found = ff.analysis.check_description(replace(robot, links=(base, wrong, *robot.links[2:])))
+        >>> found[0].severity, found[0].subject, found[0].sentence
+        ('error', 'link_1', 'its mass is -1 kg: a mass cannot be negative')
     """
     findings = [*inertia_findings(description), *limit_findings(description)]
     for coupling in description.couplings:

@@ -24,22 +24,17 @@ from freeflyer.tolerances import CLOSED_GAP
 class Gap:
     """Opening of a loop, counting only its tied directions.
 
-    Attributes
-    ----------
-    loop, frame_a, frame_b : str
-        Names.
-    position : float
-        Distance of the frames' origins along the tied directions, m.
-    angle : float
-        Angle of what the loop ties of the turn from frame_a to frame_b, rad: of all of it; where one turn is free, between the free
-        axis of frame_a and that of frame_b; where one alone is tied, its entry of the rotation vector.
+    Attributes:
+        loop, frame_a, frame_b: Names.
+        position: Distance of the frames' origins along the tied directions, m.
+        angle: Angle of what the loop ties of the turn from frame_a to frame_b, rad: of all of it; where one turn is free, between
+            the free axis of frame_a and that of frame_b; where one alone is tied, its entry of the rotation vector.
 
-    Examples
-    --------
-    >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-    >>> gaps = ff.analysis.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
-    >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
-    [('left_yaw_pin', 0.01)]
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+        >>> gaps = ff.analysis.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
+        >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
+        [('left_yaw_pin', 0.01)]
     """
 
     loop: str
@@ -57,32 +52,18 @@ class Gap:
 def loop_gaps(model: Model, q: ArrayLike) -> tuple[Gap, ...]:
     """Openings of all loops of a robot at one posture.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-
-    Returns
-    -------
-    tuple of Gap
-        m and rad, in the order of model.loops; couplings are not among them.
-
-    Raises
-    ------
-    InputError
-        For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
     These are the lengths of each loop's rows of constraint_residual, linear and angular ones apart: directions that a loop leaves
     free do not count, however far the robot has moved along them.
 
-    Examples
-    --------
-    >>> robot = ff.robots.kangaroo_like()
-    >>> gaps = ff.analysis.loop_gaps(robot, robot.neutral)
-    >>> len(gaps), all(gap.is_closed for gap in gaps)
-    (24, True)
+    Args:
+        q: (nq,) array.
+    Returns: tuple of Gap, m and rad, in the order of model.loops; couplings are not among them.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> gaps = ff.analysis.loop_gaps(robot, robot.neutral)
+        >>> len(gaps), all(gap.is_closed for gap in gaps)
+        (24, True)
     """
     model = model.tree
     residual, first, found = constraint_residual(model, one_row(model, "q", q, "q")), 0, []

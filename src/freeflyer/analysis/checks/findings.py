@@ -13,24 +13,17 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 class Finding:
     """Finding of a check: severity, code, subject, one sentence.
 
-    Attributes
-    ----------
-    severity : {"error", "warning", "note"}
-        The numbers cannot be right; look at it; good to know.
-    code : str
-        The kind of finding (several links may share one).
-    subject : str
-        The link, joint, loop or robot that it is about.
-    sentence : str
-        What is found, with its numbers.
-    values : dict
-        The measured numbers behind the sentence, by name.
+    Attributes:
+        severity: "error", "warning" or "note". The numbers cannot be right; look at it; good to know.
+        code: The kind of finding (several links may share one).
+        subject: The link, joint, loop or robot that it is about.
+        sentence: What is found, with its numbers.
+        values: The measured numbers behind the sentence, by name.
 
-    Examples
-    --------
-    >>> finding = ff.analysis.check_description(ff.robots.kangaroo_like().description)[0]
-    >>> finding.severity, finding.code, finding.subject, finding.sentence
-    ('note', 'limits-missing', 'left_yaw_housing', 'it has no velocity and effort limits')
+    Examples:
+        >>> finding = ff.analysis.check_description(ff.robots.kangaroo_like().description)[0]
+        >>> finding.severity, finding.code, finding.subject, finding.sentence
+        ('note', 'limits-missing', 'left_yaw_housing', 'it has no velocity and effort limits')
     """
 
     severity: Severity

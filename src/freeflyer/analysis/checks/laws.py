@@ -54,23 +54,17 @@ EPS = float(np.finfo(float).eps)
 class Identity:
     """Law of dynamics, its residual over random states, and the tolerance that it is held to.
 
-    Attributes
-    ----------
-    law : str
-        The formula.
-    meaning : str
-        The same in words.
-    residual : float
-        Relative: the largest difference over the largest entry of what is compared, worst of all states; NaN where the robot is
-        refused as singular.
-    tolerance : float
-        Largest residual with which the law holds.
+    Attributes:
+        law: The formula.
+        meaning: The same in words.
+        residual: Relative: the largest difference over the largest entry of what is compared, worst of all states; NaN where the
+            robot is refused as singular.
+        tolerance: Largest residual with which the law holds.
 
-    Examples
-    --------
-    >>> law = ff.analysis.identities(ff.robots.humanoid())[6]
-    >>> law.law, law.meaning, law.holds
-    ('Mdot = C + C^T', 'Coriolis forces do no work (finite difference)', True)
+    Examples:
+        >>> law = ff.analysis.identities(ff.robots.humanoid())[6]
+        >>> law.law, law.meaning, law.holds
+        ('Mdot = C + C^T', 'Coriolis forces do no work (finite difference)', True)
     """
 
     law: str
@@ -87,35 +81,20 @@ class Identity:
 def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
     """Identities of dynamics, each evaluated at random states of one robot.
 
-    Parameters
-    ----------
-    model : Model
-    seed : int
-        Of the random states.
-    count : int
-        Number of states.
-
-    Returns
-    -------
-    tuple of Identity
-        Empty for a robot without degrees of freedom.
-
-    Raises
-    ------
-    InputError
-        For less than one state, and for a negative seed.
-
-    Notes
-    -----
     Laws that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
 
-    Examples
-    --------
-    >>> laws = ff.analysis.identities(ff.robots.humanoid())
-    >>> len(laws), all(law.holds for law in laws)
-    (13, True)
-    >>> [law.law for law in laws[2:6]]
-    ['M Minv = 1', 'ID(FD(tau)) = tau', 'FD(ID(a)) = a', 'M a + bias = ID(a)']
+    Args:
+        seed: Of the random states.
+        count: Number of states.
+    Returns: tuple of Identity, empty for a robot without degrees of freedom.
+    Raises: InputError for less than one state, and for a negative seed.
+
+    Examples:
+        >>> laws = ff.analysis.identities(ff.robots.humanoid())
+        >>> len(laws), all(law.holds for law in laws)
+        (13, True)
+        >>> [law.law for law in laws[2:6]]
+        ['M Minv = 1', 'ID(FD(tau)) = tau', 'FD(ID(a)) = a', 'M a + bias = ID(a)']
     """
     states = random_states(model, count, seed)
     if model.nv == 0:
@@ -185,8 +164,7 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
 def _straight_flight(model: Model, x: States) -> Identity:
     """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
 
-    No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
-    """
+    No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike."""
     weightless = with_gravity(model, (0.0, 0.0, 0.0))
     meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
     momentum = floating_momentum(model, x.q, x.v)
@@ -198,8 +176,8 @@ def _straight_flight(model: Model, x: States) -> Identity:
 
 
 def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
-    axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
+    """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the axes of
+    its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
     h, parts = _multiply(mass_matrix(model, q), v), []
     for joint in model.joints:
         if joint.kind == "free" and joint.parent == WORLD:
@@ -224,8 +202,7 @@ class Difference:
     def along_motion(self, a: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """df/dt along the motion that starts with acceleration a: right to second order of the step.
 
-        The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2.
-        """
+        The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2."""
         v, largest = self.x.v, np.abs(a).max(axis=1)
         h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, MIN_LAW_SIZE))[:, None]
         ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))

@@ -32,10 +32,9 @@ class States:
 def random_states(model: Model, count: int, seed: int = 0, spread: float | None = None) -> States:
     """Random states, the same for the same seed.
 
-    Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
-    (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED. Errors: InputError for less than one state,
-    and for a negative seed.
-    """
+    Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off (standard
+    deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED. Errors: InputError for less than one state, and for a
+    negative seed."""
     count, rng = whole_number("count", count, 1), np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:

@@ -17,9 +17,9 @@ TOLERANCE = 1e-4  # m and rad, papers/000
 
 @dataclass(frozen=True)
 class Calibrations:
-    """encoders: joints with absolute encoders. errors: for each start, the norm of closure and encoders' errors before the
-    first step and after each one, m and rad. offset_errors: of these, the largest error of a motor's offset that is left, m or
-    rad. lost: starts from which no posture was found that agrees. motors: those calibrated."""
+    """encoders: joints with absolute encoders. errors: for each start, the norm of closure and encoders' errors before the first
+    step and after each one, m and rad. offset_errors: of these, the largest error of a motor's offset that is left, m or rad. lost:
+    starts from which no posture was found that agrees. motors: those calibrated."""
 
     robot: str
     encoders: tuple[str, ...]
@@ -50,8 +50,7 @@ def calibrations(
 ) -> Calibrations:  # fmt: skip
     """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed.
 
-    motors: those to calibrate, all of them if None; the others are known to stand where they truly do.
-    """
+    motors: those to calibrate, all of them if None; the others are known to stand where they truly do."""
     truth, *others = random_postures(s, starts + 1, np.random.default_rng(seed))
     readings = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
     names = tuple(s.model.actuated if motors is None else motors)

@@ -44,8 +44,8 @@ class Times:
 
 
 def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = None) -> Times:
-    """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where
-    motor forces do not determine their wrenches, these times are NaN."""
+    """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where motor
+    forces do not determine their wrenches, these times are NaN."""
     s = sensors_of(robot)
     state = start(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)

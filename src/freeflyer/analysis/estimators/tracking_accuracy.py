@@ -24,8 +24,7 @@ CHUNK = 1000  # samples at a time
 class Encoder:
     """noise: standard deviation (m or rad) added to a position; quantum: the step it is rounded to, 0 for none.
 
-    An encoder with either gives no rates: they are differences of its readings over a sample.
-    """
+    An encoder with either gives no rates: they are differences of its readings over a sample."""
 
     noise: float = 0.0
     quantum: float = 0.0
@@ -42,8 +41,7 @@ class Tracking:
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
     passive_error (n, p): estimated minus actual position of the passive joints, rad or m; passive_rate_error (n, p). settled: first
-    sample of the sinusoids proper, after the way there from the drawn posture.
-    """
+    sample of the sinusoids proper, after the way there from the drawn posture."""
 
     names: tuple[str, ...]
     encoder: Encoder
@@ -137,9 +135,8 @@ class Sinusoids:
 def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinusoids:
     """Sinusoids of the motors through a share of their strokes, of 0.3 to 1 Hz, at phases drawn by `seed`; other joints rest.
 
-    A linkage that does not follow its motors to such corners gets half the share, up to three times.
-    m, rad, Hz. Errors: InputError for shares outside of (0, 1] and linkages that do not follow.
-    """
+    A linkage that does not follow its motors to such corners gets half the share, up to three times. m, rad, Hz. Errors: InputError
+    for shares outside of (0, 1] and linkages that do not follow."""
     s = sensors_of(robot)
     if not 0.0 < share <= 1.0:
         raise InputError(f"share must lie above 0 and up to 1, got {share!r}")
@@ -165,9 +162,8 @@ def track(
 ) -> Tracking:  # fmt: skip
     """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None).
 
-    duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates
-    that are not positive and durations too short.
-    """
+    duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates that are not positive and durations too
+    short."""
     s, encoder = sensors_of(robot), encoder or Encoder()
     rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
     path = sinusoids(s) if path is None else path

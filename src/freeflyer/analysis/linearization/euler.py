@@ -1,9 +1,8 @@
 """The usual way, for comparison: the floating base's attitude as roll, pitch and yaw, and a regulator on those angles.
 
-phi = [position; roll, pitch, yaw; all other coordinates], v = L(q) phi_dot. At rest [d phi; d phi_dot] = T x with
-T = diag(L^-1, L^-1), so that the same optimal gain reads K T^-1 there: both regulators are one to first order, and what
-differs is only how far that carries. L is singular at 90 degrees of pitch: there is no linearisation to compare with.
-"""
+phi = [position; roll, pitch, yaw; all other coordinates], v = L(q) phi_dot. At rest [d phi; d phi_dot] = T x with T = diag(L^-1,
+L^-1), so that the same optimal gain reads K T^-1 there: both regulators are one to first order, and what differs is only how far
+that carries. L is singular at 90 degrees of pitch: there is no linearisation to compare with."""
 
 from __future__ import annotations
 

@@ -22,10 +22,9 @@ PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
 class Recovery:
     """Motions from rest at `pitches` (P,) degrees away from the regulator's posture, sampled at `time` (T,) s.
 
-    Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of
-    the base (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`,
-    `euler_effort` (P,), N or N m. NaN from the time on at which a state became non-finite.
-    """
+    Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of the base
+    (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`, `euler_effort`
+    (P,), N or N m. NaN from the time on at which a state became non-finite."""
 
     robot: str
     pitches: np.ndarray
@@ -52,8 +51,7 @@ def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, dt: fl
              duration: float = 10.0) -> Recovery:  # fmt: skip
     """Let go of the robot at each pitch (degrees, about the base's y axis), under both regulators, for `duration` s.
 
-    The simulation steps by "rk4", forces held over each `dt` (s). InputError where no joint floats.
-    """
+    The simulation steps by "rk4", forces held over each `dt` (s). InputError where no joint floats."""
     model, joint = regulator.model, floating_joint(regulator.model)
     turn = np.zeros((len(pitches), model.nv))
     turn[:, joint.iv + 4] = np.radians(np.asarray(pitches, dtype=float))

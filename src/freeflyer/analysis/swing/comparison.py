@@ -18,8 +18,7 @@ class Swing:
     "moving" (balanced with the estimated motion), (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2)
     corners of each foot on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the
     samples extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap
-    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts.
-    """
+    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts."""
 
     robot: str
     feet: tuple[str, ...]

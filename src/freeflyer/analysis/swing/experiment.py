@@ -24,8 +24,8 @@ ADVICE = "Sway less or slower, or take stiffer servos"
 
 @dataclass(frozen=True)
 class Record:
-    """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of
-    the motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes."""
+    """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
+    motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes."""
 
     t: np.ndarray
     offset: np.ndarray

@@ -1,10 +1,9 @@
 """A lateral swing on two feet in MuJoCo, and what the estimators make of its encoders and forces. papers/000, VI-B, Figs 21-22.
 
-The pelvis sways sideways over soles that stay. Servos follow motor positions found by inverse kinematics, with the forces
-that hold each posture fed forward. From the simulator come the motors' positions, as encoders show them, and their forces;
-the estimators find the passive joints, the base over the soles, and the contact wrenches, (43)-(46). The simulator's own
-contact forces are what they are measured against.
-"""
+The pelvis sways sideways over soles that stay. Servos follow motor positions found by inverse kinematics, with the forces that hold
+each posture fed forward. From the simulator come the motors' positions, as encoders show them, and their forces; the estimators
+find the passive joints, the base over the soles, and the contact wrenches, (43)-(46). The simulator's own contact forces are what
+they are measured against."""
 
 from __future__ import annotations
 
@@ -49,10 +48,9 @@ def lateral_swing(
 ) -> Swing:  # fmt: skip
     """The experiment. path: the robot's own MJCF file, which the simulator then reads; without it, what `to_mjcf` writes.
 
-    feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(fraction, what).
-    Errors: InputError for feet that are not on one level floor, settings out of range, a robot that falls; LinkageError for
-    postures out of reach; FileError for what MuJoCo refuses.
-    """
+    feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(fraction, what). Errors:
+    InputError for feet that are not on one level floor, settings out of range, a robot that falls; LinkageError for postures out of
+    reach; FileError for what MuJoCo refuses."""
     s, sway, servos = sensors_of(robot), sway or Sway(), servos or Servos()
     check_sway(sway, servos)
     chosen = tuple(feet) if feet is not None else feet_in_file(s.closed, path) if path is not None else None

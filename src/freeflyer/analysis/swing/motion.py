@@ -25,9 +25,9 @@ ENCODER = Encoder(0.0, 1e-5)  # m: the step of a motor's encoder through its scr
 
 @dataclass(frozen=True)
 class Sway:
-    """amplitude (m) and frequency (Hz) of the pelvis, duration (s), crouch (m below the drawn posture). encoder: of the
-    motors' positions. force_noise: standard deviation of measured motor forces, N. cutoff: of the low-pass, Hz. alpha: of the
-    estimator, 1/s. seed: of the noise."""
+    """amplitude (m) and frequency (Hz) of the pelvis, duration (s), crouch (m below the drawn posture). encoder: of the motors'
+    positions. force_noise: standard deviation of measured motor forces, N. cutoff: of the low-pass, Hz. alpha: of the estimator,
+    1/s. seed: of the noise."""
 
     amplitude: float = 0.05
     frequency: float = 0.2

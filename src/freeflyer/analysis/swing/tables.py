@@ -20,8 +20,8 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Line:
-    """Of one source: weight_error, share of the weight; inside, m; errors against the simulator: force (2, 3) N, center (2, 2),
-    zmp (2, 2) m, root mean square and largest."""
+    """Of one source: weight_error, share of the weight; inside, m; errors against the simulator: force (2, 3) N, center (2, 2), zmp
+    (2, 2) m, root mean square and largest."""
 
     source: str
     weight_error: float

@@ -26,8 +26,7 @@ from freeflyer.model.configuration import random_configuration
 class Algorithm:
     """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared), of
     frames, or of contacts that hold frames in all directions. `arguments` are fields of States, or `frame`; `axes`: which of a
-    result's axes for one state run over velocity coordinates.
-    """
+    result's axes for one state run over velocity coordinates."""
 
     name: str
     arguments: tuple[str, ...]

@@ -53,8 +53,7 @@ def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Calla
     """Times of the contestants, in turns of `turn` cycles; a round before, for caches and compiling, does not count. Turns of one
     cycle show what a cycle costs between other work, which takes its place in the processor's caches.
 
-    `clock` gives seconds: on a machine that others use, time.thread_time leaves out what they take.
-    """
+    `clock` gives seconds: on a machine that others use, time.thread_time leaves out what they take."""
     times = [np.empty(rounds * len(c.states)) for c in contestants]
     for k in range(min(len(c.states) for c in contestants)):
         for c in contestants:
@@ -88,8 +87,7 @@ def standing_times(own: Callable[[Standing, np.ndarray, np.ndarray], Sequence[Co
                    with_peer: bool = True) -> tuple[tuple[CycleTiming, ...], str]:  # fmt: skip
     """TALOS on two feet: (times, a note: why the peer is missing, or how it was run).
 
-    `own` gives further contestants for the problem and its states.
-    """
+    `own` gives further contestants for the problem and its states."""
     problem = talos()
     q, v = motion(problem, count)
     contestants, note = list(own(problem, q, v)) if own else [], ""

@@ -1,8 +1,7 @@
 """Pinocchio beside us: the same robot, the same states in its own order of joints, the same quantities.
 
-`pin` is optional. Its free joint has our layout of q and v; its continuous joints store cosine and sine; its joints
-come in another order. `PeerState` is a state in Pinocchio's order, so that nothing is converted while the clock runs.
-"""
+`pin` is optional. Its free joint has our layout of q and v; its continuous joints store cosine and sine; its joints come in another
+order. `PeerState` is a state in Pinocchio's order, so that nothing is converted while the clock runs."""
 
 from __future__ import annotations
 

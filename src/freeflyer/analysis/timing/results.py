@@ -23,10 +23,9 @@ class Machine:
 class Timing:
     """One algorithm on one robot: us a call for one state, us a state in a batch; medians over interleaved blocks.
 
-    `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses
-    one thread, `batch_threads` all `threads`. `difference` is the largest difference between our result
-    and the peer's at the same state, relative to the largest entry.
-    """
+    `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses one
+    thread, `batch_threads` all `threads`. `difference` is the largest difference between our result and the peer's at the same
+    state, relative to the largest entry."""
 
     algorithm: str
     call: float
@@ -77,9 +76,8 @@ class ClosedTiming:
 class ClosedTimings:
     """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad).
 
-    `softness`: pairs of a softness of MuJoCo's equalities (1 - impedance) and how far its accelerations then are from the
-    rigid ones, relative to the largest. `notes`: why peers are missing.
-    """
+    `softness`: pairs of a softness of MuJoCo's equalities (1 - impedance) and how far its accelerations then are from the rigid
+    ones, relative to the largest. `notes`: why peers are missing."""
 
     nu: int
     constraints: int

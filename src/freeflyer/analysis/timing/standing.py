@@ -1,7 +1,6 @@
 """A whole-body problem for every contestant: TALOS on two feet holds its centre of mass, pelvis, left hand and posture.
 
-Numbers alone: a peer builds its own problem from them.
-"""
+Numbers alone: a peer builds its own problem from them."""
 
 from __future__ import annotations
 
@@ -42,9 +41,8 @@ class Standing:
 
     `corners` (4, 3): of each sole, in the axes of the foot, whose z is the normal; `least` and `most`: its normal force, N;
     `torque`, `velocity`, `acceleration` (nv - 6,): symmetric limits of the joints; `dt`: the time in which a joint may reach its
-    velocity limit, s; `posture` (nq,): where it begins, and the target of the posture task; `place` (4, 4) of each foot.
-    Damping is critical, 2 sqrt(stiffness).
-    """
+    velocity limit, s; `posture` (nq,): where it begins, and the target of the posture task; `place` (4, 4) of each foot. Damping is
+    critical, 2 sqrt(stiffness)."""
 
     model: Model
     urdf: Path
@@ -113,8 +111,7 @@ def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float =
          amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """States q (count, nq), v (count, nv) of a slow sway about a posture (nq,), over one period (s); amplitude in rad.
 
-    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do.
-    """
+    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do."""
     model = stance.model
     wish = np.concatenate([np.zeros(6), np.cos(np.arange(model.nv - 6))])
     way = project_velocity(model, posture, wish, constraints=stance)

@@ -28,46 +28,6 @@ ROLLING_ROWS = ("along", "across", "normal")
 class ConstraintSet:
     """Set of contacts, locked joints and rolling bodies of one model, a tree or a closed one, with the loops of a tree.
 
-    Parameters
-    ----------
-    model : Model
-    contacts : iterable of Contact, optional
-        Of freeflyer.contacts point, line, surface.
-    locks : iterable of str, optional
-        Joints whose velocities are zero.
-    rolling : iterable of Rolling, optional
-        Of freeflyer.contacts.rolling.
-    loops : bool, optional
-        Whether the loops of a tree are closed; by default they are.
-    posture : (nq,) array, optional
-        Where locks are held, for `residual`.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of all constraints, in the order of their rows.
-    items : tuple
-        Contacts, then rolling bodies.
-    item_names : tuple of str
-        Of contacts and rolling bodies.
-    coordinates : tuple of int
-        Locked velocity coordinates of the tree.
-    loop_names : tuple of str
-        The loop or coupling of each of the first rows.
-    plain : bool
-        Whether the items are all there is: neither locks nor loops.
-    table, handle : object
-        The set for compiled code.
-
-    Raises
-    ------
-    UnknownNameError
-        For frames and joints that the model does not have.
-    InputError
-        For names that are there twice, and joints without velocities of their own.
-
-    Notes
-    -----
         J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
     Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked
@@ -78,15 +38,31 @@ class ConstraintSet:
     `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets. Making one takes tens of microseconds and
     compiles nothing.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid(20)
-    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], locks=["right_knee"])
-    >>> (stance + ff.contacts.point("right_palm")).names
-    ('right_knee', 'left_sole', 'right_palm')
-    >>> q = ff.robots.standing_posture(model)
-    >>> stance.jacobian(q).shape, stance.row_names[:3]
-    ((7, 26), ('right_knee', 'left_sole.x', 'left_sole.y'))
+    Args:
+        contacts: Of freeflyer.contacts point, line, surface.
+        locks: Joints whose velocities are zero.
+        rolling: Of freeflyer.contacts.rolling.
+        loops: Whether the loops of a tree are closed; by default they are.
+        posture: (nq,) array, where locks are held, for `residual`.
+
+    Attributes:
+        names: Of all constraints, in the order of their rows.
+        items: Contacts, then rolling bodies.
+        item_names: Of contacts and rolling bodies.
+        coordinates: Locked velocity coordinates of the tree.
+        loop_names: The loop or coupling of each of the first rows.
+        plain: Whether the items are all there is: neither locks nor loops.
+        table, handle: The set for compiled code.
+    Raises: InputError for names that are there twice, and joints without velocities of their own.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], locks=["right_knee"])
+        >>> (stance + ff.contacts.point("right_palm")).names
+        ('right_knee', 'left_sole', 'right_palm')
+        >>> q = ff.robots.standing_posture(model)
+        >>> stance.jacobian(q).shape, stance.row_names[:3]
+        ((7, 26), ('right_knee', 'left_sole.x', 'left_sole.y'))
     """
 
     model: Model = field(repr=False)
@@ -190,18 +166,16 @@ class ConstraintSet:
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """bias (..., r): the rate of J v while no coordinate accelerates, m/s^2 and rad/s^2: J a + bias = 0 for motions that hold.
 
-        q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration.
-        """
+        q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration."""
         return set_rows.jacobian_and_bias(self, q, v)[1]
 
     def residual(self, q: ArrayLike) -> np.ndarray:
-        """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it
-        is zero.
+        """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is
+        zero.
 
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
         Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
-        whose rows have no residual.
-        """
+        whose rows have no residual."""
         return set_rows.residual(self, q)
 
 

@@ -1,8 +1,7 @@
 """How a set's rows change with the configuration, the velocity and the acceleration: exact, from the derivatives of frames.
 
-    rows J a + bias of a contact: parts of the frame's acceleration in body expression
-    rows of a loop: T', T the twist of frame_b relative to frame_a (loop_forces)
-"""
+rows J a + bias of a contact: parts of the frame's acceleration in body expression rows of a loop: T', T the twist of frame_b
+relative to frame_a (loop_forces)"""
 
 from __future__ import annotations
 

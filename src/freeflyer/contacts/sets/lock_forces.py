@@ -2,8 +2,7 @@
 
 Multipliers f of a lock are forces along the joint's coordinates. Of all wrenches F on the child link with S^T F = f, S (6, n) the
 joint's motions in the child's axes, the force is the least: F = S y, (S^T S) y = f. S is constant but for a joint that is a chain
-of simpler ones: dS_i/dq_j = -[S_j, S_i] for j after i.
-"""
+of simpler ones: dS_i/dq_j = -[S_j, S_i] for j after i."""
 
 from __future__ import annotations
 

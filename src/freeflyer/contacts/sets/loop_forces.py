@@ -3,9 +3,8 @@
     T = R W_b - H W_a: the twist of frame_b relative to frame_a, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]
     row of a slide, or of one of two or three tied turns: an entry of T; of one tied turn: an entry of Jl^-1(r) w, r = log R
 
-The wrench of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e.
-Along dq the pose of b in a changes by the columns J of T: dR = [J_w x] R, dp_ab = J_l, dr = Jl^-1(r) J_w.
-"""
+The wrench of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e. Along dq
+the pose of b in a changes by the columns J of T: dR = [J_w x] R, dp_ab = J_l, dr = Jl^-1(r) J_w."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@
     found = constrained.unilateral_accelerations(model, q, v, tau, inequalities=[constrained.joint_stops(model, q, v)])
 
 `weighted` is the pseudo-inverse of (62) and (63), in NumPy; `udwadia_kalaba` the equations of a robot with it; `unilateral` the
-quadratic program that the principle becomes with inequalities.
-"""
+quadratic program that the principle becomes with inequalities."""
 
 from freeflyer.formulations.constrained.inequalities import joint_stops, unilateral_contacts
 from freeflyer.formulations.constrained.prescribed import differential_drive, prescribed_motion

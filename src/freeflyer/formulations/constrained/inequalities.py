@@ -22,34 +22,16 @@ from freeflyer.model.public import public
 def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     """Rows of all joint limits, for `inequalities=`: joints stop there, and may leave.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
+    Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop, m
+    and rad, negative beyond it.
 
-    Returns
-    -------
-    Rows
-        Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop, m and rad,
-        negative beyond it.
-
-    Raises
-    ------
-    InputError
-        For bad arrays.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(2)     # joints turn by at most pi
-    >>> rows = ff.formulations.constrained.joint_stops(model, np.array([np.pi, 1.0]), np.zeros(2))
-    >>> rows.names
-    ('joint_1 lower', 'joint_1 upper', 'joint_2 lower', 'joint_2 upper')
-    >>> print(np.abs(rows.gap).round(3), rows.A[1] + 0.0)
-    [6.283 0.    4.142 2.142] [-1.  0.]
+    Examples:
+        >>> model = ff.robots.chain(2)     # joints turn by at most pi
+        >>> rows = ff.formulations.constrained.joint_stops(model, np.array([np.pi, 1.0]), np.zeros(2))
+        >>> rows.names
+        ('joint_1 lower', 'joint_1 upper', 'joint_2 lower', 'joint_2 upper')
+        >>> print(np.abs(rows.gap).round(3), rows.A[1] + 0.0)
+        [6.283 0.    4.142 2.142] [-1.  0.]
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
@@ -70,38 +52,18 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
 def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[Contact], height: float = 0.0) -> Rows:
     """Rows of contact points that do not enter their planes, and may leave them, for `inequalities=`; they slide without friction.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    contacts : sequence of Contact
-        Of freeflyer.contacts: each of their points has a row.
-    height : float, optional
-        Of each contact's plane along its normal, m.
+    Args:
+        contacts: Of freeflyer.contacts: each of their points has a row.
+        height: Of each contact's plane along its normal, m.
+    Returns: Rows, gap: the height of each point above the plane, m.
+    Raises: InputError for bad arrays, and what is no contact.
 
-    Returns
-    -------
-    Rows
-        gap: the height of each point above the plane, m.
-
-    Raises
-    ------
-    UnknownNameError
-        For frames that the model does not have.
-    InputError
-        For bad arrays, and what is no contact.
-
-    Examples
-    --------
-    >>> model, foot = ff.robots.quadruped(), ff.contacts.point("front_left_foot")
-    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    >>> rows = ff.formulations.constrained.unilateral_contacts(model, q, v, [foot])
-    >>> rows.names, bool(abs(rows.gap[0]) < 1e-9)
-    (('front_left_foot',), True)
+    Examples:
+        >>> model, foot = ff.robots.quadruped(), ff.contacts.point("front_left_foot")
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> rows = ff.formulations.constrained.unilateral_contacts(model, q, v, [foot])
+        >>> rows.names, bool(abs(rows.gap[0]) < 1e-9)
+        (('front_left_foot',), True)
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])

@@ -17,42 +17,22 @@ from freeflyer.model.public import public
 def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "root_joint") -> Rows:
     """Row of wheels that do not slip sideways, (-sin yaw, cos yaw, 0) v = 0, for a base on a planar joint.
 
-    Parameters
-    ----------
-    model : Model
-        A tree.
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    joint : str, optional
-        A planar joint, whose coordinates (x, y, yaw) are those of the middle of the axle; the wheels roll along the x of its child.
+    Args:
+        model: A tree.
+        joint: A planar joint, whose coordinates (x, y, yaw) are those of the middle of the axle; the wheels roll along the x of its
+            child.
+    Returns: Rows. One row, a velocity's: A (..., 1, nv), b = -Adot v.
+    Raises: InputError for one that is not planar, closed models, and bad arrays.
+    Source: papers/001 (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
 
-    Returns
-    -------
-    Rows
-        One row, a velocity's: A (..., 1, nv), b = -Adot v.
-
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For one that is not planar, closed models, and bad arrays.
-
-    Notes
-    -----
-    papers/001 (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
-
-    Examples
-    --------
-    >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-    >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, 0.5)), np.zeros(9)
-    >>> v[:3] = 2.0 * np.cos(0.5), 2.0 * np.sin(0.5), 0.8     # 2 m/s ahead, turning
-    >>> rows = ff.formulations.constrained.differential_drive(model, q, v)
-    >>> a = constrained.accelerations(model, q, v, np.zeros(9), constraints=rows).a
-    >>> print(f"{rows.rate[0]:.6f} m/s sideways, {a[1] * np.cos(0.5) - a[0] * np.sin(0.5):.6f} m/s^2 towards the left")
-    0.000000 m/s sideways, 1.600000 m/s^2 towards the left
+    Examples:
+        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
+        >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, 0.5)), np.zeros(9)
+        >>> v[:3] = 2.0 * np.cos(0.5), 2.0 * np.sin(0.5), 0.8     # 2 m/s ahead, turning
+        >>> rows = ff.formulations.constrained.differential_drive(model, q, v)
+        >>> a = constrained.accelerations(model, q, v, np.zeros(9), constraints=rows).a
+        >>> print(f"{rows.rate[0]:.6f} m/s sideways, {a[1] * np.cos(0.5) - a[0] * np.sin(0.5):.6f} m/s^2 towards the left")
+        0.000000 m/s sideways, 1.600000 m/s^2 towards the left
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
@@ -72,41 +52,21 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
                       acceleration: ArrayLike) -> Rows:  # fmt: skip
     """Rows of a joint whose motion is prescribed.
 
-    Parameters
-    ----------
-    model : Model
-        A tree.
-    q : (..., nq) array
-        Configuration.
-    v : (..., nv) array
-        Velocity.
-    joint : str
-        With velocities of its own.
-    position : (..., nq of the joint) array
-        Where it should be now, in its entries of q; a number for a joint of one coordinate.
-    velocity, acceleration : (..., nv of the joint) array
-        In its entries of v.
+    Args:
+        model: A tree.
+        joint: With velocities of its own.
+        position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
+        velocity, acceleration: (..., nv of the joint) array, in its entries of v.
+    Returns: Rows. As many as the joint has velocities.
+    Raises: InputError for a joint without coordinates of its own, closed models, and bad arrays.
 
-    Returns
-    -------
-    Rows
-        As many as the joint has velocities.
-
-    Raises
-    ------
-    UnknownNameError
-        For a joint that the model does not have.
-    InputError
-        For a joint without coordinates of its own, closed models, and bad arrays.
-
-    Examples
-    --------
-    >>> model, constrained = ff.robots.chain(2), ff.formulations.constrained
-    >>> q, v = np.array([0.1, 0.2]), np.zeros(2)
-    >>> rows = ff.formulations.constrained.prescribed_motion(model, q, v, "joint_1", 0.1, 0.0, 3.0)
-    >>> found = constrained.accelerations(model, q, v, np.zeros(2), constraints=rows)
-    >>> print(f"{found.a[0]:.3f} rad/s^2 by {found.multipliers[0]:.3f} N m")
-    3.000 rad/s^2 by 0.139 N m
+    Examples:
+        >>> model, constrained = ff.robots.chain(2), ff.formulations.constrained
+        >>> q, v = np.array([0.1, 0.2]), np.zeros(2)
+        >>> rows = ff.formulations.constrained.prescribed_motion(model, q, v, "joint_1", 0.1, 0.0, 3.0)
+        >>> found = constrained.accelerations(model, q, v, np.zeros(2), constraints=rows)
+        >>> print(f"{found.a[0]:.3f} rad/s^2 by {found.multipliers[0]:.3f} N m")
+        3.000 rad/s^2 by 0.139 N m
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)

@@ -19,27 +19,22 @@ from freeflyer.model.model import Model
 class Rows(NamedTuple):
     """Rows of constraints on accelerations: A a = b, or A a >= b where they are inequalities.
 
-    Attributes
-    ----------
-    A : (..., r, nv) array
-    b : (..., r) array
-        m/s^2, rad/s^2.
-    rate : (..., r) array
-        By how much the rows' velocities are off, A v less what is prescribed, m/s and rad/s; NaN where that is unknown.
-    gap : (..., r) array
-        By how much the rows' positions are off, m and rad; NaN for rows that hold velocities alone (nonholonomic). Of inequalities
-        the distance that is left.
-    names : tuple of str
-        Of the rows.
+    Attributes:
+        A: (..., r, nv) array.
+        b: (..., r) array, m/s^2, rad/s^2.
+        rate: (..., r) array; by how much the rows' velocities are off, A v less what is prescribed, m/s and rad/s; NaN where that
+            is unknown.
+        gap: (..., r) array; by how much the rows' positions are off, m and rad; NaN for rows that hold velocities alone
+            (nonholonomic). Of inequalities the distance that is left.
+        names: Of the rows.
 
-    Examples
-    --------
-    >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-    >>> rows = ff.formulations.constrained.differential_drive(model, model.neutral, np.eye(9)[1])     # sideways at 1 m/s
-    >>> rows.A[0, :3] + 0.0, rows.rate, rows.names
-    (array([0., 1., 0.]), array([1.]), ('root_joint sideways',))
-    >>> rows.gap     # of a velocity alone
-    array([nan])
+    Examples:
+        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
+        >>> rows = ff.formulations.constrained.differential_drive(model, model.neutral, np.eye(9)[1])     # sideways at 1 m/s
+        >>> rows.A[0, :3] + 0.0, rows.rate, rows.names
+        (array([0., 1., 0.]), array([1.]), ('root_joint sideways',))
+        >>> rows.gap     # of a velocity alone
+        array([nan])
     """
 
     A: np.ndarray
@@ -53,32 +48,22 @@ class Rows(NamedTuple):
 class DriftControl:
     """Control of the drift of constraints, which integrators let grow: errors of their rows decay in time (Baumgarte).
 
-    Parameters
-    ----------
-    time : float
-        Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps
-        at least; from ten on the accuracy of a motion does not suffer.
-    damping : float, optional
-        Ratio z of rows that hold positions; 1: as fast as possible without overshoot.
-
-    Raises
-    ------
-    InputError
-        For values that are not positive numbers.
-
-    Notes
-    -----
     Rows that hold positions, gap g: g'' + (2 z / T) g' + g / T^2 = 0. Rows that hold velocities alone, rate r: r' + r / T = 0. Both
-    add nothing where the constraints are met, so that T does not change the motion itself. Inequalities keep the same
-    expressions non-negative: a body that approaches is slowed within T, instead of being stopped by an impact.
+    add nothing where the constraints are met, so that T does not change the motion itself. Inequalities keep the same expressions
+    non-negative: a body that approaches is slowed within T, instead of being stopped by an impact.
 
-    Examples
-    --------
-    >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-    >>> q, v, tau = model.neutral, np.eye(9)[1], np.zeros(9)     # sideways at 1 m/s, which the wheels forbid
-    >>> rows, drift = constrained.differential_drive(model, q, v), ff.formulations.constrained.DriftControl(time=0.1)
-    >>> print(round(float(constrained.accelerations(model, q, v, tau, constraints=rows, drift=drift).a[1]), 6))
-    -10.0
+    Args:
+        time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at least;
+            from ten on the accuracy of a motion does not suffer.
+        damping: Ratio z of rows that hold positions; 1: as fast as possible without overshoot.
+    Raises: InputError for values that are not positive numbers.
+
+    Examples:
+        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
+        >>> q, v, tau = model.neutral, np.eye(9)[1], np.zeros(9)     # sideways at 1 m/s, which the wheels forbid
+        >>> rows, drift = constrained.differential_drive(model, q, v), ff.formulations.constrained.DriftControl(time=0.1)
+        >>> print(round(float(constrained.accelerations(model, q, v, tau, constraints=rows, drift=drift).a[1]), 6))
+        -10.0
     """
 
     time: float

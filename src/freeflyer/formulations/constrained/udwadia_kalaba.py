@@ -25,33 +25,26 @@ from freeflyer.model.public import public
 class ConstrainedMotion(NamedTuple):
     """Accelerations under constraints, and the forces by which these hold.
 
-    Attributes
-    ----------
-    a : (..., nv) array
-        m/s^2, rad/s^2.
-    forces : (..., nv) array
-        Generalised constraint forces Q_c, N and N m: M a + bias = tau + forces. Unique, even where rows depend on each other.
-    multipliers : (..., r) array
-        Of the rows, forces = A^T multipliers; N, N m. Where rows depend on each other, those of least norm, each weighted by the
-        inertia that its row moves.
-    names : tuple of str
-        Of the rows.
-    rank : (...) array of int
-        How many rows are independent: nv - rank freedoms are left. It may change along a motion.
-    redundant : tuple of str or mapping
-        Rows that depend on rows before them; for a batch name -> (...) bool.
+    Attributes:
+        a: (..., nv) array, m/s^2, rad/s^2.
+        forces: (..., nv) array, generalised constraint forces Q_c, N and N m: M a + bias = tau + forces. Unique, even where rows
+            depend on each other.
+        multipliers: (..., r) array of the rows, forces = A^T multipliers; N, N m. Where rows depend on each other, those of least
+            norm, each weighted by the inertia that its row moves.
+        names: Of the rows.
+        rank: (...) array of int; how many rows are independent: nv - rank freedoms are left. It may change along a motion.
+        redundant: Rows that depend on rows before them; for a batch name -> (...) bool.
 
-    Examples
-    --------
-    >>> model, constrained = ff.robots.differential_drive_manipulator(rolling_wheels=True), ff.formulations.constrained
-    >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
-    >>> q, v, tau = model.neutral, np.zeros(11), np.zeros(11)
-    >>> tau[3:5] = 2.0     # N m on both wheels
-    >>> found = constrained.accelerations(model, q, v, tau, constraints=ff.ConstraintSet(model, rolling=wheels))
-    >>> int(found.rank), found.redundant
-    (3, ('left_wheel_link.normal', 'right_wheel_link.across', 'right_wheel_link.normal'))
-    >>> print(f"{found.a[0]:.3f} m/s^2, {found.forces[0]:.1f} N from the ground")
-    0.631 m/s^2, 36.3 N from the ground
+    Examples:
+        >>> model, constrained = ff.robots.differential_drive_manipulator(rolling_wheels=True), ff.formulations.constrained
+        >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
+        >>> q, v, tau = model.neutral, np.zeros(11), np.zeros(11)
+        >>> tau[3:5] = 2.0     # N m on both wheels
+        >>> found = constrained.accelerations(model, q, v, tau, constraints=ff.ConstraintSet(model, rolling=wheels))
+        >>> int(found.rank), found.redundant
+        (3, ('left_wheel_link.normal', 'right_wheel_link.across', 'right_wheel_link.normal'))
+        >>> print(f"{found.a[0]:.3f} m/s^2, {found.forces[0]:.1f} N from the ground")
+        0.631 m/s^2, 36.3 N from the ground
     """
 
     a: np.ndarray
@@ -68,34 +61,6 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
                   gravity: ArrayLike | None = None) -> ConstrainedMotion:  # fmt: skip
     """Acceleration under the generalised forces tau and constraints A(q, v) a = b, by the weighted pseudo-inverse.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (..., nq) array
-        Configuration.
-    v, tau : (..., nv) array
-        Velocity and generalised forces.
-    constraints : ConstraintSet, Rows, pair of arrays, or list of these
-        A set of this model (contacts, locks, rolling bodies, loops); Rows of `differential_drive`, `prescribed_motion` or your own;
-        (A (..., r, nv), b (..., r)); several of them hold together.
-    drift : DriftControl, optional
-        How errors that an integrator has left decay. None: b as it is.
-    external, expressed, gravity
-        As in inverse_dynamics.
-
-    Returns
-    -------
-    ConstrainedMotion
-
-    Raises
-    ------
-    InputError
-        For bad arguments; where rows that depend on others contradict them, also as there are more than freedoms; for drift control
-        of rows whose rates are unknown, or of contacts that are held nowhere.
-
-    Notes
-    -----
     papers/001 (62), (63): with Q = tau - bias and D = A M^-1/2
 
         M a = Q + Q_c        Q_c = M^1/2 D^+ (b - A M^-1 Q)
@@ -105,13 +70,20 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
     kinetic metric.
     constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
 
-    Examples
-    --------
-    >>> model, q = ff.robots.chain(3), np.array([0.3, 0.0, -0.2])
-    >>> A, b = np.array([[1.0, 1.0, 1.0]]), np.array([0.5])
-    >>> found = ff.formulations.constrained.accelerations(model, q, np.zeros(3), np.zeros(3), constraints=(A, b))
-    >>> np.round(A @ found.a, 9), bool(np.allclose(found.forces, A.T @ found.multipliers))
-    (array([0.5]), True)
+    Args:
+        constraints: ConstraintSet, Rows, pair of arrays, or list of these, a set of this model (contacts, locks, rolling bodies,
+            loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
+            hold together.
+        drift: How errors that an integrator has left decay. None: b as it is.
+    Raises: InputError for bad arguments; where rows that depend on others contradict them, also as there are more than freedoms;
+    for drift control of rows whose rates are unknown, or of contacts that are held nowhere.
+
+    Examples:
+        >>> model, q = ff.robots.chain(3), np.array([0.3, 0.0, -0.2])
+        >>> A, b = np.array([[1.0, 1.0, 1.0]]), np.array([0.5])
+        >>> found = ff.formulations.constrained.accelerations(model, q, np.zeros(3), np.zeros(3), constraints=(A, b))
+        >>> np.round(A @ found.a, 9), bool(np.allclose(found.forces, A.T @ found.multipliers))
+        (array([0.5]), True)
     """
     x = equations(model, q, v, tau, constraints, drift, external, expressed, gravity)
     lead = x.weighted.w.shape[:-1]

@@ -23,34 +23,27 @@ from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE
 class UnilateralMotion(NamedTuple):
     """Accelerations under constraints that may open, and the forces by which they hold.
 
-    Attributes
-    ----------
-    a : (nv,) array
-        m/s^2, rad/s^2.
-    forces : (nv,) array
-        Generalised forces of all constraints, N and N m: M a + bias = tau + forces.
-    multipliers : (r,) array
-        Of the equations that hold, N, N m; zero for rows that depend on rows before them.
-    pressures : (s,) array
-        Of the inequalities, N, N m; never negative: forces = A^T multipliers + C^T pressures. Where closed rows depend on each
-        other (four points of a rigid body) they are one choice of several; a and forces are unique.
-    slack : (s,) array
-        C a - d, m/s^2, rad/s^2, never negative where an inequality is closed; pressures * slack = 0. Infinite where one is open.
-    names : tuple of str
-        Of the inequalities.
+    Attributes:
+        a: (nv,) array, m/s^2, rad/s^2.
+        forces: (nv,) array, generalised forces of all constraints, N and N m: M a + bias = tau + forces.
+        multipliers: (r,) array of the equations that hold, N, N m; zero for rows that depend on rows before them.
+        pressures: (s,) array of the inequalities, N, N m; never negative: forces = A^T multipliers + C^T pressures. Where closed
+            rows depend on each other (four points of a rigid body) they are one choice of several; a and forces are unique.
+        slack: (s,) array, C a - d, m/s^2, rad/s^2, never negative where an inequality is closed; pressures * slack = 0. Infinite
+            where one is open.
+        names: Of the inequalities.
 
-    Examples
-    --------
-    A pendulum at its lower stop, pushed on it, and pulled off it:
+    Examples:
+        A pendulum at its lower stop, pushed on it, and pulled off it:
 
-    >>> model, constrained = ff.robots.chain(1), ff.formulations.constrained
-    >>> q, v = np.array([-np.pi]), np.zeros(1)
-    >>> stops = constrained.joint_stops(model, q, v)
-    >>> for torque in (-2.0, 2.0):
-    ...     m = constrained.unilateral_accelerations(model, q, v, [torque], inequalities=stops)
-    ...     print(f"{m.pressures[0]:.3f} N m, {m.a[0]:.1f} rad/s^2, {m.active}")
-    2.000 N m, 0.0 rad/s^2, ('joint_1 lower',)
-    0.000 N m, 1011.4 rad/s^2, ()
+        >>> model, constrained = ff.robots.chain(1), ff.formulations.constrained
+        >>> q, v = np.array([-np.pi]), np.zeros(1)
+        >>> stops = constrained.joint_stops(model, q, v)
+        >>> for torque in (-2.0, 2.0):
+        ...     m = constrained.unilateral_accelerations(model, q, v, [torque], inequalities=stops)
+        ...     print(f"{m.pressures[0]:.3f} N m, {m.a[0]:.1f} rad/s^2, {m.active}")
+        2.000 N m, 0.0 rad/s^2, ('joint_1 lower',)
+        0.000 N m, 1011.4 rad/s^2, ()
     """
 
     a: np.ndarray
@@ -73,56 +66,36 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
                              solver: str = "daqp") -> UnilateralMotion:  # fmt: skip
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
-    Parameters
-    ----------
-    model : Model
-        A tree or a closed robot.
-    q : (nq,) array
-        Configuration.
-    v, tau : (nv,) array
-        Velocity and generalised forces.
-    inequalities : Rows, ConstraintSet, pair of arrays, or list of these
-        Of `joint_stops` and `unilateral_contacts`, or your own: C a >= d. Of a ConstraintSet or (C, d) all rows count as closed.
-    constraints : as in accelerations, optional
-        What holds as an equation.
-    drift : DriftControl, optional
-        None: inequalities count where they are closed, gap and rate zero. Given: all count; those that are open slow what
-        approaches within the control's time.
-    external, expressed, gravity
-        As in inverse_dynamics.
-    solver : str, optional
-        As in optimization.solve_qp.
-
-    Returns
-    -------
-    UnilateralMotion
-
-    Raises
-    ------
-    InputError
-        As accelerations; for inequalities that contradict each other or the constraints; without drift control for closed ones that
-        approach further, which takes an impact (freeflyer.impact).
-    SolverError
-        Of freeflyer.optimization, where its numbers do not suffice.
-
-    Notes
-    -----
-    Of all accelerations that keep A a = b and C a >= d the one nearest to a_f = M^-1 Q in the kinetic metric: with M = W W^T and
-    z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of contact:
+    Of all accelerations that keep A a = b and C a >= d the one nearest to a_f = M^-1 Q in the kinetic metric: with M = W W^T and z
+    = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of contact:
     pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
 
-    Examples
-    --------
-    A rigid body on four points:
+    Args:
+        q: (nq,) array, configuration.
+        v, tau: (nv,) array, velocity and generalised forces.
+        inequalities: Rows, ConstraintSet, pair of arrays, or list of these, of `joint_stops` and `unilateral_contacts`, or your
+            own: C a >= d. Of a ConstraintSet or (C, d) all rows count as closed.
+        constraints: as in accelerations, what holds as an equation.
+        drift: None: inequalities count where they are closed, gap and rate zero. Given: all count; those that are open slow what
+            approaches within the control's time.
+        solver: As in optimization.solve_qp.
 
-    >>> model, constrained = ff.robots.quadruped(), ff.formulations.constrained
-    >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(18), np.zeros(18)
-    >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-    >>> rows = constrained.unilateral_contacts(model, q, v, feet)
-    >>> locks = ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
-    >>> found = ff.formulations.constrained.unilateral_accelerations(model, q, v, tau, inequalities=rows, constraints=locks)
-    >>> print(f"{found.pressures.sum() / (9.81 * model.mass):.6f} of its weight")
-    1.000000 of its weight
+    Raises:
+        InputError: As accelerations; for inequalities that contradict each other or the constraints; without drift control for
+            closed ones that approach further, which takes an impact (freeflyer.impact).
+        SolverError: Of freeflyer.optimization, where its numbers do not suffice.
+
+    Examples:
+        A rigid body on four points:
+
+        >>> model, constrained = ff.robots.quadruped(), ff.formulations.constrained
+        >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(18), np.zeros(18)
+        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+        >>> rows = constrained.unilateral_contacts(model, q, v, feet)
+        >>> locks = ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
+        >>> found = ff.formulations.constrained.unilateral_accelerations(model, q, v, tau, inequalities=rows, constraints=locks)
+        >>> print(f"{found.pressures.sum() / (9.81 * model.mass):.6f} of its weight")
+        1.000000 of its weight
     """
     q, v, tau = one_row(model, "q", q, "q"), one_row(model, "v", v, "u"), one_row(model, "tau", tau, "u")
     x = equations(model, q, v, tau, [] if constraints is None else constraints, drift, external, expressed, gravity)

@@ -5,9 +5,8 @@ With M = W W^T, D = A W^-T and Q = tau - bias, the acceleration without constrai
     Q_c = W D^+ (b - A a_f),        M a = Q + Q_c.
 
 The paper takes the symmetric root W = M^1/2. Any W gives the same Q_c, as two of them differ by a rotation of the columns of D;
-here it is Cholesky's factor, which is as accurate as M whatever the units of the coordinates. Rows are scaled to unit length in
-D, so that their rank does not depend on their units.
-"""
+here it is Cholesky's factor, which is as accurate as M whatever the units of the coordinates. Rows are scaled to unit length in D,
+so that their rank does not depend on their units."""
 
 from __future__ import annotations
 

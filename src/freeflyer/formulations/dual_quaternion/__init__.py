@@ -4,9 +4,8 @@
 
     tau = dual_quaternion.inverse_dynamics(model, q, v, a)
 
-`equations`: the compiled algorithm over pure dual quaternions, for trees and closed robots, in batches. `printed`: the recursion
-as the paper prints it, for any joint whose pose, twist and twist rate are given.
-"""
+`equations`: the compiled algorithm over pure dual quaternions, for trees and closed robots, in batches. `printed`: the recursion as
+the paper prints it, for any joint whose pose, twist and twist rate are given."""
 
 from freeflyer.formulations.dual_quaternion.equations import (
     coriolis_matrix,

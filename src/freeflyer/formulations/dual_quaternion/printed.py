@@ -1,8 +1,7 @@
 """dqNE as papers/001 prints it, section 3, with full dual quaternions of eight entries: to be read, counted, and given any joint.
 
 Dual quaternions are arrays (8,) in the library's order, [primary x, y, z, w; dual x, y, z, w], of floats or other scalars. The
-recursion knows nothing of joints: it takes, for each body, the pose, twist and twist rate that its joint gives it (15).
-"""
+recursion knows nothing of joints: it takes, for each body, the pose, twist and twist rate that its joint gives it (15)."""
 
 from __future__ import annotations
 
@@ -27,26 +26,19 @@ _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
 class Body:
     """A body i of the recursion at one state: its joint leads from frame j, fixed to the parent, to frame c at its centre of mass.
 
-    Attributes
-    ----------
-    parent : int
-        Its place in the list of bodies, before this one; -1: the world.
-    x_parent : (8,) array
-        Constant pose of j in the parent's frame c (the world's axes, if the parent is the world).
-    x_joint : (8,) array
-        Pose of c in j.
-    twist, rate : (8,) array
-        xi of c against j in the axes of j, angular + eps linear, and its derivative: of any joint, Table 1 or another.
-    mass : float
-        kg
-    inertia : (3, 4) array
-        Quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2.
+    Attributes:
+        parent: Its place in the list of bodies, before this one; -1: the world.
+        x_parent: (8,) array, constant pose of j in the parent's frame c (the world's axes, if the parent is the world).
+        x_joint: (8,) array, pose of c in j.
+        twist, rate: (8,) array, xi of c against j in the axes of j, angular + eps linear, and its derivative: of any joint, Table 1
+            or another.
+        mass: float, kg
+        inertia: (3, 4) array, quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2.
 
-    Examples
-    --------
-    >>> bodies = ff.formulations.dual_quaternion.bodies_of(ff.robots.chain(3), np.zeros(3), np.ones(3), np.zeros(3))
-    >>> bodies[1].parent, bodies[1].twist.tolist()  # revolute, 1 rad/s about its own axis
-    (0, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    Examples:
+        >>> bodies = ff.formulations.dual_quaternion.bodies_of(ff.robots.chain(3), np.zeros(3), np.ones(3), np.zeros(3))
+        >>> bodies[1].parent, bodies[1].twist.tolist()  # revolute, 1 rad/s about its own axis
+        (0, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
 
     parent: int
@@ -61,35 +53,20 @@ class Body:
 def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarray]:
     """Wrenches that the joints transmit, as section 3 prints them.
 
-    Parameters
-    ----------
-    bodies : sequence of Body
-        Each after its parent.
-    gravity : (3,) array
-        m/s^2, in the world.
+    Args:
+        bodies: Each after its parent.
+        gravity: (3,) array, m/s^2, in the world.
+    Returns: list of (8,) arrays, zeta of each body's joint, force + eps torque in its frame j; N, N m.
+    Raises: InputError for a body whose parent does not come before it, dual quaternions of other lengths, poses that are not unit
+    ones, and twists that are not pure.
+    Source: papers/001, (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
+    wrenches join (24), with the other sign.
 
-    Returns
-    -------
-    list of (8,) arrays
-        zeta of each body's joint, force + eps torque in its frame j; N, N m.
-
-    Raises
-    ------
-    InputError
-        For a body whose parent does not come before it, dual quaternions of other lengths, poses that are not unit ones, and twists
-        that are not pure.
-
-    Notes
-    -----
-    papers/001, (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External wrenches
-    join (24), with the other sign.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
-    >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, *rng.normal(size=(3, 4)))
-    >>> [wrench.shape for wrench in ff.formulations.dual_quaternion.joint_wrenches(bodies, model.gravity)]
-    [(8,), (8,), (8,), (8,)]
+    Examples:
+        >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
+        >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, *rng.normal(size=(3, 4)))
+        >>> [wrench.shape for wrench in ff.formulations.dual_quaternion.joint_wrenches(bodies, model.gravity)]
+        [(8,), (8,), (8,), (8,)]
     """
     _check(bodies)
     g = _pure(np.asarray(gravity))
@@ -128,26 +105,16 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
 def joint_force(wrench: Array, twist: Array) -> Array:
     """Generalised force of a joint: its wrench, projected on the twist of a unit velocity.
 
-    Parameters
-    ----------
-    wrench, twist : (8,) array
-        force + eps torque and angular + eps linear, in the same frame.
+    Args:
+        wrench, twist: (8,) array, force + eps torque and angular + eps linear, in the same frame.
+    Returns: scalar array, N or N m.
+    Source: papers/001, (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
 
-    Returns
-    -------
-    scalar array
-        N or N m.
-
-    Notes
-    -----
-    papers/001, (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
-
-    Examples
-    --------
-    >>> about_z, wrench = np.eye(8)[2], np.array([1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0])
-    >>> float(ff.formulations.dual_quaternion.joint_force(wrench, about_z)), float(ff.formulations.dual_quaternion.joint_force(
-    ...     wrench, about_z + 0.5 * np.eye(8)[6]))  # revolute; helical, of pitch 0.5 m/rad
-    (6.0, 7.5)
+    Examples:
+        >>> about_z, wrench = np.eye(8)[2], np.array([1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0])
+        >>> float(ff.formulations.dual_quaternion.joint_force(wrench, about_z)), float(ff.formulations.dual_quaternion.joint_force(
+        ...     wrench, about_z + 0.5 * np.eye(8)[6]))  # revolute; helical, of pitch 0.5 m/rad
+        (6.0, 7.5)
     """
     return np.asarray(_inner(wrench[:4], twist[4:]) + _inner(wrench[4:], twist[:4]))
 
@@ -156,32 +123,19 @@ def joint_force(wrench: Array, twist: Array) -> Array:
 def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Body, ...]:
     """Bodies of a robot at one state, for `joint_wrenches`.
 
-    Parameters
-    ----------
-    model : Model
-        A tree.
-    q : (nq,) array
-        Configuration.
-    v, a : (nv,) array
-        Velocity and acceleration.
+    Args:
+        model: A tree.
+        q: (nq,) array, configuration.
+        v, a: (nv,) array, velocity and acceleration.
+    Returns: tuple of Body, one for each joint of the compiled model, which has chains of screws in place of cylindrical, universal
+    and planar joints. Armature has no part in them.
+    Raises: InputError for anything but one good state, and models whose loops are closed.
 
-    Returns
-    -------
-    tuple of Body
-        One for each joint of the compiled model, which has chains of screws in place of cylindrical, universal and planar joints.
-        Armature has no part in them.
-
-    Raises
-    ------
-    InputError
-        For anything but one good state, and models whose loops are closed.
-
-    Examples
-    --------
-    >>> model = ff.robots.chain(3)
-    >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, model.neutral, np.zeros(3), np.zeros(3))
-    >>> len(bodies), round(float(sum(b.mass for b in bodies)), 3) == round(model.mass, 3)
-    (3, True)
+    Examples:
+        >>> model = ff.robots.chain(3)
+        >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, model.neutral, np.zeros(3), np.zeros(3))
+        >>> len(bodies), round(float(sum(b.mass for b in bodies)), 3) == round(model.mass, 3)
+        (3, True)
     """
     q, v, a = _state(model, q, v, a)
     bodies, _ = _bodies(model, q, v, a)
@@ -190,34 +144,20 @@ def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[B
 
 @public
 def inverse_dynamics_as_printed(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Generalised forces of the links, without armature, by `joint_wrenches` and `joint_force`, at one state.
+    """Generalised forces of the links, without armature, by `joint_wrenches` and `joint_force`, at one state; (nv,), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-        A tree.
-    q : (nq,) array
-        Configuration.
-    v, a : (nv,) array
-        Velocity and acceleration.
+    Args:
+        model: A tree.
+        q: (nq,) array, configuration.
+        v, a: (nv,) array, velocity and acceleration.
+    Raises: InputError as bodies_of.
 
-    Returns
-    -------
-    (nv,) array
-        N, N m.
-
-    Raises
-    ------
-    InputError
-        As bodies_of.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
-    >>> q, v, a = rng.normal(size=(3, 4))
-    >>> tau = ff.formulations.dual_quaternion.inverse_dynamics_as_printed(model, q, v, a)
-    >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
+        >>> q, v, a = rng.normal(size=(3, 4))
+        >>> tau = ff.formulations.dual_quaternion.inverse_dynamics_as_printed(model, q, v, a)
+        >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     q, v, a = _state(model, q, v, a)
     bodies, columns = _bodies(model, q, v, a)

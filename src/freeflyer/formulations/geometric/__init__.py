@@ -4,9 +4,8 @@
 
     d = geometric.inverse_dynamics_derivatives(model, q, v, a)    # d.dq, d.dv, d.da in the tangent space
 
-Each table of the paper is one file, in plain NumPy, commented with the table's lines: `eidamb` (4), `by_pose` (5), `by_shape`
-(6), `by_base_velocity` (7), `by_joint_velocity` (8), `immamb` (9). All joint kinds, mimic joints, floating and fixed bases.
-"""
+Each table of the paper is one file, in plain NumPy, commented with the table's lines: `eidamb` (4), `by_pose` (5), `by_shape` (6),
+`by_base_velocity` (7), `by_joint_velocity` (8), `immamb` (9). All joint kinds, mimic joints, floating and fixed bases."""
 
 from freeflyer.formulations.geometric.base_velocity import (
     derivative_by_inertial_twist,

@@ -11,27 +11,16 @@ from freeflyer.formulations.geometric.eidamb import Pass
 def derivative_by_base_velocity(e: Pass) -> np.ndarray:
     """The derivative D_3 ID of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}.
 
-    Parameters
-    ----------
-    e : Pass
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
+    Source: papers/002, Table 7.
 
-    Returns
-    -------
-    (6 + n_J, 6) array
-        Rows base wrench, joint forces, N, N m; per m/s and rad/s.
-
-    Notes
-    -----
-    papers/002, Table 7.
-
-    Examples
-    --------
-    >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
-    >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, :6]
-    >>> bool(np.allclose(ff.formulations.geometric.derivative_by_base_velocity(e), compiled))
-    True
+    Examples:
+        >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
+        >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, :6]
+        >>> bool(np.allclose(ff.formulations.geometric.derivative_by_base_velocity(e), compiled))
+        True
     """
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype

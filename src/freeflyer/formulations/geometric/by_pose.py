@@ -17,20 +17,6 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
 
     H moves to H exp(hat(eta)); columns are the six directions of eta.
 
-    Parameters
-    ----------
-    e : Pass
-    held : {"inertial", "body"}
-        Base twist that stays fixed: the one in the *inertial* frame, the algorithm's own input; or the one in the *body* frame, the
-        variable of Tables 7 and 8 and of the library, for which nothing but gravity depends on H.
-
-    Returns
-    -------
-    (6 + n_J, 6) array
-        Rows base wrench, joint forces, N, N m; per m and rad.
-
-    Notes
-    -----
     papers/002, Table 5. With the inertial twist held it is the table as it stands, with d v_0 / dH = v_0 x; with the body twist
     held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
 
@@ -38,15 +24,19 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
     cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
     to line 24 of Table 4, not 25.
 
-    Examples
-    --------
-    >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
-    >>> float(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="body")).max())  # no gravity: no pose matters
-    0.0
-    >>> bool(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="inertial")).max() > 1.0)
-    True
+    Args:
+        held: "inertial" or "body". Base twist that stays fixed: the one in the *inertial* frame, the algorithm's own input; or the
+            one in the *body* frame, the variable of Tables 7 and 8 and of the library, for which nothing but gravity depends on H.
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
+
+    Examples:
+        >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
+        >>> float(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="body")).max())  # no gravity: no pose matters
+        0.0
+        >>> bool(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="inertial")).max() > 1.0)
+        True
     """
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype

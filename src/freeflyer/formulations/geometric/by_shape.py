@@ -1,8 +1,7 @@
 """Table 6 of papers/002: derivative of the extended inverse dynamics with respect to the joint positions s.
 
-Arrays carry all columns of s at once: where the table loops over k (lines 15, 24, 30, 37, 43), the k-th matrix of a stack
-(n_J, 6, 6) is meant.
-"""
+Arrays carry all columns of s at once: where the table loops over k (lines 15, 24, 30, 37, 43), the k-th matrix of a stack (n_J, 6,
+6) is meant."""
 
 from __future__ import annotations
 
@@ -18,20 +17,6 @@ Array = np.ndarray
 def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     """The derivative D_2 ID of the extended inverse dynamics with respect to the joint positions s.
 
-    Parameters
-    ----------
-    e : Pass
-        With wrenches, if through_wrenches.
-    through_wrenches : bool, optional
-        Whether the base's rows are computed from the derivatives of all F, as in the table.
-
-    Returns
-    -------
-    (6 + n_J, n_J) array
-        Rows base wrench, joint forces, N, N m; per m or rad.
-
-    Notes
-    -----
     papers/002, Table 6. For spherical and free joints, s_i moves along q (+) dv, Gamma being (6, k).
 
     Where the print differs: line 34 belongs to line 31 of Table 4, not 32; line 47 multiplies by rdot_i, joint i's own
@@ -41,14 +26,18 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     of the tree. Since tau_b = M^c a + b^c (see eidamb), the base's rows are also d(M^c a) + d b^c, at no further cost;
     `through_wrenches` chooses. Both are exact.
 
-    Examples
-    --------
-    >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
-    >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a).dq[:, 6:]
-    >>> bool(np.allclose(ff.formulations.geometric.derivative_by_shape(e), compiled))
-    True
+    Args:
+        e: With wrenches, if through_wrenches.
+        through_wrenches: Whether the base's rows are computed from the derivatives of all F, as in the table.
+    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad.
+
+    Examples:
+        >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
+        >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a).dq[:, 6:]
+        >>> bool(np.allclose(ff.formulations.geometric.derivative_by_shape(e), compiled))
+        True
     """
     if through_wrenches:
         e.require_wrenches()

@@ -21,49 +21,31 @@ class Pass:
     Units SI, vectors [linear; angular] in the body's own frame. Entry i of a list is of body i = 0 ... n_B; a joint's is empty at
     0.
 
-    Attributes
-    ----------
-    tree : Tree
-    rdot : (n_J,) array
-        Joint accelerations.
-    X : list of (6, 6) arrays
-        ^i X_{lambda(i)}; X[0] is ^0 X_A.
-    X_joint : list of (6, 6) arrays
-        ^i X_{lambda(i)|i}, the joint's part of X.
-    v_joint : list of (6,) arrays
-        Twists across the joints.
-    v : list of (6,) arrays
-        Twists of the bodies.
-    m : list of (6,) arrays
-        Their momenta.
-    a_r : list of (6,) arrays
-        Accelerations of line 17, from gravity, velocities and joint accelerations.
-    a_vp : list of (6,) arrays
-        Accelerations of line 18, from gravity and velocities.
-    M_c : list of (6, 6) arrays
-        Composite inertias.
-    b_c, b_vp : list of (6,) arrays
-        Composite bias wrenches with a_r, and with a_vp.
-    a_base : list of (6,) arrays
-        The base's acceleration in the body's frame.
-    F : mapping
-        By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
-    F_base : (6, n_J) array
-        All _0 F_Bi side by side; zeros where a pass leaves F out.
-    tau : (n_J,) array
-        Forces at the joints.
-    tau_base : (6,) array
-        Wrench at the base, in its frame.
+    Attributes:
+        rdot: (n_J,) array, joint accelerations.
+        X: list of (6, 6) arrays, ^i X_{lambda(i)}; X[0] is ^0 X_A.
+        X_joint: list of (6, 6) arrays, ^i X_{lambda(i)|i}, the joint's part of X.
+        v_joint: list of (6,) arrays, twists across the joints.
+        v: list of (6,) arrays, twists of the bodies.
+        m: list of (6,) arrays, their momenta.
+        a_r: list of (6,) arrays, accelerations of line 17, from gravity, velocities and joint accelerations.
+        a_vp: list of (6,) arrays, accelerations of line 18, from gravity and velocities.
+        M_c: list of (6, 6) arrays, composite inertias.
+        b_c, b_vp: list of (6,) arrays, composite bias wrenches with a_r, and with a_vp.
+        a_base: list of (6,) arrays, the base's acceleration in the body's frame.
+        F: By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
+        F_base: (6, n_J) array, all _0 F_Bi side by side; zeros where a pass leaves F out.
+        tau: (n_J,) array, forces at the joints.
+        tau_base: (6,) array, wrench at the base, in its frame.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> tree = ff.formulations.geometric.tree_of(model)
-    >>> e = ff.formulations.geometric.motion_pass(tree, model.neutral, np.zeros(model.nv), np.zeros(model.nv))
-    >>> len(e.v), e.F_base.shape
-    (13, (6, 12))
-    >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia of all bodies, and weight
-    (31.6, 31.6)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> tree = ff.formulations.geometric.tree_of(model)
+        >>> e = ff.formulations.geometric.motion_pass(tree, model.neutral, np.zeros(model.nv), np.zeros(model.nv))
+        >>> len(e.v), e.F_base.shape
+        (13, (6, 12))
+        >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia, and weight
+        (31.6, 31.6)
     """
 
     tree: Tree
@@ -106,29 +88,6 @@ def eidamb(
 ) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (nq,) array
-        Joint positions; the base's entries are not read. These and all following arrays are of any scalar (real, complex, object),
-        and not checked.
-    r, rdot : (n_J,) array
-        Joint rates and their derivatives.
-    H : (4, 4) array
-        Base pose ^A H_0.
-    v_A : (6,) array
-        Base twist ^A v_{A,0} in the inertial frame.
-    a_base : (6,) array
-        Intrinsic acceleration ^0 a_{A,0} of the base.
-    wrenches : bool, optional
-        Without, F (lines 32 to 38) is left out and the base wrench takes the shorter form: cost linear in the number of bodies.
-
-    Returns
-    -------
-    Pass
-
-    Notes
-    -----
     papers/002, Table 4, line by line.
 
     What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist, taken to
@@ -147,15 +106,24 @@ def eidamb(
     Generalisations: Gamma is (6, k) (see Tree); a base that does not move is one with zero twist and acceleration, whose tau_b is
     the wrench by which the world holds the bodies that joints move.
 
-    Examples
-    --------
-    >>> model, geometric = ff.robots.quadruped(), ff.formulations.geometric
-    >>> tree, q, rest = geometric.tree_of(model), model.neutral, np.zeros(12)
-    >>> e = ff.formulations.geometric.eidamb(tree, q, rest, rest, geometric.base_pose(tree, q), np.zeros(6), np.zeros(6))
-    >>> round(float(e.tau_base[2]), 1), round(9.81 * model.mass, 1)  # N: the base wrench that carries the weight
-    (310.0, 310.0)
-    >>> bool(np.allclose(e.tau_base, e.base_wrench_short))
-    True
+    Args:
+        q: (nq,) array, joint positions; the base's entries are not read. These and all following arrays are of any scalar (real,
+            complex, object), and not checked.
+        r, rdot: (n_J,) array, joint rates and their derivatives.
+        H: (4, 4) array, base pose ^A H_0.
+        v_A: (6,) array, base twist ^A v_{A,0} in the inertial frame.
+        a_base: (6,) array, intrinsic acceleration ^0 a_{A,0} of the base.
+        wrenches: Without, F (lines 32 to 38) is left out and the base wrench takes the shorter form: cost linear in the number of
+            bodies.
+
+    Examples:
+        >>> model, geometric = ff.robots.quadruped(), ff.formulations.geometric
+        >>> tree, q, rest = geometric.tree_of(model), model.neutral, np.zeros(12)
+        >>> e = ff.formulations.geometric.eidamb(tree, q, rest, rest, geometric.base_pose(tree, q), np.zeros(6), np.zeros(6))
+        >>> round(float(e.tau_base[2]), 1), round(9.81 * model.mass, 1)  # N: the base wrench that carries the weight
+        (310.0, 310.0)
+        >>> bool(np.allclose(e.tau_base, e.base_wrench_short))
+        True
     """
     n, lam, gamma = tree.n_bodies, tree.parent, tree.gamma
     dtype = scalars(q, r, rdot, H, v_A, a_base)

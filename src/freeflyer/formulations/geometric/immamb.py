@@ -14,24 +14,6 @@ from freeflyer.tolerances import MIN_PIVOT_RATIO
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     """The inverse mass matrix of base and joints by IMMAmb, every joint moving by itself.
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (nq,) array
-        Configuration; real or complex, not checked.
-
-    Returns
-    -------
-    (6 + n_J, 6 + n_J) array
-        M^-1, base first; (n_J, n_J) where the base does not move.
-
-    Raises
-    ------
-    InputError
-        Where a joint, or the base, moves no inertia.
-
-    Notes
-    -----
     papers/002, Table 9, line by line. Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in
     line 17; and lines 21 to 25 copy the joints' upper triangle below the diagonal only, where the base's columns (7:, 1:6) need a
     copy of line 20, too.
@@ -39,13 +21,17 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     Generalisations: D is (k, k) for a joint of k degrees of freedom; its diagonal takes the joint's armature (rotor inertia at the
     joint), which the paper has not. A base that does not move has neither lines 15, 20, 26 nor their rows.
 
-    Examples
-    --------
-    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
-    >>> q = ff.random_configuration(model, np.random.default_rng(0))
-    >>> M_inv = ff.formulations.geometric.immamb(geometric.tree_of(model), q)
-    >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, q), np.eye(13)))
-    True
+    Args:
+        q: (nq,) array, configuration; real or complex, not checked.
+    Returns: (6 + n_J, 6 + n_J) array, M^-1, base first; (n_J, n_J) where the base does not move.
+    Raises: InputError where a joint, or the base, moves no inertia.
+
+    Examples:
+        >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+        >>> q = ff.random_configuration(model, np.random.default_rng(0))
+        >>> M_inv = ff.formulations.geometric.immamb(geometric.tree_of(model), q)
+        >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, q), np.eye(13)))
+        True
     """
     n, lam, gamma, nJ = tree.n_bodies, tree.parent, tree.gamma, tree.n_joint_columns
     base = 6 * tree.moving

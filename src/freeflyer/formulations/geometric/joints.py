@@ -1,8 +1,7 @@
 """jcalc and jcalcderiv of papers/002, Tables 4 and 6: the joint kinds, as functions of the configuration.
 
-Gamma does not depend on the position for any kind (its axes are the child's), so only the transformation does. For joints
-whose position is in a group (spherical, free), the derivative is the left-trivialised one: along q (+) dv.
-"""
+Gamma does not depend on the position for any kind (its axes are the child's), so only the transformation does. For joints whose
+position is in a group (spherical, free), the derivative is the left-trivialised one: along q (+) dv."""
 
 from __future__ import annotations
 
@@ -21,32 +20,22 @@ def jcalc(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
     """d ^i X_{lambda(i)|i} / d s_i (k, 6, 6), where X is ^i X_{lambda(i)|i}.
 
-    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction.
-    """
+    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction."""
     gamma = tree.gamma[i]
     return np.array([-cross(gamma[:, k]) @ X for k in range(gamma.shape[1])])
 
 
 def base_pose(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """The pose of the base in the world at a configuration.
+    """The pose of the base in the world at a configuration, (4, 4), ^A H_0; the identity where the base is the world.
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (nq,) array
-        Configuration, of any scalar (real, complex, object); not checked.
+    Args:
+        q: (nq,) array, configuration, of any scalar (real, complex, object); not checked.
 
-    Returns
-    -------
-    (4, 4) array
-        ^A H_0; the identity where the base is the world.
-
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> tree, q = ff.formulations.geometric.tree_of(model), ff.random_configuration(model, np.random.default_rng(0))
-    >>> bool(np.allclose(ff.formulations.geometric.base_pose(tree, q), ff.frame_pose(model, q, "satellite")))
-    True
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> tree, q = ff.formulations.geometric.tree_of(model), ff.random_configuration(model, np.random.default_rng(0))
+        >>> bool(np.allclose(ff.formulations.geometric.base_pose(tree, q), ff.frame_pose(model, q, "satellite")))
+        True
     """
     return tree.mount @ pose(*_displacement(tree, 0, q)) if tree.moving else tree.mount
 

@@ -1,9 +1,8 @@
 """The paper's algorithms in the library's coordinates: q (nq,), v, a, tau (nv,), base and joints together, one state.
 
-Readable references for the compiled functions of the same names, which take batches. With S = `Tree.spread`: [^0 v; r] = S v,
-tau = S^T [tau_b; tau_J] + A a + v x* (A v), A the armature, and likewise for derivatives, which are taken in the tangent
-space, q (+) dq. The product with v is that of joints with quaternions; the paper, with one-DoF joints, has no need of it.
-"""
+Readable references for the compiled functions of the same names, which take batches. With S = `Tree.spread`: [^0 v; r] = S v, tau =
+S^T [tau_b; tau_J] + A a + v x* (A v), A the armature, and likewise for derivatives, which are taken in the tangent space, q (+) dq.
+The product with v is that of joints with quaternions; the paper, with one-DoF joints, has no need of it."""
 
 from __future__ import annotations
 
@@ -33,36 +32,19 @@ from freeflyer.tolerances import ADDED_INERTIA
 
 @public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Generalised forces tau that give the acceleration a, M a + bias, by EIDAmb.
+    """Generalised forces tau that give the acceleration a, M a + bias, by EIDAmb; (nv,), N, N m.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    v, a : (nv,) array
-        Velocity and acceleration.
+    Args:
+        q: (nq,) array, configuration.
+        v, a: (nv,) array, velocity and acceleration.
+    Raises: InputError for anything but one good state, and models whose loops are closed.
+    Source: papers/002, Table 4.
 
-    Returns
-    -------
-    (nv,) array
-        N, N m.
-
-    Raises
-    ------
-    InputError
-        For anything but one good state, and models whose loops are closed.
-
-    Notes
-    -----
-    papers/002, Table 4.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> bool(np.allclose(ff.formulations.geometric.inverse_dynamics(model, q, v, a), ff.inverse_dynamics(model, q, v, a)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> bool(np.allclose(ff.formulations.geometric.inverse_dynamics(model, q, v, a), ff.inverse_dynamics(model, q, v, a)))
+        True
     """
     return forces_of(tree_of(model), *_state(model, q=q, v=v, a=a))
 
@@ -71,32 +53,18 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
     """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8 of papers/002.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    v, a : (nv,) array
-        Velocity and acceleration.
+    Args:
+        q: (nq,) array, configuration.
+        v, a: (nv,) array, velocity and acceleration.
+    Returns: InverseDynamicsDerivatives. Matrices (nv, nv).
 
-    Returns
-    -------
-    InverseDynamicsDerivatives
-        Matrices (nv, nv).
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> found = ff.formulations.geometric.inverse_dynamics_derivatives(model, q, v, a)
-    >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a)
-    >>> [bool(np.allclose(x, y)) for x, y in zip(found, compiled)]  # dq, dv, da
-    [True, True, True]
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> found = ff.formulations.geometric.inverse_dynamics_derivatives(model, q, v, a)
+        >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a)
+        >>> [bool(np.allclose(x, y)) for x, y in zip(found, compiled)]  # dq, dv, da
+        [True, True, True]
     """
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
@@ -107,35 +75,19 @@ def forward_dynamics_derivatives(
 ) -> ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    v, tau : (nv,) array
-        Velocity and generalised forces.
+    Args:
+        q: (nq,) array, configuration.
+        v, tau: (nv,) array, velocity and generalised forces.
+    Returns: ForwardDynamicsDerivatives. Matrices (nv, nv).
+    Raises: InputError as inverse_dynamics, and where a joint moves no inertia.
+    Source: papers/002, Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
 
-    Returns
-    -------
-    ForwardDynamicsDerivatives
-        Matrices (nv, nv).
-
-    Raises
-    ------
-    InputError
-        As inverse_dynamics, and where a joint moves no inertia.
-
-    Notes
-    -----
-    papers/002, Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
-
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> d = ff.formulations.geometric.forward_dynamics_derivatives(model, q, v, np.zeros(13))
-    >>> bool(np.allclose(d.dtau @ ff.mass_matrix(model, q), np.eye(13)))
-    True
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> d = ff.formulations.geometric.forward_dynamics_derivatives(model, q, v, np.zeros(13))
+        >>> bool(np.allclose(d.dtau @ ff.mass_matrix(model, q), np.eye(13)))
+        True
     """
     tree = tree_of(model)
     q, v, tau = _state(model, q=q, v=v, tau=tau)
@@ -147,34 +99,18 @@ def forward_dynamics_derivatives(
 
 @public
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
-    """The inverse mass matrix by IMMAmb.
+    """The inverse mass matrix by IMMAmb, (nv, nv), M^-1.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
+    Args:
+        q: (nq,) array, configuration.
+    Raises: InputError for a bad q, models whose loops are closed, and where a joint moves no inertia.
+    Source: papers/002, Table 9.
 
-    Returns
-    -------
-    (nv, nv) array
-        M^-1.
-
-    Raises
-    ------
-    InputError
-        For a bad q, models whose loops are closed, and where a joint moves no inertia.
-
-    Notes
-    -----
-    papers/002, Table 9.
-
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> M_inv = ff.formulations.geometric.inverse_mass_matrix(model, model.neutral)
-    >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, model.neutral), np.eye(model.nv)))
-    True
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> M_inv = ff.formulations.geometric.inverse_mass_matrix(model, model.neutral)
+        >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, model.neutral), np.eye(model.nv)))
+        True
     """
     (q,) = _state(model, q=q)
     return _inverse_mass_matrix(tree_of(model), q)
@@ -184,35 +120,20 @@ def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearization:
     """The linearisation (A, B) of the motion about a state and input, without any parametrisation of attitude.
 
-    Parameters
-    ----------
-    model : Model
-    q : (nq,) array
-        Configuration.
-    v, tau : (nv,) array
-        Velocity and generalised forces.
-
-    Returns
-    -------
-    Linearization
-        A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
-
-    Raises
-    ------
-    InputError
-        As forward_dynamics_derivatives.
-
-    Notes
-    -----
     eta' = dv - ad_v eta, of the base and, on their groups, of spherical and free joints; dv' by the forward dynamics.
 
-    Examples
-    --------
-    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-    >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-    >>> found, compiled = ff.formulations.geometric.linearize(model, q, v, tau), ff.linearize(model, q, v, tau)
-    >>> bool(np.allclose(found.A, compiled.A)), bool(np.allclose(found.B, compiled.B))
-    (True, True)
+    Args:
+        q: (nq,) array, configuration.
+        v, tau: (nv,) array, velocity and generalised forces.
+    Returns: Linearization. A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
+    Raises: InputError as forward_dynamics_derivatives.
+
+    Examples:
+        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+        >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+        >>> found, compiled = ff.formulations.geometric.linearize(model, q, v, tau), ff.linearize(model, q, v, tau)
+        >>> bool(np.allclose(found.A, compiled.A)), bool(np.allclose(found.B, compiled.B))
+        (True, True)
     """
     d = forward_dynamics_derivatives(model, q, v, tau)
     nv, (v,) = model.nv, _state(model, v=v)
@@ -230,27 +151,17 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
 def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:
     """EIDAmb at a state in the library's coordinates.
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (nq,) array
-        Configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
-    v, a : (nv,) array
-        Velocity and acceleration.
-    wrenches : bool, optional
-        As in eidamb.
+    Args:
+        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+        v, a: (nv,) array, velocity and acceleration.
+        wrenches: As in eidamb.
 
-    Returns
-    -------
-    Pass
-
-    Examples
-    --------
-    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
-    >>> v = np.r_[0.0, 0.0, 0.0, 0.0, 0.0, 0.1, np.zeros(7)]  # rad/s about z
-    >>> e = ff.formulations.geometric.motion_pass(geometric.tree_of(model), model.neutral, v, np.zeros(13))
-    >>> bool(np.allclose([np.linalg.norm(twist[3:]) for twist in e.v], 0.1))  # with the joints at rest all bodies turn alike
-    True
+    Examples:
+        >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+        >>> v = np.r_[0.0, 0.0, 0.0, 0.0, 0.0, 0.1, np.zeros(7)]  # rad/s about z
+        >>> e = ff.formulations.geometric.motion_pass(geometric.tree_of(model), model.neutral, v, np.zeros(13))
+        >>> bool(np.allclose([np.linalg.norm(twist[3:]) for twist in e.v], 0.1))  # with the joints at rest all bodies turn alike
+        True
     """
     base = 6 * tree.moving
     H = base_pose(tree, q)
@@ -262,29 +173,19 @@ def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenche
 
 
 def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Generalised forces tau of the inverse dynamics, over any scalar.
+    """Generalised forces tau of the inverse dynamics, over any scalar; (nv,), N, N m.
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (nq,) array
-        Configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
-    v, a : (nv,) array
-        Velocity and acceleration.
+    Args:
+        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+        v, a: (nv,) array, velocity and acceleration.
 
-    Returns
-    -------
-    (nv,) array
-        N, N m.
-
-    Examples
-    --------
-    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
-    >>> q, v, a = model.neutral, np.ones(13), np.zeros(13)
-    >>> step = 1e-30j * np.eye(13)[5]  # a complex step, which loses no digits
-    >>> by_rate = ff.formulations.geometric.forces_of(geometric.tree_of(model), q, v + step, a).imag / 1e-30
-    >>> bool(np.allclose(by_rate, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 5]))
-    True
+    Examples:
+        >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+        >>> q, v, a = model.neutral, np.ones(13), np.zeros(13)
+        >>> step = 1e-30j * np.eye(13)[5]  # a complex step, which loses no digits
+        >>> by_rate = ff.formulations.geometric.forces_of(geometric.tree_of(model), q, v + step, a).imag / 1e-30
+        >>> bool(np.allclose(by_rate, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 5]))
+        True
     """
     e = motion_pass(tree, q, v, a, wrenches=False)
     tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
@@ -295,8 +196,7 @@ def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.nda
 def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np.ndarray:
     """The matrix whose product with v (base columns + n_J,) is v x* (A v) of every ball and floating joint.
 
-    With `derivative`, the derivative of that product by v instead.
-    """
+    With `derivative`, the derivative of that product by v instead."""
     out, base = zeros((len(v), len(v)), v.dtype), 6 * tree.moving
     joints = list(zip(tree.columns, tree.kind))[1:]
     quaternions = [slice(base + c.start, base + c.stop) for c, kind in joints if kind != L.SCREW]
@@ -314,26 +214,17 @@ def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np
 def mass_matrix_of(e: Pass) -> np.ndarray:
     """The mass matrix of base and joints, the derivative by accelerations, which EIDAmb has in its F and composite inertias.
 
-    Parameters
-    ----------
-    e : Pass
-        With wrenches.
-
-    Returns
-    -------
-    (base columns + n_J, base columns + n_J) array
-        M, armature included; base columns are 6 if the base floats, else 0.
-
-    Notes
-    -----
     d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
 
-    Examples
-    --------
-    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
-    >>> e = geometric.motion_pass(geometric.tree_of(model), model.neutral, np.zeros(13), np.zeros(13))
-    >>> bool(np.allclose(ff.formulations.geometric.mass_matrix_of(e), ff.mass_matrix(model, model.neutral)))
-    True
+    Args:
+        e: With wrenches.
+    Returns: (base columns + n_J, base columns + n_J) array, M, armature included; base columns are 6 if the base floats, else 0.
+
+    Examples:
+        >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+        >>> e = geometric.motion_pass(geometric.tree_of(model), model.neutral, np.zeros(13), np.zeros(13))
+        >>> bool(np.allclose(ff.formulations.geometric.mass_matrix_of(e), ff.mass_matrix(model, model.neutral)))
+        True
     """
     e.require_wrenches()
     tree, lam = e.tree, e.tree.parent
@@ -363,12 +254,11 @@ def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Inv
 
 
 def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """IMMAmb; then mimic joints are tied to their leaders by K [v_b; r] = 0, as Gauss' principle does:
-    S (S^T M S)^-1 S^T = M^-1 - M^-1 K^T (K M^-1 K^T)^-1 K M^-1, whose rows of owned columns are the answer.
+    """IMMAmb; then mimic joints are tied to their leaders by K [v_b; r] = 0, as Gauss' principle does: S (S^T M S)^-1 S^T = M^-1 -
+    M^-1 K^T (K M^-1 K^T)^-1 K M^-1, whose rows of owned columns are the answer.
 
-    Followers often move no inertia by themselves (tips of fingers), and then the tree's M has no inverse though S^T M S
-    has. So each gets some of its leader's rotor, which changes M but not S^T M S: the sum over a coordinate stays.
-    """
+    Followers often move no inertia by themselves (tips of fingers), and then the tree's M has no inverse though S^T M S has. So
+    each gets some of its leader's rotor, which changes M but not S^T M S: the sum over a coordinate stays."""
     owned = tree.owned
     select = tree.spread[owned].T  # a permutation: rows in the order of velocity coordinates
     if owned.all():

@@ -21,57 +21,36 @@ class Tree:
     The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it). Units
     SI, vectors [linear; angular]. Entry i of a tuple is of body i or its joint.
 
-    Attributes
-    ----------
-    moving : bool
-        Whether the base floats.
-    parent : (n_B + 1,) tuple of int
-        lambda(i).
-    last : (n_B + 1,) tuple of int
-        Of the subtree, which is bodies i ... last[i].
-    kind : (n_B + 1,) tuple of int
-        Of the joint, in the numbers of the compiled model.
-    first_q : (n_B + 1,) tuple of int
-        The joint's first entry of q.
-    screw : (n_B + 1,) tuple of (4,) arrays
-        Turn and slide of a screw per unit of its coordinate, and their offsets.
-    placement : (n_B + 1,) tuple of (6, 6) arrays
-        ^{lambda(i)|i} X_{lambda(i)}: from the parent to the joint's own frame on it.
-    mount : (4, 4) array
-        Pose in the world of the frame in which q has the base.
-    inertia : (n_B + 1,) tuple of (6, 6) arrays
-        M_Bi, in the body's frame.
-    gamma : (n_B + 1,) tuple of (6, k) arrays
-        Gamma_Ji, the joint's velocity subspace, in the body's frame.
-    columns : (n_B + 1,) tuple of slice
-        The joint's part of r.
-    n_joint_columns : int
-        The length n_J of r.
-    spread : (base columns + n_J, nv) array
-        Base twist and r are spread @ v; base columns are 6 if the base floats, else 0.
-    owned : (base columns + n_J,) array of bool
-        Columns that own their coordinate; those of mimic joints do not.
-    armature : (base columns + n_J,) array
-        Added to the diagonal of the mass matrix.
-    gravity : (6,) array
-        Minus the model's, [linear; angular], world axes: the acceleration that a resting body appears to have.
-    joint : (n_B + 1,) tuple of str
-        Names of the joints that move the bodies; "" for the world.
-
-    Notes
-    -----
     Where the paper's joints have one degree of freedom, these have any number k: Gamma is (6, k). A revolute, prismatic or helical
     joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others whose position and
     rate are those of its leader's coordinate, and Gamma contains the ratio; so r = spread @ v with a constant matrix of zeros and
     ones, by which everything of the library's coordinates follows.
 
-    Examples
-    --------
-    >>> tree = ff.formulations.geometric.tree_of(ff.robots.chain(3, base="free"))
-    >>> tree.moving, tree.n_bodies, tree.parent[1:], tree.spread.shape
-    (True, 3, (0, 1, 2), (9, 9))
-    >>> float(tree.inertia[0][0, 0]), float(tree.gravity[2])  # kg, m/s^2
-    (0.5, 9.81)
+    Attributes:
+        moving: Whether the base floats.
+        parent: (n_B + 1,) tuple of int, lambda(i).
+        last: (n_B + 1,) tuple of int of the subtree, which is bodies i ... last[i].
+        kind: (n_B + 1,) tuple of int of the joint, in the numbers of the compiled model.
+        first_q: (n_B + 1,) tuple of int, the joint's first entry of q.
+        screw: (n_B + 1,) tuple of (4,) arrays, turn and slide of a screw per unit of its coordinate, and their offsets.
+        placement: (n_B + 1,) tuple of (6, 6) arrays, ^{lambda(i)|i} X_{lambda(i)}: from the parent to the joint's own frame on it.
+        mount: (4, 4) array, pose in the world of the frame in which q has the base.
+        inertia: (n_B + 1,) tuple of (6, 6) arrays, M_Bi, in the body's frame.
+        gamma: (n_B + 1,) tuple of (6, k) arrays, Gamma_Ji, the joint's velocity subspace, in the body's frame.
+        columns: (n_B + 1,) tuple of slice, the joint's part of r.
+        n_joint_columns: The length n_J of r.
+        spread: (base columns + n_J, nv) array; base twist and r are spread @ v; base columns are 6 if the base floats, else 0.
+        owned: (base columns + n_J,) array of bool, columns that own their coordinate; those of mimic joints do not.
+        armature: (base columns + n_J,) array, added to the diagonal of the mass matrix.
+        gravity: (6,) array, minus the model's, [linear; angular], world axes: the acceleration that a resting body appears to have.
+        joint: (n_B + 1,) tuple of str, names of the joints that move the bodies; "" for the world.
+
+    Examples:
+        >>> tree = ff.formulations.geometric.tree_of(ff.robots.chain(3, base="free"))
+        >>> tree.moving, tree.n_bodies, tree.parent[1:], tree.spread.shape
+        (True, 3, (0, 1, 2), (9, 9))
+        >>> float(tree.inertia[0][0, 0]), float(tree.gravity[2])  # kg, m/s^2
+        (0.5, 9.81)
     """
 
     moving: bool
@@ -108,24 +87,12 @@ class Tree:
 def tree_of(model: Model) -> Tree:
     """The data of a model in the form of papers/002, read from the compiled model's arrays.
 
-    Parameters
-    ----------
-    model : Model
+    Raises: InputError for a model whose loops are closed.
 
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    InputError
-        For a model whose loops are closed.
-
-    Examples
-    --------
-    >>> tree = ff.formulations.geometric.tree_of(ff.robots.space_manipulator())
-    >>> tree.n_bodies, tree.n_joint_columns, tree.joint[:2]  # the satellite is body 0
-    (7, 7, ('root_joint', 'arm_joint_1'))
+    Examples:
+        >>> tree = ff.formulations.geometric.tree_of(ff.robots.space_manipulator())
+        >>> tree.n_bodies, tree.n_joint_columns, tree.joint[:2]  # the satellite is body 0
+        (7, 7, ('root_joint', 'arm_joint_1'))
     """
     if model.reduction:
         raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")

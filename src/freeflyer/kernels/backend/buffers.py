@@ -1,8 +1,8 @@
 """Access to memory: `load` and `store` are the only functions of the kernels that read and write it.
 
-A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
-Plain Python works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain
-Python has (tests run it). A buffer also holds the address of the memory from which `workspace` takes more. Compiled meanings:
+A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers. Plain
+Python works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain Python has
+(tests run it). A buffer also holds the address of the memory from which `workspace` takes more. Compiled meanings:
 meanings/memory.py.
 """
 
@@ -57,8 +57,8 @@ def store_row(buffer: Any, i: int, x: Any) -> None:
 
 @primitive
 def row_step(buffer: Any) -> int:
-    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by
-    themselves."""
+    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by themselves.
+    """
     return 1
 
 

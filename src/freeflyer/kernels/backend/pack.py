@@ -1,8 +1,8 @@
 """Operations of an abstract scalar; the text is their meaning for one number.
 
-A kernel written over an abstract scalar runs on a Pack, several float64 values side by side in one SIMD register, as it
-runs on a float: one instruction then computes several robot states. Constants stay scalar until they are combined with a
-Pack. Compiled meanings: meanings/scalars.py.
+A kernel written over an abstract scalar runs on a Pack, several float64 values side by side in one SIMD register, as it runs on a
+float: one instruction then computes several robot states. Constants stay scalar until they are combined with a Pack. Compiled
+meanings: meanings/scalars.py.
 """
 
 from __future__ import annotations

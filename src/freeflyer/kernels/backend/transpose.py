@@ -38,8 +38,8 @@ def as_numbers(packs: Any) -> Any:
 
 @primitive
 def block_to_packs(rows: Any, at: int, stride: int, packs: Any, i: int) -> Any:
-    """Entries i, i + 1, ... of packs become as many neighbouring numbers of as many rows, `stride` apart, from rows[at] on,
-    as a Pack has lanes. The answer is zero in lanes that are finite, else NaN."""
+    """Entries i, i + 1, ... of packs become as many neighbouring numbers of as many rows, `stride` apart, from rows[at] on, as a
+    Pack has lanes. The answer is zero in lanes that are finite, else NaN."""
     packs[i] = rows[at]
     return 0.0 * rows[at]
 

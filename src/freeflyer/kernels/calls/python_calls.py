@@ -1,10 +1,10 @@
 """Compiled entries as Python functions of plain arrays: with adapter.py and objects.py all code that depends on CPython's and
 NumPy's C interface.
 
-A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads
-addresses and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), makes arrays
-for the results, calls the entry and returns them. It takes plain arrays only: exact type, native aligned float64,
-C-contiguous. Where these layouts are not what `layouts_are_known` finds at start, the same calls go through ctypes.
+A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads addresses
+and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), makes arrays for the results,
+calls the entry and returns them. It takes plain arrays only: exact type, native aligned float64, C-contiguous. Where these layouts
+are not what `layouts_are_known` finds at start, the same calls go through ctypes.
 """
 
 from __future__ import annotations
@@ -134,12 +134,12 @@ def record(entry: Entry) -> np.ndarray:
 
 
 def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
-    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch,
-    whose inputs are each of all states or of one that they share.
+    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch, whose
+    inputs are each of all states or of one that they share.
 
     For one state wrenches (k, 6) may be a tuple of arrays (6,). `out` is None, the array for an only output, or a tuple of the
-    arrays of several. Returns these or new ones; None for what it does not take (anything but plain arrays, long batches,
-    functions yet to be compiled) and for states that are refused.
+    arrays of several. Returns these or new ones; None for what it does not take (anything but plain arrays, long batches, functions
+    yet to be compiled) and for states that are refused.
     """
     method = MethodDef(name.encode(), adapter, L.METH_FASTCALL, None)
     _kept.append((words, method))

@@ -1,5 +1,5 @@
-"""Running entries: one state or a short batch through a builtin function, a long one through ctypes, which releases the
-interpreter lock."""
+"""Running entries: one state or a short batch through a builtin function, a long one through ctypes, which releases the interpreter
+lock."""
 
 from __future__ import annotations
 
@@ -140,8 +140,8 @@ def entry_scratch(numbers: int) -> np.ndarray:
 def call(
     function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
 ) -> Result:
-    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs
-    more memory, which short calls then have, too."""
+    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs more memory,
+    which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)
     first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)
     rows, made = map(address_of, inputs), map(address_of, outputs)
@@ -171,8 +171,8 @@ def address_of(x: Any) -> int:
 
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
           start: int, stop: int) -> Result:  # fmt: skip
-    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), of inputs that all states share (n,).
-    The state in `where` counts from the first of all."""
+    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), of inputs that all states share (n,). The
+    state in `where` counts from the first of all."""
     function = function_of(entry, True)
     arrays = (*inputs, *outputs)
     widths, own = [x.shape[-1] for x in arrays], len(entry.inputs)

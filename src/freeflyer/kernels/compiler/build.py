@@ -1,8 +1,8 @@
 """Compiled entries by name: their object code from the cache or a wheel, or made here, and loaded.
 
 Object code is made and kept for each function of a kernel, under the name that a hash of its LLVM code gives it, so entries share
-it, and an edit of a kernel leaves what it does not reach. Which functions an entry needs is found by writing their LLVM code. It
-is remembered for as long as no kernel file changes, so usual starts read neither kernels nor their code.
+it, and an edit of a kernel leaves what it does not reach. Which functions an entry needs is found by writing their LLVM code. It is
+remembered for as long as no kernel file changes, so usual starts read neither kernels nor their code.
 """
 
 from __future__ import annotations

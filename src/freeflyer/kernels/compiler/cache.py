@@ -1,8 +1,8 @@
 """Object code on disk: a file for each function of a kernel, named by a hash of its code, of versions and of the CPU, sealed by
 name and content.
 
-The folder is private to its user (mode 0700): one that others own or may write to is not used. A file that is not whole,
-or does not match its name, is compiled again. Files hold object code and nothing that Python would execute.
+The folder is private to its user (mode 0700): one that others own or may write to is not used. A file that is not whole, or does
+not match its name, is compiled again. Files hold object code and nothing that Python would execute.
 """
 
 from __future__ import annotations

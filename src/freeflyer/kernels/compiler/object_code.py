@@ -94,8 +94,8 @@ def object_code(code: str, target: Target) -> bytes:
 
 
 def linked(codes: Sequence[str], symbol: str, name: str, target: Target) -> bytes:
-    """Object code of functions together, in which `symbol` is visible as `name`, and nothing else is. Each function has the
-    same instructions as in object code of its own."""
+    """Object code of functions together, in which `symbol` is visible as `name`, and nothing else is. Each function has the same
+    instructions as in object code of its own."""
     whole = optimized(codes[-1], target)
     for code in codes[:-1]:
         whole.link_in(optimized(code, target))

@@ -177,8 +177,8 @@ def force_of(wrenches, y, row, start, count):
 
 @inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
-    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
-    sizes (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
+    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y. sizes
+    (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
     G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))

@@ -5,8 +5,8 @@ whitened columns X = L^-T J^T:
 
     (X^T D^-1 X) y_x = X^T D^-1 Y - b_x        a_x = L^-1 D^-1 (X y_x - Y)
 
-With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that it moves column j changes the acceleration by
-Y_j - V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
+With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that it moves column j changes the acceleration by Y_j -
+V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Unit wrenches of wheels and balls that roll on a plane: along, across and normal to it, at the point that touches.
 
 With n the normal, a the axis (unit vectors in the frame's axes): the touching point is p = -radius (n - (a . n) a) / |a x n| of a
-wheel and p = -radius n of a ball. A row is the velocity of that point of the body along g: g . (l + w x p), the unit wrench
-(g, p x g). A wheel rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
+wheel and p = -radius n of a ball. A row is the velocity of that point of the body along g: g . (l + w x p), the unit wrench (g, p x
+g). A wheel rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def put_sizes(G, rows, width, sizes, energy):
 
 @kernel
 def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
-    """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
-    sizes (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
+    """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others. sizes
+    (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
     worst, count = 0.0 * largest, 0.0 * largest
     for c in range(rows):
         store(inverses, c, load(G, width * c + c))

@@ -125,8 +125,8 @@ def put_sides(theta, beta, inverses, k, share, d, w):
 
 @kernel
 def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
-    """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to
-    K alpha = k + [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
+    """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to K alpha = k +
+    [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
     a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
     beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
     H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d

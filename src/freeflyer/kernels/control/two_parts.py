@@ -4,8 +4,8 @@ branches, then these.
     first   (a_p, s, F): tasks whose rows are rows of (a_p, s)
     then    a_u with A a_u = s, (30); a_p is known; all other tasks
 
-Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches
-that are not clearly able to do what else is left for them are not split off: then all is solved at once.
+Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches that
+are not clearly able to do what else is left for them are not split off: then all is solved at once.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
     """Rows over (a_p, s) of the errors in the last level that branches cannot reduce, from row `to` of K on; how many rows there
     are then, -1 if that level leaves motions of branches free.
 
-    With w the sides of A a_u = s and of the other tasks' rows that are left, the least sum of the last level's squares is
-    1/2 sum (beta + Theta w)^2 / P (kernels/optimization/condensation.py).
+    With w the sides of A a_u = s and of the other tasks' rows that are left, the least sum of the last level's squares is 1/2 sum
+    (beta + Theta w)^2 / P (kernels/optimization/condensation.py).
     """
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     L, side2, none = workspace(A, (r + met) * u + 8), workspace(A, r + met + 8), workspace(A, r + met + 8)

@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics: those of inverse dynamics at the acceleration that tau gives, times -M^-1.
 
-From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are
-solved for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
+From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are solved
+for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Acceleration of a frame, and derivatives of its velocity and acceleration by q, v and a, along its path to the world.
 
-All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative
-to the body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
+All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative to the
+body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
 
     dV/dq = S x D,   dA/dq = S x (A - A_p) + (V_p x S) x D,   dA/dv = (V_i - D) x S,   dV/dv = dA/da = S,
 
-where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body
-Dynamics using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v,
-B of sum S a, and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
+where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics
+using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v, B of sum S a,
+and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
 from __future__ import annotations

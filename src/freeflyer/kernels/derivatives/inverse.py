@@ -1,16 +1,16 @@
 """Derivatives of inverse dynamics with respect to q, v and a, in the tangent space of `integrate`: a table of columns.
 
-S. Singh, R. P. Russell, P. M. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra
-(2022), over columns instead of joints. About the root body's origin, in world axes: a step along column j turns all that
-it carries by S_j, so with V and A the motion and acceleration (gravity included) of the body that carries j's joint,
-X_j = V x S_j is by how much velocities beyond j change, Y_j = A x S_j + V x X_j by how much accelerations do, beside the
-turn itself. With I, B (see coriolis.py) and f, the inertia, rate and force of what column k moves, for j before k or equal:
+S. Singh, R. P. Russell, P. M. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra (2022),
+over columns instead of joints. About the root body's origin, in world axes: a step along column j turns all that it carries by S_j,
+so with V and A the motion and acceleration (gravity included) of the body that carries j's joint, X_j = V x S_j is by how much
+velocities beyond j change, Y_j = A x S_j + V x X_j by how much accelerations do, beside the turn itself. With I, B (see
+coriolis.py) and f, the inertia, rate and force of what column k moves, for j before k or equal:
 
     d tau_k / d q_j = S_k . (2 B X_j + I Y_j)        d tau_j / d q_k = S_j . (2 B X_k + I Y_k + S_k x* f)
     d tau_k / d v_j = S_k . (2 B S_j + I T_j)        d tau_j / d v_k = S_j . (2 B S_k + I T_k)
 
-where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count. Here every
-column gets what these products are made of; gradient_rows.py multiplies them out.
+where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count. Here every column gets
+what these products are made of; gradient_rows.py multiplies them out.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def armature_rates_at(topology):
 
 @inlined
 def table_size(topology):
-    """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and
-    what armature in such joints adds to dv."""
+    """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and what
+    armature in such joints adds to dv."""
     return armature_rates_at(topology) + RATES * load_int(topology, N_ARMATURES)
 
 

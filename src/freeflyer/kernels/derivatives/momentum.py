@@ -1,14 +1,14 @@
 """How the centroidal momentum and its rate change with q, v and a.
 
-A change of the coordinate of column S moves everything beyond rigidly, but for the motion of the carrying body p:
-with H, F the momentum and its rate d/dt sum I V, and I, B those of what S moves, at one fixed point,
+A change of the coordinate of column S moves everything beyond rigidly, but for the motion of the carrying body p: with H, F the
+momentum and its rate d/dt sum I V, and I, B those of what S moves, at one fixed point,
 
     dH/dq = S x* H + I (V_p x S),        dH/dv = dF/da = I S,
     dF/dq = S x* F + I S" + 2 B S',      dF/dv = I (S' + V_i x S) + 2 B S,        S' = V_p x S, S" = A_p x S + V_p x S',
 
-where i is the body that S moves (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body
-Dynamics using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). About the centre
-of mass, which moves by dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
+where i is the body that S moves (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics
+using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). About the centre of mass, which moves by
+dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """X = M^-1 B for matrices of all coordinates by the factor of M (tree/factor.py), a row at a time, three row scalars at once.
 
-L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
-moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
+L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates moves the
+other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def put_row(row, at, n, to, begin):
 
 @kernel
 def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at):
-    """Q, V and E, with rows of that length, become -X, -X and X, and are written in dq from q_at on, in dv from v_at on (whose
-    rows are `width` long) and in dtau (nv, nv) from tau_at on."""
+    """Q, V and E, with rows of that length, become -X, -X and X, and are written in dq from q_at on, in dv from v_at on (whose rows
+    are `width` long) and in dtau (nv, nv) from tau_at on."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(Q)
     strip = strip_width(nv, step)
     for first in range(0, length, strip):

@@ -1,11 +1,11 @@
-"""The compiled code behind builtin functions (calls/python_calls.py): from Python's objects to an entry and back. Imported only
-to compile.
+"""The compiled code behind builtin functions (calls/python_calls.py): from Python's objects to an entry and back. Imported only to
+compile.
 
-One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It
-returns the results, or None for arguments that it does not take and for states that the entry refuses.
+One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It returns the
+results, or None for arguments that it does not take and for states that the entry refuses.
 
-Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object
-Structures" (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
+Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures"
+(METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The table of a standing robot (kind STANDING) is that of the constraint set of its feet (kernels/model/set_layout.py), with sizes of
 arrays in it, and behind its header how many motors and entries of the base there are, then their places in v. Unknowns are the
-forces of the set's rows as they are solved, which count as point forces do. The update of a posture writes one array: motor
-forces without contacts (n,), motor forces a unit of each unknown (n, k), the same of the base's equations (m,), (m, k), and the
-feet's poses (f, 4, 4).
+forces of the set's rows as they are solved, which count as point forces do. The update of a posture writes one array: motor forces
+without contacts (n,), motor forces a unit of each unknown (n, k), the same of the base's equations (m,), (m, k), and the feet's
+poses (f, 4, 4).
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def eliminate_or_zero(work, n, width):
 
 @kernel
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
-    """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0
-    if singular, where the answer is NaN."""
+    """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0 if
+    singular, where the answer is NaN."""
     n, six = table_int(topology, N_MOTORS), 6 * table_int(topology, N_ITEMS)
     points = table_int(topology, ANSWER) - six
     store(quality, 0, 0.0)
@@ -127,7 +127,7 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
 def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """As `motor_wrenches`, but the base's equations hold exactly and the motors' by least squares:
 
-        [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]
+    [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]
     """
     n, m, k = table_int(topology, N_MOTORS), table_int(topology, N_BASE), table_int(topology, N_SET_ROWS)
     six, size = 6 * table_int(topology, N_ITEMS), n + k + m

@@ -1,7 +1,7 @@
 """The passive state of a closed robot, and its motors' forces, while its loops need not be quite closed. papers/000, section VI.
 
-The linkage's blocks are solved as everywhere (kernels/closed/blocks.py); open loops alone are not refused. A singular
-block is refused by its number, so that nothing is pseudo-inverted. For one state at a time.
+The linkage's blocks are solved as everywhere (kernels/closed/blocks.py); open loops alone are not refused. A singular block is
+refused by its number, so that nothing is pseudo-inverted. For one state at a time.
 
 The table of a model with encoders (kind MEASURED) lists what they measure: how many joints, their entries of v, then those of q.
 """
@@ -67,8 +67,8 @@ def is_within(x, limits, n):
 
 @kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
-    """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower
-    then upper ones. q_next is NaN where that is not positive."""
+    """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
+    ones. q_next is NaN where that is not positive."""
     measured, ratio = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS
     if is_within(positions, limits, load_int(measured, N_MEASURED)):
         ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)

@@ -1,8 +1,8 @@
 """Calls, and functions as LLVM code.
 
-An inlined function is written into its caller. A kernel becomes a function for each tuple of kinds of its arguments, or, if it
-is short, is written into its callers, too. A function is named by a hash of its code, in which the functions that it calls are
-named likewise: equal names mean equal code, in whichever entry it is used, so that object code is made once for each.
+An inlined function is written into its caller. A kernel becomes a function for each tuple of kinds of its arguments, or, if it is
+short, is written into its callers, too. A function is named by a hash of its code, in which the functions that it calls are named
+likewise: equal names mean equal code, in whichever entry it is used, so that object code is made once for each.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ class Block:
 class Scope:
     """A function whose text is being compiled, into a function of its own or into its caller.
 
-    `names`: values of its variables. `returns`, `breaks`, `continues`: the open blocks that end so, with the value returned
-    or the variables. `node`: the place in its text. `caller`: the scope that calls it.
+    `names`: values of its variables. `returns`, `breaks`, `continues`: the open blocks that end so, with the value returned or the
+    variables. `node`: the place in its text. `caller`: the scope that calls it.
     """
 
     source: Source

@@ -1,7 +1,7 @@
 """Values while code is written, and their kinds.
 
-A value is a Python constant, a Register, a Buffer, a tuple of values, or Missing. Its kind is what the compiler knows of it
-before the code runs: a Scalar, a BufferKind, a tuple of kinds, a Constant, or Missing.
+A value is a Python constant, a Register, a Buffer, a tuple of values, or Missing. Its kind is what the compiler knows of it before
+the code runs: a Scalar, a BufferKind, a tuple of kinds, a Constant, or Missing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates
-from independent ones, multipliers of the constraints from forces.
+"""Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates from
+independent ones, multipliers of the constraints from forces.
 
 papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
 """
@@ -154,8 +154,8 @@ def complete_rates(topology, J, inverses, bias, x):
 def solve_rates(topology, J, bias, x, y):
     """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`.
 
-    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For
-    one state.
+    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
+    state.
     """
     nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
     work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0

@@ -1,8 +1,8 @@
 """A step of a closed linkage, with the facts by which it stayed in its assembly mode.
 
-Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It
-passes no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not
-positive. Determinants would not do: two that change their signs at once leave that of the whole as it was.
+Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It passes
+no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not positive. Determinants would not do:
+two that change their signs at once leave that of the whole as it was.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ LONGEST = 0.2  # rad or m: no dependent coordinate may move further in one corre
 @kernel
 def step_closed(topology, parameters, q, du, out, facts):
     """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (3,): the square of what stays
-    open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the
-    lengths of A1's columns. Neither open loops nor singular blocks stop it: see `facts`."""
+    open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the lengths
+    of A1's columns. Neither open loops nor singular blocks stop it: see `facts`."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
     work = motions_workspace(topology, parameters, q, 0)
     J, first, residual = linkage_buffers(topology, work)

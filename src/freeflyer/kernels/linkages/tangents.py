@@ -1,8 +1,8 @@
 """How the constraint rows and the constraint forces of loops and couplings change along motions of the closed linkage.
 
-A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations in the body's own
-axes (rates less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken in
-A's axes, so that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
+A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations in the body's own axes (rates
+less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken in A's axes, so
+that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small dense systems of equations: general ones by Gauss-Jordan elimination with partial pivoting, symmetric ones by L D L^T.
 
-Matrices lie in work arrays row by row. Rows are exchanged by selection, so that the eight states of a Pack may pivot
-differently. A matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
+Matrices lie in work arrays row by row. Rows are exchanged by selection, so that the eight states of a Pack may pivot differently. A
+matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def raise_pivot(work, at, c, n, end, stride):
 
 @kernel
 def eliminate(work, at, n, end, stride, largest):
-    """[A, B] becomes [., A^-1 B] in n rows of `stride` numbers from `at` on, B reaching from column n to `end` (whole row
-    scalars). The square of the ratio of the smallest pivot to the largest, or to the root of `largest` where that is larger."""
+    """[A, B] becomes [., A^-1 B] in n rows of `stride` numbers from `at` on, B reaching from column n to `end` (whole row scalars).
+    The square of the ratio of the smallest pivot to the largest, or to the root of `largest` where that is larger."""
     step = row_step(work)
     smallest = largest
     for c in range(n):

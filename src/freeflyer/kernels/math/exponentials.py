@@ -1,7 +1,7 @@
 """Exponential map and logarithm of rotations and rigid motions, on abstract scalars.
 
-Every coefficient has a power series below the switch and a closed form above it; both are computed and one is selected, so
-that the lanes of a Pack may differ.
+Every coefficient has a power series below the switch and a closed form above it; both are computed and one is selected, so that the
+lanes of a Pack may differ.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Sine and cosine of an abstract scalar: Cody-Waite reduction by pi/2 in three parts, then the classic polynomials.
 
-Every step of the reduction is a fused multiply-add, so neither fast-math nor a lane's neighbour can change it. Accurate
-to 2 ulp for |x| < 1e5; beyond, each lane calls the C library, which is accurate for every double.
-Polynomials: minimax on [-pi/4, pi/4] (W. J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8;
-the double-precision coefficients are those of the freely published fdlibm).
+Every step of the reduction is a fused multiply-add, so neither fast-math nor a lane's neighbour can change it. Accurate to 2 ulp
+for |x| < 1e5; beyond, each lane calls the C library, which is accurate for every double. Polynomials: minimax on [-pi/4, pi/4] (W.
+J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8; the double-precision coefficients are those of the
+freely published fdlibm).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def sincos(x):
 def sincos_row(work, angles, sines, cosines, n):
     """sin and cos of the n entries of `work` from `angles` on, written from `sines` and `cosines` on.
 
-    One state: eight joints go through one register, so n is padded to a multiple of 8 by the layout. Angles are checked
-    first, because the common loop is a third faster without a way to the C library in it.
+    One state: eight joints go through one register, so n is padded to a multiple of 8 by the layout. Angles are checked first,
+    because the common loop is a third faster without a way to the C library in it.
     """
     step, usual = row_step(work), True
     for i in range(0, n, step):

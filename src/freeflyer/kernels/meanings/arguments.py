@@ -70,8 +70,8 @@ def packs_of(lanes: int) -> Callable[..., Any]:
 
 
 def state_rows(first: int, count: int, shared: int = 0) -> Callable[..., Any]:
-    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes. The
-    last `shared` arrays are the same for all states."""
+    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes. The last
+    `shared` arrays are the same for all states."""
 
     @compiled_only
     def rows(e, addresses, sizes, state, record):
@@ -121,8 +121,8 @@ def value_of(e: Functions, topology: Any, of: tuple[int, int, int]) -> Any:
 
 
 def misfit(entry: Entry, mixed: bool) -> Callable[..., Any]:
-    """wrong(topology, options, sizes): number of the first input, option or output that does not fit the model, or -1.
-    `mixed`: whether states may share inputs."""
+    """wrong(topology, options, sizes): number of the first input, option or output that does not fit the model, or -1. `mixed`:
+    whether states may share inputs."""
     inputs, sharable = entry.input_count, len(entry.inputs) if mixed else 0
 
     @compiled_only

@@ -1,7 +1,7 @@
 """Moving on the configuration manifold, q (+) dv, and its inverse.
 
-Coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating body's pose by exp of a body twist, so
-that q (+) dv is where a constant body velocity dv leads in one second.
+Coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating body's pose by exp of a body twist, so that q
+(+) dv is where a constant body velocity dv leads in one second.
 """
 
 from __future__ import annotations

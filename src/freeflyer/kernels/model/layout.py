@@ -6,10 +6,10 @@
 
 """Where each number of a compiled model lies in its two flat arrays, and of the kinematics in a work array.
 
-Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column
-(a motion direction) per degree of freedom of its joint; a column belongs to one velocity coordinate, which mimic joints
-share. `topology` holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops, couplings. `parameters`
-holds: gravity, bodies, armature per velocity coordinate, frames, couplings, tiles.
+Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column (a motion
+direction) per degree of freedom of its joint; a column belongs to one velocity coordinate, which mimic joints share. `topology`
+holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops, couplings. `parameters` holds: gravity, bodies,
+armature per velocity coordinate, frames, couplings, tiles.
 """
 
 # header of topology

@@ -1,8 +1,8 @@
 """Where the structure of a closed linkage lies behind a model's topology.
 
-Such a topology is a model's own, followed by the linkage's header, its blocks and the lists they point to. A block is a
-set of constraint rows and as many dependent velocity coordinates; its rows touch these and coordinates "outside":
-independent ones, or dependent ones of blocks before it. So dependent rates follow from independent ones block by block.
+Such a topology is a model's own, followed by the linkage's header, its blocks and the lists they point to. A block is a set of
+constraint rows and as many dependent velocity coordinates; its rows touch these and coordinates "outside": independent ones, or
+dependent ones of blocks before it. So dependent rates follow from independent ones block by block.
 """
 
 LINKAGE_AT, N_INDEPENDENT = 30, 31  # in the header of topology: where the linkage begins, how many rates are free

@@ -1,10 +1,9 @@
 """Where the tables of constraint sets lie behind a model's topology, and of equations that are given by their matrices.
 
 A set's rows stand in the order: rows of loops and couplings, locked coordinates, then contacts and rolling bodies ("items"). The
-numbers of an item lie behind the model's parameters: of a held one k unit wrenches whose forces count as the point forces do
-(k, 6), what makes multipliers of the public rows of them (k, k), and the unit wrenches of the public rows (k, 6), all in the
-frame's axes at its origin; of a rolling one its radius and axis. Last, of both, in world axes, two directions in the plane and its
-normal.
+numbers of an item lie behind the model's parameters: of a held one k unit wrenches whose forces count as the point forces do (k,
+6), what makes multipliers of the public rows of them (k, k), and the unit wrenches of the public rows (k, 6), all in the frame's
+axes at its origin; of a rolling one its radius and axis. Last, of both, in world axes, two directions in the plane and its normal.
 """
 
 SETS, SYSTEMS = 5, 6  # kinds of tables (see layout.py)

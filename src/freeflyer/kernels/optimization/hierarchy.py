@@ -231,8 +231,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
     the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
 
-    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`.
-    start (n,): a point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
+    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
+    point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
     """
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0

@@ -1,7 +1,7 @@
 """Forward dynamics: the articulated-body algorithm (RBDA 2008, table 7.1), in body axes.
 
-Accelerations are classical ones of body origins. The inertias and wrenches that subtrees add to a body are kept by depth, and
-poses are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
+Accelerations are classical ones of body origins. The inertias and wrenches that subtrees add to a body are kept by depth, and poses
+are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Articulated inertias: what moves with a body whose descendants' joints are free (RBDA 2008, section 7.2).
 
-An articulated inertia is [A B; B^T C], mapping (linear, angular) acceleration to (force, moment). A joint of several
-degrees of freedom is eliminated column by column, like a chain of one-DoF joints without bodies between them: so no
-joint kind needs a matrix inverse of its own.
+An articulated inertia is [A B; B^T C], mapping (linear, angular) acceleration to (force, moment). A joint of several degrees of
+freedom is eliminated column by column, like a chain of one-DoF joints without bodies between them: so no joint kind needs a matrix
+inverse of its own.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def tree_origin(topology, work, i):
 def tree_offset(topology, work, i, offset):
     """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first.
 
-    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of
-    the loop over bodies: sums of it may be computed in another order where it is used at once.
+    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
+    loop over bodies: sums of it may be computed in another order where it is used at once.
     """
     if i == 1:
         return zeros(offset[0])
@@ -140,8 +140,8 @@ def world_inertia_times(R, I, w):
 
 @inlined
 def momentum_of(parameters, work, i, here, R):
-    """(c, p, k, f, t): of body i its centre of mass from its origin, momentum and angular momentum about that centre, and
-    the rates of both while no joint accelerates. Its motion begins at `here`; R: its rotation."""
+    """(c, p, k, f, t): of body i its centre of mass from its origin, momentum and angular momentum about that centre, and the rates
+    of both while no joint accelerates. Its motion begins at `here`; R: its rotation."""
     at = body_floats(i)
     I, m, c = load6(parameters, at + INERTIA), load(parameters, at + MASS), rotate(R, load3(parameters, at + COM))
     l, w, a, dw = point_motion(work, here, c)

@@ -1,7 +1,7 @@
 """All motion columns and their momenta about one point, the root body's origin, as rows of numbers.
 
-Row k of S or F holds entry k (linear, angular) of every column. Columns are numbered depth-first, so what column c moves
-are the columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
+Row k of S or F holds entry k (linear, angular) of every column. Columns are numbered depth-first, so what column c moves are the
+columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def tile_mass(topology, parameters, work, i):
 
 @inlined
 def tile_inertias(topology, parameters, work, i, x):
-    """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads
-    to their origins; in world axes."""
+    """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads to their
+    origins; in world axes."""
     at = numbers_at(topology, i) + LANES * INERTIA
     R = row_rotation(work, pose_at(topology, work, i))
     m, c = tile_mass(topology, parameters, work, i)

@@ -1,11 +1,10 @@
 """The passive Coriolis matrix, Mdot = C + C^T.
 
-As a cloud of particles with Jacobians J, a robot has M = sum m J^T J and C = sum m J^T Jdot, which is passive by
-construction. For a subtree this needs its first moment and inertia, its linear momentum p and the matrix
-K = sum (x . xdot) 1 - xdot x^T: the velocity-dependent part of J^T Jdot is B = [0, -p x; 0, K]. For column i before j,
-C_ij = S_i . (I_j Sdot_j + B_j S_j) and C_ji = Sdot_i . (I_j S_j) + S_i . (B_j^T S_j): S. Echeandia, P. M. Wensing, Numerical
-Methods to Compute the Coriolis Matrix (2021). Everything is about the root body's origin, in world axes; the linear
-part of a motion is the velocity of the body's point there.
+As a cloud of particles with Jacobians J, a robot has M = sum m J^T J and C = sum m J^T Jdot, which is passive by construction. For
+a subtree this needs its first moment and inertia, its linear momentum p and the matrix K = sum (x . xdot) 1 - xdot x^T: the
+velocity-dependent part of J^T Jdot is B = [0, -p x; 0, K]. For column i before j, C_ij = S_i . (I_j Sdot_j + B_j S_j) and C_ji =
+Sdot_i . (I_j S_j) + S_i . (B_j^T S_j): S. Echeandia, P. M. Wensing, Numerical Methods to Compute the Coriolis Matrix (2021).
+Everything is about the root body's origin, in world axes; the linear part of a motion is the velocity of the body's point there.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The mass matrix as M = L^T D L, and what it solves (RBDA 2008, 6.3 to 6.5): L is unit lower triangular and as sparse as M.
 
 Row k of L holds entries at the coordinates that move coordinate k; the inverse of D's entry stands on the diagonal. Velocity
-coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j). Where mimic joints share
-coordinates the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole
-row scalars (COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
+coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j). Where mimic joints share coordinates
+the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole row scalars
+(COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
 
-Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv.py): only where mimic joints share coordinates
-are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
+Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv.py): only where mimic joints share coordinates are
+they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def coordinate_before(topology, j):
 
 @inlined
 def line_start(topology, j):
-    """The first of the coordinates that end with j and each of which is the parent of the next: parents along that
-    line need not be loaded one after the other."""
+    """The first of the coordinates that end with j and each of which is the parent of the next: parents along that line need not be
+    loaded one after the other."""
     return coordinate_int(topology, j, LINE_START)
 
 

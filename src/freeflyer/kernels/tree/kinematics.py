@@ -1,8 +1,8 @@
 """Forward kinematics in world axes: the first pass of every algorithm but inverse dynamics.
 
-Everything is expressed in world axes, at each body's own origin: shifting then costs one cross product, composite
-inertias need no rotation, and precision does not suffer far from the world's origin. Algorithms use a body's rotation,
-its offset from its parent and its motion columns.
+Everything is expressed in world axes, at each body's own origin: shifting then costs one cross product, composite inertias need no
+rotation, and precision does not suffer far from the world's origin. Algorithms use a body's rotation, its offset from its parent
+and its motion columns.
 
 Joints first, as rows of bodies: the pose of every body in its parent. Then along the tree, a vector at a time.
 """

@@ -1,8 +1,8 @@
 """Inverse mass matrix by articulated bodies (J. Carpentier, Analytical inverse of the joint space inertia matrix, 2018).
 
-Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that
-the columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations
-are about the root body's origin, so nothing is shifted and every inner loop runs along rows.
+Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that the
+columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations are about the
+root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
 from __future__ import annotations

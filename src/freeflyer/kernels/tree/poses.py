@@ -1,8 +1,8 @@
 """Records of all bodies in a work array, laid out in tiles of eight so that one register holds an entry of eight bodies.
 
-A body's pose are six vectors in world axes: the columns of its rotation, position from the origin of the tree's reference
-body, offset from the parent's origin, position. Entries of one record are `row_step` apart; of one state, only the first
-four vectors are in the records, all six in the pose vectors beside them (see vector4.py).
+A body's pose are six vectors in world axes: the columns of its rotation, position from the origin of the tree's reference body,
+offset from the parent's origin, position. Entries of one record are `row_step` apart; of one state, only the first four vectors are
+in the records, all six in the pose vectors beside them (see vector4.py).
 """
 
 from __future__ import annotations

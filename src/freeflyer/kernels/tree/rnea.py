@@ -1,7 +1,7 @@
 """Inverse dynamics: the recursive Newton-Euler algorithm (RBDA 2008, table 5.1), in body axes.
 
-Accelerations are classical accelerations of body origins, so linear velocities never appear: forces do not depend on
-them (Galilean invariance). Gravity enters as the acceleration of the world, body 0.
+Accelerations are classical accelerations of body origins, so linear velocities never appear: forces do not depend on them (Galilean
+invariance). Gravity enters as the acceleration of the world, body 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """External wrenches [force; torque] on frames, which the table behind the model's topology lists: how many, then each frame.
 
-They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and
-WORLD (world axes, about the world's origin).
+They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
+(world axes, about the world's origin).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Robots with closed loops as models of their own: velocities are the independent ones, and all public functions take them.
 
-Source: papers/000, (6)-(10), (60)-(73).
-"""
+Source: papers/000, (6)-(10), (60)-(73)."""
 
 from __future__ import annotations
 
@@ -34,43 +33,29 @@ PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_
 def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model:
     """Model of the same robot in its independent velocities: nv = nu; all public functions take it as they take a tree.
 
-    Parameters
-    ----------
-    model : Model
-    independent : iterable of str, optional
-        Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop determines. If
-        the file names no motors of joints, as of a gripper that a tendon drives, they are the closed model's `actuated`.
-
-    Returns
-    -------
-    Model
-        `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
-
-    Raises
-    ------
-    LinkageError
-        For motors that other motors determine, for singular linkages, and for independent joints that the loops tie to each other
-        or that do not determine the others.
-    UnknownNameError
-        For joints that the model does not have.
-    InputError
-        For joints without velocities of their own, and for independent joints of a robot without loops.
-
-    Notes
-    -----
     v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
     once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all joints, q
     (nq,), and must be closed (freeflyer.linkages.assemble); forces act along u, passive joints being free of forces; so do
     derivatives by q. Limits are those of independent coordinates.
 
-    Examples
-    --------
-    >>> model = ff.robots.kangaroo_like()
-    >>> closed = ff.close_loops(model)
-    >>> model.nv, closed.nv, closed.tree is model     # the base's six and twelve motors remain
-    (82, 18, True)
-    >>> ff.inverse_dynamics(closed, closed.neutral, np.zeros(18), np.zeros(18)).shape
-    (18,)
+    Args:
+        independent: Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop
+            determines. If the file names no motors of joints, as of a gripper that a tendon drives, they are the closed model's
+            `actuated`.
+    Returns: Model, `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
+
+    Raises:
+        LinkageError: For motors that other motors determine, for singular linkages, and for independent joints that the loops tie
+            to each other or that do not determine the others.
+        InputError: For joints without velocities of their own, and for independent joints of a robot without loops.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> closed = ff.close_loops(model)
+        >>> model.nv, closed.nv, closed.tree is model     # the base's six and twelve motors remain
+        (82, 18, True)
+        >>> ff.inverse_dynamics(closed, closed.neutral, np.zeros(18), np.zeros(18)).shape
+        (18,)
     """
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):
@@ -133,35 +118,21 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """Velocities of all joints for each independent one: v = G u; the identity for a tree.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration, its loops closed.
+    Args:
+        q: (..., nq) array, configuration, its loops closed.
+    Returns: (..., nv of the tree, nv) array, G; m or rad, per m or rad of an independent coordinate.
 
-    Returns
-    -------
-    (..., nv of the tree, nv) array
-        G; m or rad, per m or rad of an independent coordinate.
+    Raises:
+        InputError: For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
+        LinkageError: For open and singular postures.
+    Source: papers/000 (6).
 
-    Raises
-    ------
-    InputError
-        For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
-    LinkageError
-        For open and singular postures.
-
-    Notes
-    -----
-    papers/000 (6).
-
-    Examples
-    --------
-    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-    >>> G = ff.velocity_map(closed, closed.neutral)
-    >>> J = ff.linkages.constraint_jacobian(closed.tree, closed.neutral)
-    >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
-    0.000000
+    Examples:
+        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+        >>> G = ff.velocity_map(closed, closed.neutral)
+        >>> J = ff.linkages.constraint_jacobian(closed.tree, closed.neutral)
+        >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
+        0.000000
     """
     try:
         if model.reduction:
@@ -176,37 +147,21 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
 def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Accelerations of all joints while no independent one accelerates, Gdot u: a = G u_dot + Gdot u; zero for a tree.
 
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Configuration, its loops closed.
-    u : (..., nv) array
-        Independent velocities.
+    Args:
+        q: (..., nq) array, configuration, its loops closed.
+        u: (..., nv) array, independent velocities.
+    Returns: (..., nv of the tree) array, m/s^2, rad/s^2.
+    Raises: InputError, LinkageError as velocity_map.
+    Source: papers/000 (8).
 
-    Returns
-    -------
-    (..., nv of the tree) array
-        m/s^2, rad/s^2.
-
-    Raises
-    ------
-    InputError, LinkageError
-        As velocity_map.
-
-    Notes
-    -----
-    papers/000 (8).
-
-    Examples
-    --------
-    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-    >>> q, u = closed.neutral, np.ones(closed.nv)
-    >>> a, v = ff.velocity_map_bias(closed, q, u), ff.velocity_map(closed, q) @ u
-    >>> J = ff.linkages.constraint_jacobian(closed.tree, q)
-    >>> bias = ff.linkages.constraint_bias(closed.tree, q, v)
-    >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
-    0.000000
+    Examples:
+        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+        >>> q, u = closed.neutral, np.ones(closed.nv)
+        >>> a, v = ff.velocity_map_bias(closed, q, u), ff.velocity_map(closed, q) @ u
+        >>> J = ff.linkages.constraint_jacobian(closed.tree, q)
+        >>> bias = ff.linkages.constraint_bias(closed.tree, q, v)
+        >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
+        0.000000
     """
     try:
         if model.reduction:

@@ -1,7 +1,6 @@
 """The dynamics of a closed model linearised about a state: x = [eta; du], q (+) G eta, u + du; 2 nv numbers.
 
-As `dynamics.linearization`, in independent velocities: eta_dot = du - (ad(v0) G eta) at the independent coordinates.
-"""
+As `dynamics.linearization`, in independent velocities: eta_dot = du - (ad(v0) G eta) at the independent coordinates."""
 
 from __future__ import annotations
 

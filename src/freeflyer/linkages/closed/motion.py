@@ -1,7 +1,6 @@
 """Velocities, Jacobians, momentum and moves of a closed linkage in its independent velocities. papers/000 (64)-(66).
 
-What the functions of motions are for closed models: J becomes J G, Jdot v becomes Jdot v + J gamma.
-"""
+What the functions of motions are for closed models: J becomes J G, Jdot v becomes Jdot v + J gamma."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ def centroidal_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
 def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     """q (..., nq) with the independent joints moved by du (..., nu) and the loops closed again by Newton steps of the others.
 
-    Errors: LinkageError where they cannot be closed.
-    """
+    Errors: LinkageError where they cannot be closed."""
     try:
         return run(D.MOVE, model, (q, du), ("q", "dv"))
     except LinkageError as error:

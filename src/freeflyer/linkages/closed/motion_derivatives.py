@@ -1,7 +1,6 @@
 """How motions of frames and momentum of a closed model change with q (along u), with u and with u_dot: the chain rule.
 
-    x = f(q, v, a),  v = G u,  a = G u_dot + gamma:      dx/dq = f_q G + f_v dv/dq + f_a da/dq,   dx/du = f_v G + f_a da/du
-"""
+x = f(q, v, a),  v = G u,  a = G u_dot + gamma:      dx/dq = f_q G + f_v dv/dq + f_a da/dq,   dx/du = f_v G + f_a da/du"""
 
 from __future__ import annotations
 

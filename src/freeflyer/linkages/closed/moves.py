@@ -3,13 +3,12 @@ a ball joint is independent in part of its coordinates:
 
     q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/closed/motion.py)
 
-Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
-and s. Its derivative follows from the move's three parts; with A, B of each step (manifold_derivatives), D the columns of the
-dependent coordinates, J1 the chosen rows at q1 and delta a step of q, G eta in its tangent space:
+Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q and
+s. Its derivative follows from the move's three parts; with A, B of each step (manifold_derivatives), D the columns of the dependent
+coordinates, J1 the chosen rows at q1 and delta a step of q, G eta in its tangent space:
 
     y  = q (+) G s:    delta y  = A G eta + B (G sigma + (dG/dq eta) s)
-    q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0
-"""
+    q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0"""
 
 from __future__ import annotations
 

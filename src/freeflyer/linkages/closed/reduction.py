@@ -24,8 +24,7 @@ class Reduction:
     split: which coordinates are independent, and by which rows the others follow. tree: the model with open loops. functions: what
     the public functions are for closed models. blocks: (rows (n,), dependent coordinates (n,)) of the square systems, in the order
     in which they are solved. refuse: (closed model, q (nq,), the state's place in a batch) -> the error for a posture that compiled
-    code has refused. close_again: closes the loops of an edited tree in the same way.
-    """
+    code has refused. close_again: closes the loops of an edited tree in the same way."""
 
     __repr__ = short_repr
 
@@ -66,8 +65,7 @@ def solved_blocks(split: Partition, touched: np.ndarray) -> list[tuple[np.ndarra
 def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """A square system as blocks along a diagonal, each touching dependent coordinates of none but itself and those before.
 
-    By a perfect matching and the strongly connected components of the matched graph (Dulmage and Mendelsohn 1958).
-    """
+    By a perfect matching and the strongly connected components of the matched graph (Dulmage and Mendelsohn 1958)."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 

@@ -12,8 +12,7 @@ def complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray,
                      gravity: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
     """(3, nv, nv): derivatives by q, u and u_dot at q (+) G dq, dq (nv,) being so small that loops stay closed.
 
-    As dynamics.second_order; wrenches and what gravity does beyond the model's own: as constraints.reduced_derivatives.
-    """
+    As dynamics.second_order; wrenches and what gravity does beyond the model's own: as constraints.reduced_derivatives."""
     from freeflyer.kernels import plain
 
     moved = plain.run("integrate", model.tree, q, np.array(plain.run("projection_map", model, q), float) @ dq)

@@ -7,8 +7,8 @@ Our own (a `type` or a `mask` for each loop):
       - {frame_a: rod, frame_b: guide, mask: [1, 1, 0, 1, 1, 0]}            # x y z rx ry rz, in frame_a's axes
     actuated: [motor_1, motor_2]
 
-A hinge leaves the turn about frame_a's z axis free, a slider the shift along it. The other format, that of the
-collections of parallel robots by Batto and others, has parallel lists:
+A hinge leaves the turn about frame_a's z axis free, a slider the shift along it. The other format, that of the collections of
+parallel robots by Batto and others, has parallel lists:
 
     closed_loop: [[frame_a, frame_b], ...]    type: ["6d" or "3d", ...]   (6d where `type` is absent)
     name_mot: [motor joints]
@@ -16,10 +16,9 @@ collections of parallel robots by Batto and others, has parallel lists:
 
 A UJOINT turns first about the first, then about the second named axis of the joint's frame.
 
-In both, a frame is a link, a site or a joint. A joint's name stands for its frame after its motion, as in Pinocchio: the
-frame of its child link. A link or site goes before a joint of the same name. Pinocchio's "universe" is the world,
-"root_joint" the root link.
-"""
+In both, a frame is a link, a site or a joint. A joint's name stands for its frame after its motion, as in Pinocchio: the frame of
+its child link. A link or site goes before a joint of the same name. Pinocchio's "universe" is the world, "root_joint" the root
+link."""
 
 from __future__ import annotations
 

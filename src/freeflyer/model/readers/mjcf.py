@@ -1,11 +1,10 @@
 """MJCF to Description, through MuJoCo's own compiler: its classes, angle units and inertias mean what they mean there.
 
-Bodies become links, a body with several joints a chain of joints through massless links named "body/joint"; bodies
-without joints are fixed to their parent. q means what qpos means in MuJoCo (`ref` included), quaternions in our order.
-connect and weld become loops, a linear joint equality a mimic, other joint equalities couplings, keyframes named postures. Ignored,
-and listed in `notes` where they act on the motion: tendons, contacts, flexes, mocap, plugins, fluid. Mesh files are read only
-where a body has no <inertial>: MuJoCo then computes it.
-"""
+Bodies become links, a body with several joints a chain of joints through massless links named "body/joint"; bodies without joints
+are fixed to their parent. q means what qpos means in MuJoCo (`ref` included), quaternions in our order. connect and weld become
+loops, a linear joint equality a mimic, other joint equalities couplings, keyframes named postures. Ignored, and listed in `notes`
+where they act on the motion: tendons, contacts, flexes, mocap, plugins, fluid. Mesh files are read only where a body has no
+<inertial>: MuJoCo then computes it."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     """The robot of an MJCF file, or of MJCF text (a string that begins with '<').
 
     Included files and meshes must lie in the folder of the file (text has none). FileError where the file is broken, or where
-    MuJoCo refuses it; the message contains MuJoCo's own.
-    """
+    MuJoCo refuses it; the message contains MuJoCo's own."""
     robot = vet(source)
     return _describe(robot, compile_xml(robot))
 
@@ -39,8 +37,7 @@ def read_spec(spec: Any) -> Description:
     """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same checks as a file; numbers keep their digits.
 
     Meshes that shape an inertia must lie in the folder of the file that the specification was read from, or be among its assets.
-    Errors: as read_mjcf.
-    """
+    Errors: as read_mjcf."""
     robot, compiled = compile_spec(spec)
     return _describe(robot, compiled)
 

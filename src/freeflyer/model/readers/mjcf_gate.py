@@ -33,8 +33,7 @@ class VettedFile:
 def vet(source: str | os.PathLike[str], shapes: bool = False) -> VettedFile:
     """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
 
-    shapes: geoms stay that shape no inertia. Errors: FileError.
-    """
+    shapes: geoms stay that shape no inertia. Errors: FileError."""
     root, where = read_xml(source, "MJCF")
     return _vet(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
 
@@ -78,8 +77,7 @@ def compile_model(spec: Any, robot: VettedFile) -> Any:
 def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
     """(MjSpec, what it came from): what the reader reads of a file, with its primitive shapes and the meshes that matter.
 
-    Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError.
-    """
+    Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError."""
     import mujoco
 
     robot = vet(source, shapes=True)

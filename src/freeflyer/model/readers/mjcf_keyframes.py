@@ -16,10 +16,9 @@ from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 
 
 def read_keyframes(description: Description, extras: Extras, where: str, notes: list[str]) -> Description:
-    """The description with the file's keyframes. One without a name is called by its number, "0" the first; one without qpos
-    stands as the file draws it; one for another number of joints is left out, with a note. Quaternions become unit ones, as
-    MuJoCo makes them. Errors: FileError for what are no finite numbers.
-    """
+    """The description with the file's keyframes. One without a name is called by its number, "0" the first; one without qpos stands
+    as the file draws it; one for another number of joints is left out, with a note. Quaternions become unit ones, as MuJoCo makes
+    them. Errors: FileError for what are no finite numbers."""
     nq = sum(j.nq for j in description.mujoco)
     taken = {name for name, _ in extras.keyframes if name}
     found: list[Keyframe] = []

@@ -131,9 +131,8 @@ def _chain(
 ) -> tuple[list[Joint], list[str]]:
     """The joints from `parent` to `body`, which rests at X, and the massless links between them.
 
-    A joint turns about its anchor p: body pose = X p1 J1(q1) (-p1) p2 J2(q2) (-p2) ...; so each link but the last sits
-    at its joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body.
-    """
+    A joint turns about its anchor p: body pose = X p1 J1(q1) (-p1) p2 J2(q2) (-p2) ...; so each link but the last sits at its
+    joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body."""
     if not steps:
         name = extras.names.get(("fixed", body), f"{body}_fixed")
         return [Joint(unique_name(name, taken.joints), "fixed", parent, body, X)], []

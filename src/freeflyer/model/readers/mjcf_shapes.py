@@ -10,8 +10,7 @@ import numpy as np
 def geoms_by_inertia(spec: Any) -> list[tuple[Any, Any, bool]]:
     """(body, geom, whether the body takes its inertia from it) of every geom.
 
-    Inertias come from geoms in moving bodies without <inertial>, in the file's group range, of positive mass.
-    """
+    Inertias come from geoms in moving bodies without <inertial>, in the file's group range, of positive mass."""
     import mujoco
 
     rule = mujoco.mjtInertiaFromGeom

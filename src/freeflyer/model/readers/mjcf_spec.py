@@ -37,8 +37,7 @@ class Compiled:
 def compile_xml(robot: VettedFile) -> Compiled:
     """MuJoCo's compiled model of a stripped tree; a FileError with MuJoCo's message where it refuses.
 
-    Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file.
-    """
+    Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file."""
     spec = parse_spec(robot)
     drives = drives_of(spec, robot)
     needed = {

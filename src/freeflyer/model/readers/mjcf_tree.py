@@ -31,9 +31,9 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 
 @dataclass
 class Extras:
-    """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
-    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes; names and
-    qpos of the keyframes, as text."""
+    """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints (by body) and
+    of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes; names and qpos of the
+    keyframes, as text."""
 
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -80,8 +80,7 @@ def _check_depth(root: _Element, where: str) -> None:
 def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
     """Removes elements without effect on the motion; returns notes and the data read from them.
 
-    shapes: geoms that shape no inertia stay.
-    """
+    shapes: geoms that shape no inertia stay."""
     notes: list[str] = []
     extras = Extras(meshes=find_meshes(root, folder))
     for element in list(root):

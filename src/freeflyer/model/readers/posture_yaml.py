@@ -1,11 +1,10 @@
 """Posture files: where each joint stands, in YAML; joints that are not named stay at neutral.
 
-    knee: 0.4                                  # rad or m: joints with one coordinate
-    wrist: [0.1, -0.2]                         # joints with several: all of them, in the order of the conventions
-    shoulder: [0, 0, 0.6, 0.8]                 # a spherical joint: unit quaternion x, y, z, w
-    root_joint: [0, 0, 1.2, 0, 0, 0, 1]        # a free joint: position (m), then unit quaternion
-    root_joint: {position: [0, 0, 1.2], rpy: [0, 1.5708, 0]}   # or roll, pitch, yaw (rad); either part may be absent
-"""
+knee: 0.4                                  # rad or m: joints with one coordinate
+wrist: [0.1, -0.2]                         # joints with several: all of them, in the order of the conventions
+shoulder: [0, 0, 0.6, 0.8]                 # a spherical joint: unit quaternion x, y, z, w
+root_joint: [0, 0, 1.2, 0, 0, 0, 1]        # a free joint: position (m), then unit quaternion
+root_joint: {position: [0, 0, 1.2], rpy: [0, 1.5708, 0]}   # or roll, pitch, yaw (rad); either part may be absent"""
 
 from __future__ import annotations
 
@@ -31,9 +30,8 @@ PARTS = ("position", "rpy")
 def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
     """q (nq,) of a posture file for this model.
 
-    Errors: FileError for what is no such file (too large, deep, aliased, keys twice, not numbers, not finite), for joints
-    that do not exist or have no coordinates of their own, and for quaternions that are not of unit length.
-    """
+    Errors: FileError for what is no such file (too large, deep, aliased, keys twice, not numbers, not finite), for joints that do
+    not exist or have no coordinates of their own, and for quaternions that are not of unit length."""
     where = f"posture file {Path(path).name!r}" if isinstance(path, str | os.PathLike) else "the posture file"
     content = parse_yaml(read_bytes(path, "posture file", MAX_BYTES), where)
     if not isinstance(content, dict):

@@ -62,9 +62,8 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
 def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
     """(root element, the place for messages) of a path or of XML text.
 
-    Comments and processing instructions are gone, a default namespace is dropped. Refused: document types and entities
-    (they can name other files and grow without bound), nesting deeper than MAX_DEPTH, more than MAX_ELEMENTS elements.
-    """
+    Comments and processing instructions are gone, a default namespace is dropped. Refused: document types and entities (they can
+    name other files and grow without bound), nesting deeper than MAX_DEPTH, more than MAX_ELEMENTS elements."""
     if is_xml_text(source):
         text = str(source).lstrip("\ufeff \t\r\n")
         try:
@@ -139,8 +138,7 @@ def _gate(data: bytes, where: str, encoding: str | None) -> None:
 def numbers(text: str, counts: tuple[int, ...], where: str, infinite: bool = False) -> tuple[float, ...]:
     """The finite numbers written in `text`, as many as one of `counts`; `where` opens the message. Units are kept.
 
-    `infinite` allows "inf" and "-inf".
-    """
+    `infinite` allows "inf" and "-inf"."""
     words = text.split()
     values = []
     for word in words:

@@ -12,8 +12,7 @@ programs skip; the writer uses the same:
     <freeflyer>  in the robot, with
         <site name link> <origin/> </site>, <loop name frame_a frame_b mask="1 1 1 0 0 0"/>,
         <coupling name joint1 joint2 coefficients/>, <actuated joint/>, <gravity xyz/>,
-        <keyframe name> <position joint values/> ... </keyframe>
-"""
+        <keyframe name> <position joint values/> ... </keyframe>"""
 
 from __future__ import annotations
 
@@ -54,9 +53,8 @@ class Notes(NamedTuple):
 def read_urdf(source: str | os.PathLike[str]) -> Description:
     """The robot of a URDF file, or of URDF text (a string that begins with '<').
 
-    Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link
-    has no joint to the world yet: see `freeflyer.model.load.with_base`. FileError where the file is broken.
-    """
+    Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link has no joint
+    to the world yet: see `freeflyer.model.load.with_base`. FileError where the file is broken."""
     return robot_of_urdf(*read_xml(source, "URDF"))
 
 

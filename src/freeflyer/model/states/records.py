@@ -8,21 +8,16 @@ from typing import Any, NamedTuple
 class State(NamedTuple):
     """State of a model, as all functions take it; what was not given is None.
 
-    Attributes
-    ----------
-    q : (..., nq) array
-        Configuration.
-    v, a : (..., nv) array or None
-        Velocity and acceleration.
-    tau, bias_forces : (..., nv) array or None
-        Generalised forces and bias forces, N, N m.
+    Attributes:
+        q: (..., nq) array, configuration.
+        v, a: (..., nv) array or None, velocity and acceleration.
+        tau, bias_forces: (..., nv) array or None, generalised forces and bias forces, N, N m.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> x = ff.from_mujoco(model, ff.to_mujoco(model, model.neutral).qpos)
-    >>> x.q[3:7], x.v     # quaternion x, y, z, w
-    (array([0., 0., 0., 1.]), None)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> x = ff.from_mujoco(model, ff.to_mujoco(model, model.neutral).qpos)
+        >>> x.q[3:7], x.v     # quaternion x, y, z, w
+        (array([0., 0., 0., 1.]), None)
     """
 
     q: Any
@@ -35,21 +30,16 @@ class State(NamedTuple):
 class MujocoState(NamedTuple):
     """State in MuJoCo's coordinates; what was not given is None.
 
-    Attributes
-    ----------
-    qpos : (..., nq) array
-        Configuration; nq and nv are MuJoCo's.
-    qvel, qacc, qfrc : (..., nv) array or None
-        Velocity, acceleration and generalised force.
-    bias : (..., nv) array or None
-        MuJoCo's qfrc_bias.
+    Attributes:
+        qpos: (..., nq) array, configuration; nq and nv are MuJoCo's.
+        qvel, qacc, qfrc: (..., nv) array or None, velocity, acceleration and generalised force.
+        bias: (..., nv) array or None, MuJoCo's qfrc_bias.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> x = ff.to_mujoco(model, model.neutral)
-    >>> x.qpos[3:7], x.qvel     # quaternion w, x, y, z
-    (array([1., 0., 0., 0.]), None)
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> x = ff.to_mujoco(model, model.neutral)
+        >>> x.qpos[3:7], x.qvel     # quaternion w, x, y, z
+        (array([1., 0., 0., 0.]), None)
     """
 
     qpos: Any
@@ -62,22 +52,17 @@ class MujocoState(NamedTuple):
 class PinocchioState(NamedTuple):
     """State in Pinocchio's coordinates; what was not given is None.
 
-    Attributes
-    ----------
-    q : (..., nq) array
-        Configuration; nq and nv are Pinocchio's.
-    v, a, tau : (..., nv) array or None
-        Velocity, acceleration and generalised force.
-    bias : (..., nv) array or None
-        Pinocchio's nonLinearEffects.
+    Attributes:
+        q: (..., nq) array, configuration; nq and nv are Pinocchio's.
+        v, a, tau: (..., nv) array or None, velocity, acceleration and generalised force.
+        bias: (..., nv) array or None, Pinocchio's nonLinearEffects.
 
-    Examples
-    --------
-    >>> import pinocchio
-    >>> model = ff.robots.chain(1, "continuous")
-    >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
-    >>> ff.to_pinocchio(pin_model, model, [0.0]).q     # cosine and sine of the angle
-    array([1., 0.])
+    Examples:
+        >>> import pinocchio
+        >>> model = ff.robots.chain(1, "continuous")
+        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
+        >>> ff.to_pinocchio(pin_model, model, [0.0]).q     # cosine and sine of the angle
+        array([1., 0.])
     """
 
     q: Any

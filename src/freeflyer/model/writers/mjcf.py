@@ -26,39 +26,27 @@ UNITS = {"free": 6, "spherical": 3}
 def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
     """MJCF text of a robot, also written to a file. What MuJoCo cannot hold is refused, saying which and why.
 
-    Parameters
-    ----------
-    robot, path, overwrite
-        As in to_urdf.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DescriptionError
-        For helical joints, loops other than point and weld, springs of ball and free joints that are at rest elsewhere than
-        MuJoCo's can be, couplings of a degree above 4, free joints that do not move in the world's own frame, robots without a
-        base, what MuJoCo's compiler refuses (moving bodies without mass, inertias that break the triangle inequality); and as
-        to_urdf.
-    InputError, FileError
-        As to_urdf.
-
-    Notes
-    -----
     The robot reads back the same, to rounding, with these exceptions: an unlimited revolute joint becomes continuous; a massless
     link between two joints becomes a second joint of the next body, and its frame is not kept. Cylindrical, universal and planar
     joints become several joints of one body; mimic joints and loops become MuJoCo's equalities, which are soft there; keyframes get
     the positions of all joints.
 
-    Examples
-    --------
-    >>> model = ff.robots.quadruped()
-    >>> text = ff.to_mjcf(model, "quadruped.xml")
-    >>> again = ff.load("quadruped.xml")
-    >>> again.nv, round(again.mass - model.mass, 9)
-    (18, 0.0)
+    Args:
+        robot, path, overwrite: As in to_urdf.
+
+    Raises:
+        DescriptionError: For helical joints, loops other than point and weld, springs of ball and free joints that are at rest
+            elsewhere than MuJoCo's can be, couplings of a degree above 4, free joints that do not move in the world's own frame,
+            robots without a base, what MuJoCo's compiler refuses (moving bodies without mass, inertias that break the triangle
+            inequality); and as to_urdf.
+        InputError, FileError: As to_urdf.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> text = ff.to_mjcf(model, "quadruped.xml")
+        >>> again = ff.load("quadruped.xml")
+        >>> again.nv, round(again.mass - model.mass, 9)
+        (18, 0.0)
     """
     from lxml import etree
 

@@ -25,41 +25,27 @@ GRAVITY = (0.0, 0.0, -9.81)
 def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
     """URDF text of a robot, also written to a file.
 
-    Parameters
-    ----------
-    robot : Model or Description
-    path : path, optional
-        File to write.
-    overwrite : bool, optional
-        Whether an existing file may be replaced.
-
-    Returns
-    -------
-    str
-        SI units, as in URDF.
-
-    Raises
-    ------
-    InputError
-        For what is no Model, Description or path.
-    DescriptionError
-        For descriptions that `build` refuses, and names that no file can hold.
-    FileError
-        For a file that is there, or cannot be written.
-
-    Notes
-    -----
     Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load` puts between
     the world and the root link is left out, with its initial position and that in keyframes: load the file with the same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
 
-    Examples
-    --------
-    >>> model = ff.robots.humanoid()
-    >>> text = ff.to_urdf(model, "humanoid.urdf")
-    >>> again, q = ff.load("humanoid.urdf", base="free"), ff.robots.standing_posture(model)
-    >>> print(f"{np.abs(ff.mass_matrix(again, q) - ff.mass_matrix(model, q)).max():.6f}")
-    0.000000
+    Args:
+        robot: Model or Description.
+        path: File to write.
+        overwrite: Whether an existing file may be replaced.
+    Returns: str, SI units, as in URDF.
+
+    Raises:
+        InputError: For what is no Model, Description or path.
+        DescriptionError: For descriptions that `build` refuses, and names that no file can hold.
+        FileError: For a file that is there, or cannot be written.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> text = ff.to_urdf(model, "humanoid.urdf")
+        >>> again, q = ff.load("humanoid.urdf", base="free"), ff.robots.standing_posture(model)
+        >>> print(f"{np.abs(ff.mass_matrix(again, q) - ff.mass_matrix(model, q)).max():.6f}")
+        0.000000
     """
     from lxml import etree
 

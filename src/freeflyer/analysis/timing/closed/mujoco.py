@@ -1,10 +1,9 @@
 """Constrained dynamics by MuJoCo: the same MJCF with contacts, limits, springs, damping and friction off; its equalities.
 
-MuJoCo's constraints are soft: it minimises |a - a_free|^2_M + |J a + Jdot v - aref|^2 / R with R = (1 - d) / d times the
-diagonal of J M^-1 J^T as it estimates it, and its impedance d is at most 0.9999. So its accelerations miss the rigid
-ones in proportion to softness (1 - d) / d, times how far eigenvalues of J M^-1 J^T lie below its diagonal. At several
-softnesses a polynomial leads to softness zero: the rigid limit.
-"""
+MuJoCo's constraints are soft: it minimises |a - a_free|^2_M + |J a + Jdot v - aref|^2 / R with R = (1 - d) / d times the diagonal
+of J M^-1 J^T as it estimates it, and its impedance d is at most 0.9999. So its accelerations miss the rigid ones in proportion to
+softness (1 - d) / d, times how far eigenvalues of J M^-1 J^T lie below its diagonal. At several softnesses a polynomial leads to
+softness zero: the rigid limit."""
 
 from __future__ import annotations
 
@@ -62,9 +61,8 @@ class MujocoPeer:
     def rows(self, s: ClosedState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(J (r, nv) in our coordinates, gap (r,), Jdot v + J_mj Tdot v (r,), equality (r,)) of its equality rows, its signs.
 
-        The third is the rows' drift at zero acceleration of our coordinates: with no stiffness and no damping its
-        reference acceleration is minus Jdot v.
-        """
+        The third is the rows' drift at zero acceleration of our coordinates: with no stiffness and no damping its reference
+        acceleration is minus Jdot v."""
         m, d = self.model, self.data
         self.soften(1.0 - STIFFEST)
         T, rate = self.set_state(s)

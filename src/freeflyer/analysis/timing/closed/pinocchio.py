@@ -1,8 +1,7 @@
 """Constrained dynamics by Pinocchio: the same tree from MJCF, our loops as its rigid constraints, its proximal solver.
 
-Pinocchio ties points (3 rows) and poses (6 rows); other masks and couplings it cannot hold. Redundant rows are regularised:
-mu and the number of iterations decide, where a file's rounded digits leave more rank than the mechanism has.
-"""
+Pinocchio ties points (3 rows) and poses (6 rows); other masks and couplings it cannot hold. Redundant rows are regularised: mu and
+the number of iterations decide, where a file's rounded digits leave more rank than the mechanism has."""
 
 from __future__ import annotations
 

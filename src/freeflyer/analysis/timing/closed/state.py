@@ -17,8 +17,8 @@ from freeflyer.model.model import Model
 @dataclass(frozen=True)
 class ClosedState:
     """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
-    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their
-    projection on the independent ones, G^T tau. closed: the model in its independent velocities."""
+    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their projection on the
+    independent ones, G^T tau. closed: the model in its independent velocities."""
 
     closed: Model
     q: np.ndarray
@@ -33,9 +33,8 @@ class ClosedState:
 def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float = 1.0) -> ClosedState:
     """A random closed state, the same for the same seed. Errors: LinkageError where the linkage has none.
 
-    Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7
-    two millimetres off it), or up to `amplitude` rad or m off that at the independent joints.
-    """
+    Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7 two
+    millimetres off it), or up to `amplitude` rad or m off that at the independent joints."""
     rng, closed = np.random.default_rng(seed), close_loops(model)
     nu = closed.nv
     q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))

@@ -1,8 +1,8 @@
 """Everything that depends on the kind of a joint; algorithms call these functions and never look at a kind.
 
-A joint places its body's frame by (rotation, translation) in a resting frame that is fixed to the parent body. It has one
-column per degree of freedom: a unit motion that is constant in the body's own axes, so that no joint has a velocity-product
-term of its own. Its velocity coordinates are the rates along these columns.
+A joint places its body's frame by (rotation, translation) in a resting frame that is fixed to the parent body. It has one column
+per degree of freedom: a unit motion that is constant in the body's own axes, so that no joint has a velocity-product term of its
+own. Its velocity coordinates are the rates along these columns.
 
 * A screw (SCREW) has one column: it turns about its body's z axis by TURN q + TURN_OFFSET and slides along it by
   SLIDE q + SLIDE_OFFSET (revolute, prismatic, helical; with ratio and offset, mimic). Any joint of one constant column is a

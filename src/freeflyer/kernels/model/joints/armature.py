@@ -1,15 +1,14 @@
 """Forces of velocity that armature takes in joints with quaternions: balls and floating joints.
 
-Armature adds 1/2 v^T A v to the kinetic energy, A diagonal and constant in velocity coordinates: it moves as a body would
-that weighs nothing and has these inertias in the child's axes. Where velocities are rates of coordinates, A a is all that
-the equations of motion gain. Twists and angular velocities are none; by the equations of Euler and Poincare their joints
-also need v x* (A v):
+Armature adds 1/2 v^T A v to the kinetic energy, A diagonal and constant in velocity coordinates: it moves as a body would that
+weighs nothing and has these inertias in the child's axes. Where velocities are rates of coordinates, A a is all that the equations
+of motion gain. Twists and angular velocities are none; by the equations of Euler and Poincare their joints also need v x* (A v):
 
     force = w x (A_l l),        moment = l x (A_l l) + w x (A_w w)
 
-A_l and A_w being the linear and angular parts of A. With one number for all coordinates, as MuJoCo has it, a (w x l) is
-left: the acceleration of the origin in body axes. Topology lists the bodies of those joints that have armature; robots
-without any do nothing here.
+A_l and A_w being the linear and angular parts of A. With one number for all coordinates, as MuJoCo has it, a (w x l) is left: the
+acceleration of the origin in body axes. Topology lists the bodies of those joints that have armature; robots without any do nothing
+here.
 """
 
 from __future__ import annotations
@@ -88,9 +87,9 @@ def trace_minus(d):
 
 @kernel
 def add_armature_coriolis(topology, parameters, v, C):
-    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and
-    C_J(x) y - C_J(y) x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a
-    particle of mass a at the origin.
+    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and C_J(x) y - C_J(y)
+    x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a particle of mass a at the
+    origin.
     """
     nv = load_int(topology, N_V)
     for k in range(load_int(topology, N_ARMATURES)):
