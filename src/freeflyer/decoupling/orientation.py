@@ -44,7 +44,8 @@ class CenterOfMassAngle(NamedTuple):
     --------
     >>> model = ff.robots.space_manipulator()
     >>> one = ff.lock_joints(model, model.actuated[1:])
-    >>> found = ff.decoupling.center_of_mass_angle(one, [one.neutral, ff.integrate(one, one.neutral, np.r_[np.zeros(6), 1.0])])
+    >>> path = [one.neutral, ff.integrate(one, one.neutral, np.r_[np.zeros(6), 1.0])]
+    >>> found = ff.decoupling.center_of_mass_angle(one, path)
     >>> found.angle.shape, found.integrable
     ((2,), True)
     """

@@ -62,7 +62,7 @@ class GaitError(FreeflyerError, ArithmeticError):
     """No gait was found; `q`, `v` is where the search ended.
 
     Examples:
-        >>> issubclass(ff.sim.GaitError, ff.FreeflyerError)
+        >>> issubclass(freeflyer_papers.hopping.GaitError, ff.FreeflyerError)
         True
     """
 
