@@ -27,27 +27,20 @@ AT_ONCE = 3000  # postures
 class CenterOfMassAngle(NamedTuple):
     """Orientation of the centre-of-mass frame in the base along a path, as `center_of_mass_angle` returns it.
 
-    Attributes
-    ----------
-    angle : (k,) array
-        rad, zero at the path's start: about `axis`; where there is none, of the rotation.
-    rotations : (k, 3, 3) array
-        R_bc, the unit matrix at the start.
-    axis : (3,) array or None
-        Axis in the base about which the frame turns all the way; None if there is no such axis.
-    integrable : bool
-        Whether the angle depends on the path's ends alone: integrability held at all postures looked at.
-    error : float
-        rad: difference to half as many steps.
+    Attributes:
+        angle: (k,) array, rad, zero at the path's start: about `axis`; where there is none, of the rotation.
+        rotations: (k, 3, 3) array, R_bc, the unit matrix at the start.
+        axis: (3,) array or None, axis in the base about which the frame turns all the way; None if there is no such axis.
+        integrable: Whether the angle depends on the path's ends alone: integrability held at all postures looked at.
+        error: float, rad: difference to half as many steps.
 
-    Examples
-    --------
-    >>> model = ff.robots.space_manipulator()
-    >>> one = ff.lock_joints(model, model.actuated[1:])
-    >>> path = [one.neutral, ff.integrate(one, one.neutral, np.r_[np.zeros(6), 1.0])]
-    >>> found = ff.decoupling.center_of_mass_angle(one, path)
-    >>> found.angle.shape, found.integrable
-    ((2,), True)
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> one = ff.lock_joints(model, model.actuated[1:])
+        >>> path = [one.neutral, ff.integrate(one, one.neutral, np.r_[np.zeros(6), 1.0])]
+        >>> found = ff.decoupling.center_of_mass_angle(one, path)
+        >>> found.angle.shape, found.integrable
+        ((2,), True)
     """
 
     angle: np.ndarray
@@ -67,34 +60,22 @@ def center_of_mass_angle(model: Model, path: ArrayLike) -> CenterOfMassAngle:
     Rdot_bc R_bc^T = hat(T_omega(q) qdot), T = M_bb^-1 M_bq, from the unit matrix on. Where the condition of `integrability` holds
     the result depends on the path's ends alone, and two postures do: (3.76).
 
-    Parameters
-    ----------
-    model : Model
-    path : (k, nq) array
-        Two postures or more; the joints move straight from one to the next. The base's pose does not matter.
+    Args:
+        path: (k, nq) array, two postures or more; the joints move straight from one to the next. The base's pose does not matter.
+    Raises: InputError for a robot that does not float, fewer than two postures, and pieces of the path on which 4096 steps are not
+    enough.
+    Source: papers/004, (3.74)-(3.76) on SE(2), a quadrature. In space, the product of exponentials of Magnus' series, of order 6 in
+    steps that are halved until the rotation at the end changes by less than 1e-12 rad; about a fixed axis this is Gauss'
+    quadrature.
 
-    Returns
-    -------
-    CenterOfMassAngle
-
-    Raises
-    ------
-    InputError
-        For a robot that does not float, fewer than two postures, and pieces of the path on which 4096 steps are not enough.
-
-    Notes
-    -----
-    papers/004, (3.74)-(3.76) on SE(2), a quadrature. In space, the product of exponentials of Magnus' series, of order 6 in steps
-    that are halved until the rotation at the end changes by less than 1e-12 rad; about a fixed axis this is Gauss' quadrature.
-
-    Examples
-    --------
-    >>> model = ff.robots.aerial_manipulator()
-    >>> step = lambda *angles: ff.integrate(model, model.neutral, np.r_[np.zeros(6), angles])
-    >>> start, end = step(0, 0, 0, 0), step(0, 1, 1, 0)
-    >>> one, other = (ff.decoupling.center_of_mass_angle(model, [start, by, end]) for by in (step(0, 1, 0, 0), step(0, 0, 1, 0)))
-    >>> one.integrable, bool(abs(one.angle[-1] - other.angle[-1]) > 1e-3)     # two ways, two angles
-    (False, True)
+    Examples:
+        >>> model = ff.robots.aerial_manipulator()
+        >>> step = lambda *angles: ff.integrate(model, model.neutral, np.r_[np.zeros(6), angles])
+        >>> start, end = step(0, 0, 0, 0), step(0, 1, 1, 0)
+        >>> ways = [[start, by, end] for by in (step(0, 1, 0, 0), step(0, 0, 1, 0))]
+        >>> one, other = (ff.decoupling.center_of_mass_angle(model, way) for way in ways)
+        >>> one.integrable, bool(abs(one.angle[-1] - other.angle[-1]) > 1e-3)     # two ways, two angles
+        (False, True)
     """
     check_floating(model)
     q = finite_row(model, "path", path, "q")

@@ -36,7 +36,7 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
         >>> from freeflyer_papers.hopping.pictures import hop_figure
         >>> figure = hop_figure(freeflyer_papers.hopping.hop("prismatic-II", duration=0.5))
         >>> len([axes for axes in figure.axes if axes.get_ylabel()])
-        8
+        11
     """
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
