@@ -27,6 +27,8 @@ from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
 from freeflyer.bench.closed.runner import distance
 from freeflyer.bench.closed.state import ClosedState, closed_state
 
+pytestmark = pytest.mark.peers
+
 FOUR_BAR = """
 <mujoco><worldbody>
  <body name="hull" pos="0 0 1" quat="0.9 0.1 -0.3 0.2"><freejoint name="float"/>

@@ -183,6 +183,7 @@ def test_a_run_tells_its_progress():
     assert fractions[-1] == 1.0
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", ["cassie", "kangaroo"])
 def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     """MuJoCo counts dry friction among constraints."""

@@ -44,6 +44,7 @@ def too_large(found: dict[str, float]) -> dict[str, float]:
     return {name: e for name, e in found.items() if not e <= TOLERANCE}
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("base", ["free", "fixed"])
 @pytest.mark.parametrize("kind", MOVING)
 def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
@@ -52,6 +53,7 @@ def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
     assert too_large(compare(model, 1)) == {}
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal"])
 def test_kind_agrees_with_one_joint_of_pinocchio(kind: str) -> None:
     """As its composite or universal joint, whose Jacobians' rates Pinocchio leaves incomplete."""
@@ -61,6 +63,7 @@ def test_kind_agrees_with_one_joint_of_pinocchio(kind: str) -> None:
     assert too_large(found).keys() <= incomplete
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("seed", range(12))
 def test_mimic_joints_agree(seed: int) -> None:
     """Against the un-mimicked robot: with v = G v_free, M = G^T M G, and so on for every quantity."""
@@ -72,6 +75,7 @@ def test_mimic_joints_agree(seed: int) -> None:
     assert too_large(compare(model, seed)) == {}
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("seed", range(24))
 def test_mixed_trees_agree(seed: int) -> None:
     rng = fresh(100 + seed)
@@ -79,6 +83,7 @@ def test_mixed_trees_agree(seed: int) -> None:
     assert too_large(compare(model, seed)) == {}
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "cylindrical", "planar", "universal"])
 def test_axes_near_the_poles(kind: str) -> None:
     """z and -z themselves, and all but: the robot's axes are turned to z, where digits could be lost.
@@ -109,6 +114,7 @@ LAYOUTS = {  # (parent, mimicked joint) of joints 1 to 4; joint 0 leads
 }
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("kind", ONE_DOF)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_mimic_layouts_agree(layout: str, kind: str) -> None:
@@ -244,6 +250,7 @@ def test_energy_and_momentum_along_a_motion(kind: str) -> None:
     np.testing.assert_allclose(momentum[1] - momentum[0], gained[1:], atol=1e-8 * size)
 
 
+@pytest.mark.peers
 def test_small_errors_would_be_seen() -> None:
     """Pitch, second axis, ratio, offset or a ball's inertia, a little off; and the laws with a wrong force."""
     rng = np.random.default_rng(3)  # one robot, on which each of these joints moves much

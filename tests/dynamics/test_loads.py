@@ -114,6 +114,7 @@ def parts(result) -> list[np.ndarray]:
     return [getattr(result, name) for name in ("dq", "dv", "da", "dtau", "A", "B") if hasattr(result, name)]
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("seed_of_robot", range(6))
 def test_pinocchio_s_fext(seed_of_robot, rng):
     """Wrenches in body expression at its joints' frames, mimic joints included."""

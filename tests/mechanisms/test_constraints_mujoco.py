@@ -11,6 +11,8 @@ import freeflyer as ff
 from freeflyer.constraints.rows import constraint_bias, constraint_residual, constraints
 from freeflyer.mechanisms import assemble
 
+pytestmark = pytest.mark.peers
+
 CLOSED_CHAIN = """
 <mujoco><option gravity="0 0 -9.81"/>
  <worldbody>

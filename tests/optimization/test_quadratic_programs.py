@@ -257,6 +257,7 @@ def test_errors_give_what_the_solver_returns():
     assert np.isnan(caught.value.data["residuals"].dual)
 
 
+@pytest.mark.peers
 def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
@@ -264,6 +265,7 @@ def test_a_limit_of_time_is_reported():
         solve_qp(H, G, A, LOW, HIGH, seconds=1.0, solver="piqp")
 
 
+@pytest.mark.peers
 def test_solvers_that_are_not_there(monkeypatch):
     with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: daqp, "):
         solve_qp(H, G, solver="simplex")
