@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from page_blocks import DOCS, Block, blocks, indented, name_of, pages, run_page
+from page_blocks import Block, blocks, indented, name_of, pages, run_page
 from robots_on_disk import MODELS
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
@@ -63,11 +63,6 @@ def test_commands_named_exist(page: Path) -> None:
     assert set(named) <= known
 
 
-@pytest.mark.parametrize("page", ELSEWHERE)
-def test_the_other_file_runs_the_page(page: str) -> None:
-    assert f'"{page}"' in (Path(__file__).parents[1] / ELSEWHERE[page]).read_text()
-
-
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -96,7 +91,3 @@ def test_names_files_and_output_pass_from_block_to_block(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     assert run_page(page, tmp_path)["x"] == "hello\n"
     assert blocks(page)[0] == Block("text", "a.txt", "hello\n", 1)
-
-
-def test_there_are_pages() -> None:
-    assert DOCS / "getting_started.md" in pages()

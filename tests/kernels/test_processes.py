@@ -215,5 +215,5 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 def test_memory_stays_flat():
-    """A hundred thousand calls, refused ones and models that come and go among them. (soak.py makes millions.)"""
+    """A hundred thousand calls, refused ones and models that come and go among them."""
     assert int(run(MEMORY)) < 4 * 1024  # kB
