@@ -298,3 +298,10 @@ def test_examples_of_the_page_run():
     for block in blocks:
         exec(compile(block, "optimization.md", "exec"), names)
     np.testing.assert_allclose(names["h"].x, [0.6, 0.4, 0.1], atol=1e-9)
+
+
+def test_read_only_arrays_are_solved():
+    given = [np.eye(2), np.array([-3.0, -0.5]), np.eye(2), np.zeros(2), np.ones(2)]
+    for x in given:
+        x.flags.writeable = False
+    np.testing.assert_allclose(solve_qp(*given).x, [1.0, 0.5], rtol=1e-9)
