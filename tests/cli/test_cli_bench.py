@@ -10,6 +10,8 @@ from command import arm, run, run_json, written
 from freeflyer.bench import batches
 from freeflyer.bench.algorithms import ALGORITHMS
 
+pytestmark = pytest.mark.slow
+
 QUICK = ("--batch", 16, "--blocks", 3)
 
 

@@ -14,6 +14,8 @@ from freeflyer.papers import running
 from freeflyer.papers.linearization import cost, recursion
 from freeflyer.plots.figures import new_figure
 
+pytestmark = pytest.mark.papers
+
 
 @pytest.fixture
 def small(monkeypatch):
