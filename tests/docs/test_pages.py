@@ -54,6 +54,7 @@ def runs(page: Path) -> bool:
     return name_of(page) not in ELSEWHERE and any(block.language != "text" for block in blocks(page))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", filter(runs, pages()), ids=name_of)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

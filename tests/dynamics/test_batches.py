@@ -283,13 +283,14 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="MALLOC_PERTURB_ is of the GNU C library")
 def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
     """The same bits, whatever the allocator leaves in fresh memory."""
     here = Path(__file__).parent
     code = POISON.format(paths=[str(here), str(here.parent)])
     digests = set()
-    for byte in ("0", "128", "85"):
+    for byte in ("128", "85"):
         run = subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "MALLOC_PERTURB_": byte}, capture_output=True, text=True, timeout=300
         )

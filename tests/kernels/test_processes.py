@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")]
 SECONDS = 400  # to wait for any of these programs
 COMMON = """
 import multiprocessing, os, signal, sys, threading, time
