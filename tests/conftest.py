@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
-from robots_on_disk import MODELS
+from robots_on_disk import MODELS, needs_examples
 from seeds import SEED
 
 settings.register_profile("changing", deadline=None)  # compiling on the first example is no fault of it
@@ -21,6 +21,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Hypothesis draws by the same seed as all others."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = SEED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`papers` by folder; `peers` for robots of example-robot-data."""
+    for item in items:
+        if "papers" in item.path.parts:
+            item.add_marker(pytest.mark.papers)
+        if any(mark.kwargs.get("reason") == needs_examples.kwargs["reason"] for mark in item.iter_markers("skipif")):
+            item.add_marker(pytest.mark.peers)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -19,7 +19,6 @@ import freeflyer as ff
 import freeflyer_papers
 
 NAMES = public_names()
-FUNCTIONS = [name for name, x in NAMES.items() if inspect.isfunction(x)]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 RUNNER = doctest.DocTestRunner(optionflags=OPTIONS, verbose=False)
 PAGE = Path(__file__).parents[1] / "docs" / "conventions.md"
@@ -54,62 +53,54 @@ def fields(x) -> dict[str, str]:
     return {name: said.get(name, "") for name in getattr(x, "_fields", named) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_summary_says_what_it_is(name):
-    text = inspect.getdoc(NAMES[name]) or ""
+def faults(name) -> list[str]:
+    """What a docstring lacks. Standard arguments need no entry, nor those that are a class of the library and nothing else."""
+    x, text = NAMES[name], inspect.getdoc(NAMES[name]) or ""
     first, _, rest = text.partition("\n")
-    assert first.endswith(".")
-    assert not rest or rest.startswith("\n"), "a summary is one line"
+    wrong = {
+        "a summary of one line": first.endswith(".") and (not rest or rest.startswith("\n")),
+        "sections Args:, Attributes:, Examples:": not re.search(r"^ *-{3,}$", text, re.MULTILINE),
+        "a section Examples": bool(section(text, "Examples").lstrip()),
+    }
+    if inspect.isfunction(x):
+        parameters, names = inspect.signature(x).parameters, described(text, "Args")
+        returned = str(inspect.signature(x).return_annotation)
+        left = [p for p, kind in parameters.items() if not (p in names or p in STANDARD or OTHERS.fullmatch(str(kind.annotation)))]
+        said = first + "".join(re.findall(r"^Returns:.*(?:\n.+)*", text, re.MULTILINE)) + section(text, "Returns")
+        shaped = bool(SHAPE.search(said))
+        wrong |= {
+            "arguments that exist, in their order": names == [p for p in parameters if p in names],
+            f"entries of {left}": not left,
+            "the shape of what is returned": shaped if "ndarray" in returned else
+                shaped or bool(SAID.fullmatch(returned) or re.search(r"^Returns:", text, re.MULTILINE)),
+        }  # fmt: skip
+    else:
+        names = described(text, "Attributes") + described(text, "Args")
+        arrays = {field for field, kind in fields(x).items() if "ndarray" in kind or kind == "ArrayLike"}
+        known = {*dir(x), *annotations(x), "data", *(() if issubclass(x, BaseException) else inspect.signature(x).parameters)}
+        wrong |= {f"shapes of {arrays - set(names)}": arrays <= set(names), f"not {set(names) - known}": set(names) <= known}
+    return [fault for fault, held in wrong.items() if not held]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_there_is_one_style(name):
-    assert not re.search(r"^ *-{3,}$", inspect.getdoc(NAMES[name]) or "", re.MULTILINE), "Args:, Attributes:, Examples:"
+def test_docstrings_say_what_is_passed_and_returned():
+    found = {name: faults(name) for name in NAMES}
+    assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_arguments_are_described(name):
-    """But for standard ones, and for those that are a class of the library and nothing else, as their annotation says."""
-    names = described(inspect.getdoc(NAMES[name]) or "", "Args")
-    parameters = inspect.signature(NAMES[name]).parameters
-    assert names == [p for p in parameters if p in names], "these arguments, once each and in their order"
-    left = {p: str(x.annotation) for p, x in parameters.items() if p not in names and p not in STANDARD}
-    assert {p: kind for p, kind in left.items() if not OTHERS.fullmatch(kind)} == {}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_results_have_shapes(name):
-    """In the summary or under Returns; a class says it of its fields."""
-    text = inspect.getdoc(NAMES[name]) or ""
-    said = text.partition("\n")[0] + "".join(re.findall(r"^Returns:.*(?:\n.+)*", text, re.MULTILINE)) + section(text, "Returns")
-    if not SAID.fullmatch(str(inspect.signature(NAMES[name]).return_annotation)):
-        assert SHAPE.search(said) or re.search(r"^Returns:", text, re.MULTILINE)
-    if "ndarray" in str(inspect.signature(NAMES[name]).return_annotation):
-        assert SHAPE.search(said), "the shape"
-
-
-@pytest.mark.parametrize("name", [name for name, x in NAMES.items() if inspect.isclass(x)])
-def test_values_are_described(name):
-    x = NAMES[name]
-    text = inspect.getdoc(x) or ""
-    arrays = {field for field, kind in fields(x).items() if "ndarray" in kind or kind == "ArrayLike"}
-    names = described(text, "Attributes") + described(text, "Args")
-    assert arrays <= set(names), "shapes and units of arrays"
-    known = {*dir(x), *annotations(x), "data"} | set(() if issubclass(x, BaseException) else inspect.signature(x).parameters)
-    assert set(names) <= known
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_examples_run(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in NAMES}))
+def test_examples_run(room, tmp_path, monkeypatch):
     """As a user types them, after `import freeflyer as ff` and `import numpy as np`, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    text = inspect.getdoc(NAMES[name]) or ""
-    assert section(text, "Examples").lstrip()
-    test = doctest.DocTestParser().get_doctest(text, {"ff": ff, "np": np, "freeflyer_papers": freeflyer_papers}, name, None, None)
-    if inspect.isfunction(NAMES[name]):
-        assert any(f"{name.rpartition('.')[2]}(" in example.source for example in test.examples), f"ff.{name}(...)"
     shown: list[str] = []
-    assert RUNNER.run(test, out=shown.append).failed == 0, "".join(shown)
+    for name in (name for name in NAMES if name.rpartition(".")[0] == room):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        values = {"ff": ff, "np": np, "freeflyer_papers": freeflyer_papers}
+        test = doctest.DocTestParser().get_doctest(inspect.getdoc(NAMES[name]) or "", values, name, None, None)
+        if inspect.isfunction(NAMES[name]):
+            assert any(f"{name.rpartition('.')[2]}(" in f"{example.source}" for example in test.examples), f"ff.{name}(...)"
+        RUNNER.run(test, out=shown.append)
+    assert not shown, "".join(shown)
 
 
 def test_standard_arguments_are_those_of_the_page():

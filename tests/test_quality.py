@@ -1,13 +1,25 @@
 """The project's own rules, checked: style, types of the public layer, arrows between rooms, sizes of files."""
 
 import ast
+import json
+import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+WRONG = """
+model.no_such_attribute
+ff.no_such_function
+ff.mass_matrix(model)
+ff.robots.make(3)
+ff.frame_jacobian(model, q, "left_sole", "sideways")
+ff.spatial.quaternion.normalise(q)
+""".strip()  # one error a line
 
 
 def run(*command: str) -> None:
@@ -23,22 +35,38 @@ def test_style() -> None:
     run(tool("ruff"), "check", "--no-cache", "src", "tests")
 
 
-def test_types() -> None:
-    run(tool("mypy"), "--cache-dir", "/dev/null", "--package", "freeflyer")
-
-
-def test_types_as_editors_show_them() -> None:
-    run(tool("basedpyright"), "--pythonpath", sys.executable)
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
+def test_types(checker: str, tmp_path: Path) -> None:
+    """The package has no errors; the Python of the README, as a user's own file beside it, those planted below it alone."""
+    wrong, user = WRONG.splitlines(), tmp_path / "user.py"
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)).splitlines()
+    user.write_text("\n".join([*code, *wrong]))
+    settings = {
+        **tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"], "extraPaths": [str(ROOT / "src")],
+        "include": [str(ROOT / "src" / "freeflyer"), str(user)], "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")],
+    }  # fmt: skip
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = {
+        "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", "/dev/null", ROOT / "src" / "freeflyer", user),
+        "basedpyright": ("basedpyright", "--pythonpath", sys.executable),
+    }[checker]
+    done = subprocess.run([tool(command[0]), *map(str, command[1:])], cwd=tmp_path, capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "MYPYPATH": str(ROOT / "src")})  # fmt: skip
+    found = [line for line in done.stdout.splitlines() if re.search(r"\berror:", line)]
+    lines = [int(m[1]) for line in found if (m := re.search(r"user\.py:(\d+)", line))]
+    assert len(lines) == len(found), done.stdout
+    assert {*lines} == {len(code) + 1 + k for k in range(len(wrong))}, done.stdout + done.stderr
 
 
 def test_arrows_between_rooms_point_down() -> None:
     run(tool("lint-imports"), "--no-cache")
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT / "src")))
-def test_files_are_small(path: Path) -> None:
+def test_files_are_small() -> None:
     """Without docstrings, which say what each argument of a public function is."""
-    tree = ast.parse(path.read_text())
-    documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
-    texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
-    assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
+        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path

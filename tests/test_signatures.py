@@ -2,7 +2,6 @@
 
 import inspect
 
-import pytest
 from public_names import public_functions
 
 from freeflyer.progress import no_progress
@@ -25,38 +24,19 @@ PARAMETERS = {  # of robots: spatial mathematics has letters of its own
 }
 
 
-def test_there_are_public_functions():
-    assert len(PARAMETERS) > 170
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_options_go_by_keyword(name):
-    short = name.rpartition(".")[2]
-    options = [p for p in PARAMETERS[name].values() if p.name in BY_KEYWORD and p.default is not p.empty]
-    assert [p.name for p in options if p.kind is not p.KEYWORD_ONLY and (short, p.name) not in ARGUMENT_ITSELF] == []
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_one_word_for_one_thing(name):
-    assert not {p: OTHER_WORDS[p] for p in PARAMETERS[name] if p in OTHER_WORDS}
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_every_parameter_says_its_type(name):
-    for p in PARAMETERS[name].values():
-        assert p.annotation is not p.empty, p.name
-        if p.annotation == "Any":
-            assert p.name in OF_OTHER_LIBRARIES | ANY_INPUT, p.name
-
-
-@pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if "progress" in p])
-def test_one_progress_protocol(name):
-    p = PARAMETERS[name]["progress"]
-    assert p.annotation == "Progress"
-    assert p.default is no_progress
-
-
-@pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if "external" in p])
-def test_wrenches_come_with_their_expression(name):
-    if name != "sim.replay":  # a run has the expression among its settings
-        assert "expressed" in PARAMETERS[name]
+def test_every_signature():
+    wrong = []
+    for name, parameters in PARAMETERS.items():
+        short = name.rpartition(".")[2]
+        for p in parameters.values():
+            said = f"{name}({p.name})"
+            by_keyword = p.name in BY_KEYWORD and p.default is not p.empty and (short, p.name) not in ARGUMENT_ITSELF
+            wrong += [f"{said}: by keyword only"] * (by_keyword and p.kind is not p.KEYWORD_ONLY)
+            wrong += [f"{said}: the word is {OTHER_WORDS.get(p.name)}"] * (p.name in OTHER_WORDS)
+            wrong += [f"{said}: no type"] * (p.annotation is p.empty)
+            wrong += [f"{said}: Any"] * (p.annotation == "Any" and p.name not in OF_OTHER_LIBRARIES | ANY_INPUT)
+            if p.name == "progress":
+                wrong += [f"{said}: no Progress"] * (p.annotation != "Progress" or p.default is not no_progress)
+        if "external" in parameters and name != "sim.replay":  # a run has the expression among its settings
+            wrong += [f"{name}: external without expressed"] * ("expressed" not in parameters)
+    assert not wrong, "\n".join(wrong)

@@ -50,6 +50,7 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
     assert (np.abs(v[:, 6:]) < p.velocity).all()
 
 
+@pytest.mark.peers
 @needs_examples
 def test_missing_peers_leave_a_note():
     for times, note in (standing_times(count=3, rounds=1), reach_times([(0.02, 0.5, False)], blocks=1, block_seconds=0.0)):
@@ -57,6 +58,7 @@ def test_missing_peers_leave_a_note():
         assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
 
 
+@pytest.mark.peers
 @needs_examples
 def test_inverse_kinematics_ends_at_the_tolerance():
     times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], blocks=1, block_seconds=0.0)
@@ -65,6 +67,7 @@ def test_inverse_kinematics_ends_at_the_tolerance():
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
+@pytest.mark.peers
 @needs_examples
 def test_joints_stand_at_their_limits_at_the_second_target():
     """Its limits are active for peers, too: without them some joint would be beyond."""

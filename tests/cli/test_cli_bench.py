@@ -10,6 +10,8 @@ from command import arm, run, run_json, written
 from freeflyer.analysis.timing import batches
 from freeflyer.analysis.timing.algorithms import ALGORITHMS
 
+pytestmark = pytest.mark.slow
+
 QUICK = ("--batch", 16, "--blocks", 3)
 
 
@@ -27,6 +29,7 @@ def test_ours_alone(tmp_path):
     assert data["scaling"] == []
 
 
+@pytest.mark.peers
 def test_beside_the_peer(tmp_path):
     pytest.importorskip("pinocchio")
     path = written(tmp_path, arm())
@@ -39,6 +42,7 @@ def test_beside_the_peer(tmp_path):
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.peers
 def test_short_batches(tmp_path):
     """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
     pytest.importorskip("pinocchio")
@@ -77,6 +81,7 @@ def test_links_are_enough_for_wrenches():
     assert not {"inverse_dynamics, 4 wrenches", "all_terms, 4 frames"} & set(names)
 
 
+@pytest.mark.peers
 def test_a_robot_without_a_peer_gives_the_reason(tmp_path):
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
@@ -93,6 +98,7 @@ def test_the_document_holds_what_the_table_shows(tmp_path):
     assert all(row["algorithm"] in result.stdout for row in rows)
 
 
+@pytest.mark.peers
 def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from command import run
 from robots_on_disk import example, needs_examples
 
 
+@pytest.mark.slow
 def test_a_squat_with_pictures_and_numbers(tmp_path):
     numbers = tmp_path / "numbers.json"
     arguments = ("control", "squat", "--dt", "0.002", "--duration", "0.1", "-o", tmp_path / "out", "--json", numbers)

@@ -19,6 +19,7 @@ def test_errors_of_the_passive_state_are_refused():
     assert at["ideal", 1000.0]["closure"] < at["ideal", 1.0]["closure"]
 
 
+@pytest.mark.slow
 def test_everything_and_its_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(estimation_times, "BLOCKS", 1)
     result, data = run_json(

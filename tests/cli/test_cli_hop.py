@@ -6,6 +6,7 @@ import pytest
 from command import run, run_json
 
 
+@pytest.mark.slow
 def test_an_experiment_with_pictures(tmp_path):
     result, data = run_json("hop", "prismatic-III", "--duration", 0.6, "-o", tmp_path / "hop")
     assert result.exit_code == 0, result.output

@@ -73,6 +73,7 @@ def test_the_search_may_be_left_out(tmp_path):
     assert "base y translation" in still["held"]
 
 
+@pytest.mark.slow
 def test_pictures_and_recovery(tmp_path):
     folder = tmp_path / "out"
     result = run("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from command import arm, run, written
 
 from freeflyer import robots
@@ -39,6 +40,7 @@ def test_other_files_are_kept_unless_forced(tmp_path, monkeypatch):
     assert MARK in other.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, monkeypatch):
     quick(monkeypatch)
     page = tmp_path / "demo.html"

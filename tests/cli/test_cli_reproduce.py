@@ -14,6 +14,8 @@ from freeflyer.plots.figures import new_figure
 from freeflyer_papers import running
 from freeflyer_papers.linearization import cost, recursion
 
+pytestmark = pytest.mark.papers
+
 
 @pytest.fixture
 def small(monkeypatch):

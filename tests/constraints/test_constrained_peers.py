@@ -27,6 +27,8 @@ from freeflyer.analysis.timing.closed.pinocchio import PinocchioPeer, pinocchio_
 from freeflyer.analysis.timing.closed.runner import distance
 from freeflyer.analysis.timing.closed.state import ClosedState, closed_state
 
+pytestmark = pytest.mark.peers
+
 FOUR_BAR = """
 <mujoco><worldbody>
  <body name="hull" pos="0 0 1" quat="0.9 0.1 -0.3 0.2"><freejoint name="float"/>

@@ -13,6 +13,8 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import contacts
 
+pytestmark = pytest.mark.peers
+
 SOLES = ("left_sole_link", "right_sole_link")
 FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
 

@@ -71,6 +71,7 @@ def test_a_push_names_the_feet_that_it_lifts():
     close(free, rest, 1e-9)
 
 
+@pytest.mark.peers
 @needs_examples
 def test_tilted_feet_as_a_dense_system_with_pinocchio_s_terms():
     """A tilted, moving robot on slopes, one state and a batch: forces in world axes, and along each normal."""

@@ -58,6 +58,7 @@ def _lowest(mj, q: np.ndarray) -> float:
     return min(mujoco.mj_geomDistance(mj, data, plane, g, 10.0, None) for g in range(mj.ngeom) if g != plane)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
     geom, kind = SHAPES[name]
@@ -104,6 +105,7 @@ def test_slight_corners_are_left_out(chamfer, corners):
     assert ConvexHull(found[:, :2]).volume >= 0.95 * ConvexHull(points[:, :2]).volume
 
 
+@pytest.mark.peers
 def test_a_ball_is_found_where_it_touches_in_a_posture(tmp_path):
     model, path = scene(tmp_path, '<geom type="ellipsoid" size="0.1 0.07 0.03" pos="0.02 0.01 -0.05" mass="1"/>')
     q = ff.random_configuration(model, fresh())

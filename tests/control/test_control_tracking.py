@@ -104,9 +104,7 @@ def test_what_is_no_trajectory_is_refused_with_its_sample() -> None:
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"q": np.zeros((3, 14))}, "trajectory"), ({"u": np.zeros((150, 3))}, "trajectory"), ({"u": None}, "u must"),
-        ({"u": np.full((150, 13), np.nan)}, "finite"), ({"dt": 0}, "dt"), ({"final_cost": -1.0}, "final_cost"),
-        ({"v": "fast"}, "v must"), ({"integrator": "leapfrog"}, "integrator"), ({"q": np.full((151, 14), np.inf)}, "finite"),
+        ({"q": np.zeros((3, 14))}, "trajectory"), ({"u": np.zeros((150, 3))}, "trajectory"),
     ],
 )  # fmt: skip
 def test_bad_arguments_of_track(change: dict, word: str) -> None:

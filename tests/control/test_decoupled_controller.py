@@ -28,6 +28,7 @@ def run(model: ff.Model, q: np.ndarray, v: np.ndarray, move: np.ndarray, swing: 
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["space_manipulator", "aerial_manipulator"])
 def test_each_motion_leaves_the_other(name: str) -> None:
     model = ff.robots.make(name)

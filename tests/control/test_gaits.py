@@ -128,6 +128,7 @@ def test_lifting_two_feet_is_walking_forward_on_the_spot() -> None:
 NOISE = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gait", "cycles", "asked", "tolerance"), [
     ("trot", 5, (0.3, 0.05, 0.3), 0.02), ("crawl", 3, (0.05, 0.0, 0.1), 0.01),
 ])  # fmt: skip
@@ -144,6 +145,7 @@ def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02
 
 
+@pytest.mark.slow
 def test_two_feet_walk_in_a_curve() -> None:
     run = control.run("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
     assert not run.fell
@@ -167,6 +169,7 @@ class PushedTrot(control.Scenario):
         return {self.stance.base: np.array([0.0, 4.0 * self.stance.model.mass, 0.0, 0.0, 0.0, 0.0])} if 2.0 <= t < 2.1 else None
 
 
+@pytest.mark.slow
 def test_footholds_catch_a_push() -> None:
     """Over two point feet nothing else can."""
     robot = quadruped()

@@ -82,6 +82,7 @@ def squares(p, x):
     return [float(level.weights @ (level.A @ x - level.upper) ** 2) for level in p.levels[1:]]
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", range(12))
 def test_feasible_levels_are_all_met(case):
     rng = fresh(case)
@@ -91,6 +92,7 @@ def test_feasible_levels_are_all_met(case):
     assert max(missed(level, x) for level in p.levels) <= 1e-7 * (1.0 + np.abs(x).max())
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", range(12))
 def test_conflicting_levels_are_lexicographic(case):
     """No level is worse than the reference's beyond the solvers' accuracy, the first ones first."""

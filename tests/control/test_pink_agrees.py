@@ -16,7 +16,7 @@ from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
 
-pytestmark = needs_examples
+pytestmark = [pytest.mark.peers, needs_examples]
 # pink squares its rows: errors of solved steps are rounding times the squared condition of all rows, some 1e3
 STEP = 1e-9
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
+pytestmark = [
+    pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc"),
+]  # fmt: skip
 RUN = "import sys; sys.argv[0] = 'freeflyer'; from freeflyer_command import main; sys.exit(main())"
 COMMAND = [sys.executable, "-c", RUN, "control", "stand", "--pushes", "60", "--processes", "2"]
 SECONDS = 120  # to wait for any of this

@@ -43,6 +43,7 @@ def test_the_boundary_lies_between_what_is_borne_and_what_is_lost(humanoid):
     close(found.lost - found.borne, found.limits / 4.0)
 
 
+@pytest.mark.slow
 def test_processes_find_the_same(humanoid):
     J = control.random_pushes(humanoid, 2, seed=5)
     np.testing.assert_array_equal(control.falls_when_pushed(humanoid, J, dt=5e-3, processes=2), [False, False])

@@ -64,6 +64,7 @@ def test_a_swing_foot_with_dampers_follows():
     assert error.rad < 2e-3
 
 
+@pytest.mark.slow
 def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):
     """Damping is made up for at the commanded velocity: at the measured one, late by 20 ms, the foot was lost by 28 mm and
     0.15 rad, at once by 0.65 m."""
@@ -158,6 +159,7 @@ def test_a_closed_linkage_swings_by_its_linear_motors():
 ENCODERS = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "options"), [("squat", {"duration": 1.0}), ("lift", {"duration": 2.2})])
 def test_noise_and_delay_are_lived_with(scenario, options):
     """Two cycles of delay are predicted: errors stay below a millimetre, where they were centimetres without noise or delay."""
@@ -183,6 +185,7 @@ def test_a_run_tells_its_progress():
     assert fractions[-1] == 1.0
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", ["cassie", "kangaroo"])
 def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     """MuJoCo counts dry friction among constraints."""

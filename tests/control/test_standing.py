@@ -66,6 +66,7 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
     assert run.largest_errors()["CenterOfMassTask"].m < 2e-3
 
 
+@pytest.mark.slow
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
     robot = standing(models_folder / "kangaroo" / "kangaroo.xml")
     stands(robot)

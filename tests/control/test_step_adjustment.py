@@ -42,6 +42,7 @@ def test_a_step_takes_up_what_the_dcm_is_off(off):
     np.testing.assert_array_equal(adjustment.foot_shifts["right"], 0.0)
 
 
+@pytest.mark.slow
 def test_a_robot_without_soles_walks(models_folder):
     """Without adjusted steps it fell after 4.4 s."""
     path = models_folder / "cassie" / "cassie.xml"

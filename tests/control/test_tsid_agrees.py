@@ -18,7 +18,7 @@ from freeflyer.analysis.timing.standing import Standing, motion, motion_tasks, t
 from freeflyer.analysis.timing.tsid_peer import SOLVERS, TsidPeer, tsid_peer
 from freeflyer.optimization import solve_qp
 
-pytestmark = needs_examples
+pytestmark = [pytest.mark.peers, needs_examples]
 SAMPLES = 5
 # both solvers meet constraints to some 1e-12 of the terms; the point forces beside the six that count are held by 1e-8 only
 SOLVED = 1e-8

@@ -92,6 +92,7 @@ def tasks_only(problem, q, v, cones):
     return T, b, w, (x0 + N @ z)[: model.nv]
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize(("name", "cones"), [("humanoid", False), ("humanoid", True), ("quadruped", False)])
 def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
     """The size of the energy in the sum below the tasks changes nothing."""

@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -56,9 +56,11 @@ def indented(page: Path) -> list[str]:
     return [re.sub("^    ", "", block, flags=re.MULTILINE).strip("\n") for block in found if block.strip()]
 
 
-def run_page(page: Path, folder: Path) -> dict[str, object]:
-    """The names that the page's Python leaves. Errors: those of its code; AssertionError for other output than is written there."""
-    names: dict[str, object] = {"__name__": "__main__"}
+def run_page(page: Path, folder: Path) -> dict[str, Any]:
+    """The names that the page's Python leaves, and under "printed" what it printed, block by block.
+
+    Errors: those of its code; AssertionError for other output than is written there."""
+    names: dict[str, Any] = {"__name__": "__main__", "printed": []}
     printed = ""
     for block in blocks(page):
         where = f"{name_of(page)}, line {block.line}"
@@ -68,6 +70,7 @@ def run_page(page: Path, folder: Path) -> dict[str, object]:
             (folder / block.title).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             printed = run_python(block, where, names)
+            names["printed"].append(printed)
         elif block.language == "bash":
             printed = run_shell(block, where, folder)
         elif block.language == "sh":
@@ -77,7 +80,7 @@ def run_page(page: Path, folder: Path) -> dict[str, object]:
     return names
 
 
-def run_python(block: Block, where: str, names: dict[str, object]) -> str:
+def run_python(block: Block, where: str, names: dict[str, Any]) -> str:
     shown = io.StringIO()
     text, file = "\n" * block.line + block.text, where.replace(",", "")
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # where the text of kernels is looked for

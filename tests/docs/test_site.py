@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from public_names import ROOMS, public_names
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NEEDED = ("mkdocs", "material", "mkdocstrings", "latex2mathml")
 LOADED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}  # unasked

@@ -59,6 +59,7 @@ ROBOTS = {
 }
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("value", [0.02, 1.7])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_as_mujoco_has_it(name: str, value: float) -> None:
@@ -79,6 +80,7 @@ def test_as_mujoco_has_it(name: str, value: float) -> None:
             close(x, theirs[key], TOLERANCE, x.ndim, what=(seed, key))
 
 
+@pytest.mark.peers
 def test_the_acceleration_that_mujoco_simulates() -> None:
     """The whole of its forward dynamics, not put together from parts by us."""
     model = with_equal_armature(robots.chain(3, ("spherical", "revolute"), base="free"), 0.4)

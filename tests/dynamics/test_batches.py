@@ -199,25 +199,6 @@ def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None
         close(f(model, q, v, a, {SITE: w}), expected, SOLVES, 1, least=0.0)
 
 
-BAD_WRENCHES = (
-    np.ones(5), np.ones((7, 6)), np.full(6, np.nan), np.full(6, np.inf), np.ones(6) * 1j, np.ones(6).astype(str), ["a"] * 6,
-    {"force": 1.0}, None, 1.0,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("wrench", BAD_WRENCHES, ids=lambda w: f"{np.asarray(w).dtype}{np.shape(w)}")
-def test_bad_wrenches_are_refused(wrench: object, robots: dict[str, ff.Model]) -> None:
-    model = robots["humanoid"]
-    q, v, a = inputs(model, "qvv", (3,))
-    for f in (ff.inverse_dynamics, ff.forward_dynamics):
-        with pytest.raises(ff.InputError):
-            f(model, q, v, a, {SITE: wrench})
-        with pytest.raises(ff.UnknownNameError, match="nowhere"):
-            f(model, q, v, a, {"nowhere": np.ones(6)})
-        with pytest.raises(ff.InputError):
-            f(model, q, v, a, [np.ones(6)])
-
-
 @each_function
 @each_robot
 def test_results_do_not_depend_on_threads(robot: str, name: str, robots: dict[str, ff.Model], threads: None) -> None:
@@ -227,63 +208,6 @@ def test_results_do_not_depend_on_threads(robot: str, name: str, robots: dict[st
         ff.set_threads(n)
         results.append(np.asarray(f(model, *arrays)))
     assert all(np.array_equal(results[0], x) for x in results[1:])
-
-
-@each_function
-def test_any_layout_of_inputs(name: str, robots: dict[str, ff.Model]) -> None:
-    """Strided, reversed, Fortran-ordered, read-only, of lists and of single precision."""
-    model, (letters, f, _) = robots["every kind"], FUNCTIONS[name]
-    for shape in ((), (6,)):
-        arrays = inputs(model, letters, shape)
-        expected = f(model, *arrays)
-        strided = [np.repeat(x, 2, axis=-1)[..., ::2] for x in arrays]
-        reversed_ = [np.ascontiguousarray(x[..., ::-1])[..., ::-1] for x in arrays]
-        locked = [x.copy() for x in arrays]
-        for x in locked:
-            x.setflags(write=False)
-        for same in (strided, reversed_, [np.asfortranarray(x) for x in arrays], locked, [x.tolist() for x in arrays]):
-            close(f(model, *same), expected, 1e-14, least=0.0)
-        single = [x.astype(np.float32) for x in arrays]
-        normal = [ff.normalize_configuration(model, x) if k == "q" else x.astype(float) for k, x in zip(letters, single)]
-        close(f(model, *single), f(model, *normal), 1e-4, least=1e-6)
-
-
-@each_function
-def test_bad_input_is_refused(name: str, robots: dict[str, ff.Model]) -> None:
-    """Wrong sizes, NaN, infinities, quaternions off the unit sphere, shapes that do not broadcast: alone and in a batch."""
-    model, (letters, f, _) = robots["every kind"], FUNCTIONS[name]
-    for shape in ((), (3,), (40,)):
-        good = inputs(model, letters, shape)
-        f(model, *good)
-        for k, letter in enumerate(letters):
-            for bad in bad_arrays(good[k], letter):
-                with pytest.raises(ff.InputError):
-                    f(model, *good[:k], bad, *good[k + 1 :])
-        if shape == (3,) and len(letters) > 1:
-            with pytest.raises(ff.InputError, match="leading"):
-                f(model, good[0], *(np.concatenate([x, x]) for x in good[1:]))
-
-
-def bad_arrays(x: np.ndarray, letter: str) -> Iterator[np.ndarray]:
-    yield x[..., :-1]
-    yield np.concatenate([x, x[..., :1]], axis=-1)
-    yield x[..., None]
-    yield x.astype(complex)
-    yield x.astype(str)
-    for value in (np.nan, np.inf, -np.inf):
-        for at in (0, -1):
-            bad = x.copy()
-            bad[..., at].flat[-1] = value if x.ndim > 1 else 0.0
-            if x.ndim == 1:
-                bad[at] = value
-            yield bad
-    if letter == "q":
-        bad = x.copy()
-        bad[..., 3:7] *= 1.001
-        yield bad
-        bad = x.copy()
-        bad[..., 3:7] = 0.0
-        yield bad
 
 
 OUT = {
@@ -359,13 +283,14 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="MALLOC_PERTURB_ is of the GNU C library")
 def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
     """The same bits, whatever the allocator leaves in fresh memory."""
     here = Path(__file__).parent
     code = POISON.format(paths=[str(here), str(here.parent)])
     digests = set()
-    for byte in ("0", "128", "85"):
+    for byte in ("128", "85"):
         run = subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "MALLOC_PERTURB_": byte}, capture_output=True, text=True, timeout=300
         )

@@ -93,8 +93,6 @@ def attitudes() -> np.ndarray:
     return np.vstack([np.eye(4)[3:], pitched, quaternion.random(rng, (7,))])
 
 
-
-
 def test_no_attitude_is_worse_than_another() -> None:
     c = case(5, 4, base="free", mimics=0.0)
     joint = c.model.joint("base")
@@ -192,27 +190,3 @@ def test_results_are_frozen() -> None:
         found.A = found.B  # type: ignore[misc]
     assert found.dt is None
     assert found.integrator is None
-
-
-GOOD = case(1, 2, base="free")
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"q": np.zeros(GOOD.model.nq)}, "quaternion"), ({"q": GOOD.q[:-1]}, "q has shape"), ({"v": None}, "v must hold"),
-        ({"v": np.full(GOOD.model.nv, np.nan)}, "finite"), ({"tau": "torque"}, "tau"), ({"tau": GOOD.tau[:, None]}, "tau"),
-        ({"dt": 0.0}, "dt"), ({"dt": -1e-3}, "dt"), ({"dt": np.nan}, "dt"), ({"dt": "1 ms"}, "dt"),
-        ({"dt": True}, "dt"), ({"dt": [0.1]}, "dt"), ({"integrator": "euler"}, "semi-implicit"),
-        ({"integrator": None}, "integrator"), ({"integrator": ["rk4"]}, "integrator"), ({"frames": "site_0"}, "frames"),
-        ({"frames": ("nowhere",)}, "site_0"), ({"frames": 3}, "frames"), ({"frames": (3,)}, "frame"),
-        ({"gravity": (0, 1)}, "gravity"), ({"external": {"nowhere": np.zeros(6)}}, "nowhere"),
-        ({"external": {"site_0": np.zeros(5)}}, "site_0"),
-        ({"q": np.tile(GOOD.q, (3, 1)), "v": np.tile(GOOD.v, (2, 1))}, "broadcast"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("step", [None, STEP])
-def test_bad_arguments(change: dict, word: str, step: float | None) -> None:
-    arguments = {"q": GOOD.q, "v": GOOD.v, "tau": GOOD.tau, "dt": step} | change
-    with pytest.raises(ff.FreeflyerError, match=word):
-        ff.linearize(GOOD.model, **arguments)

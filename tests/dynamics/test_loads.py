@@ -114,6 +114,7 @@ def parts(result) -> list[np.ndarray]:
     return [getattr(result, name) for name in ("dq", "dv", "da", "dtau", "A", "B") if hasattr(result, name)]
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("seed_of_robot", range(6))
 def test_pinocchio_s_fext(seed_of_robot, rng):
     """Wrenches in body expression at its joints' frames, mimic joints included."""
@@ -209,17 +210,6 @@ def test_frame_sets(rng):
     assert number not in _cache, "what is kept for a model goes with it"
 
 
-@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "frame_jacobian", "centroidal_momentum_matrix"])
-def test_an_output_of_another_shape_is_refused(name):
-    """As many numbers are not enough, and a shape is no array."""
-    shape = {"inverse_dynamics": (MODEL.nv,), "mass_matrix": (MODEL.nv, MODEL.nv)}.get(name, (6, MODEL.nv))
-    more = {"inverse_dynamics": (V, V), "frame_jacobian": (TIP,)}.get(name, ())
-    size = int(np.prod(shape))
-    for bad in (shape, size, np.empty(shape[::-1] if shape[0] != shape[-1] else (1, *shape)), np.empty((1, size))):
-        with pytest.raises(ff.InputError, match="out must be"):
-            getattr(ff, name)(MODEL, Q, *more, out=bad)
-
-
 def test_refused_and_good_states_on_threads():
     """A state that is refused on one thread is not answered with the verdict on another one's."""
     failed = []
@@ -250,35 +240,6 @@ def test_gravity_alone_for_each_state(rng):
 
 MODEL = ff.robots.chain(3, base="free")
 Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)
-TIP = MODEL.frame_names[-1]
-ONE = ff.frame_set(MODEL, TIP)
-BAD = [
-    ({"external": {"nowhere": np.zeros(6)}}, ff.UnknownNameError, "nowhere"),
-    ({"external": {TIP: np.zeros(5)}}, ff.InputError, r"shape \(\.\.\., 6\), got shape \(5,\)"),
-    ({"external": {TIP: np.full(6, np.nan)}}, ff.InputError, f"wrench on '{TIP}' must be finite"),
-    ({"external": {TIP: np.zeros((2, 6)), "world": np.zeros((3, 6))}}, ff.InputError, "do not broadcast"),
-    ({"external": np.zeros(6)}, ff.InputError, "must map frame names"),
-    ({"external": (ONE,)}, ff.InputError, "frame_set, wrenches"),
-    ({"external": (ONE, np.zeros(6))}, ff.InputError, r"expected \(\.\.\., 1, 6\)"),
-    ({"external": (ONE, np.zeros((2, 6)))}, ff.InputError, r"expected \(\.\.\., 1, 6\)"),
-    ({"external": (ONE, [[0, 0, 0, 0, 0, np.inf]])}, ff.InputError, "must be finite"),
-    ({"external": (ff.frame_set(ff.robots.chain(3, base="free"), TIP), np.zeros((1, 6)))}, ff.InputError, "another model"),
-    ({"external": {TIP: np.zeros(6)}, "expressed": "wurld"}, ff.InputError, "'body', 'mixed' or 'world', got 'wurld'"),
-    ({"expressed": 1}, ff.InputError, "'body', 'mixed' or 'world'"),
-    ({"gravity": -9.81}, ff.InputError, r"lone number -9.81: write the vector.*\(0.0, 0.0, -9.81\)"),
-    ({"gravity": [0.0, -9.81]}, ff.InputError, "three numbers"),
-    ({"gravity": [0.0, 0.0, np.nan]}, ff.InputError, "finite"),
-    ({"gravity": "down"}, ff.InputError, "gravity"),
-    ({"gravity": np.zeros((4, 3)), "external": {TIP: np.zeros((3, 6))}}, ff.InputError, "broadcast"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("function", [ff.inverse_dynamics, ff.forward_dynamics, ff.inverse_dynamics_derivatives,
-                                      ff.forward_dynamics_derivatives, ff.linearize])  # fmt: skip
-@pytest.mark.parametrize(("given", "error", "words"), BAD, ids=range(len(BAD)))
-def test_bad_loads_are_named(function, given, error, words):
-    with pytest.raises(error, match=words):
-        function(MODEL, Q, V, V, **given)
 
 
 def test_lists_take_the_way_of_arrays():

@@ -93,6 +93,7 @@ def test_half_a_turn_is_finite_and_returns() -> None:
         np.testing.assert_allclose(pose(ff.integrate(FLOATING, ff.neutral(FLOATING), back)), pose(q), atol=1e-14)
 
 
+@pytest.mark.peers
 def test_agrees_with_pinocchio() -> None:
     """Away from its own switches, where Pinocchio's series are short: 1e-11."""
     dv = twists((1e-6, 1e-3, 0.1, 0.99, 1.01, 2.0, 3.0))

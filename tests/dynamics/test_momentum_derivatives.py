@@ -96,6 +96,7 @@ def compared(model: ff.Model, p: Peer | pin_built.Built, count: int) -> None:
         close(rate[k], theirs, EXACT, 1)
 
 
+@pytest.mark.peers
 @needs_examples
 @pytest.mark.parametrize("name", URDFS)
 def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
@@ -104,6 +105,7 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
     compared(model, peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())), 4)
 
 
+@pytest.mark.peers
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2)

@@ -133,6 +133,7 @@ def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tupl
                 assert max(errors) < EXACT, (link, expressed)
 
 
+@pytest.mark.peers
 @needs_examples
 @pytest.mark.parametrize("name", URDFS)
 def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
@@ -142,6 +143,7 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
     compared(model, p, 3, model.link_names[::4])
 
 
+@pytest.mark.peers
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))

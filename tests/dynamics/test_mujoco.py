@@ -19,6 +19,8 @@ from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import with_base
 from freeflyer.model.readers.mjcf_names import CHAINS, group_name
 
+pytestmark = pytest.mark.peers
+
 TOLERANCE = 1e-9  # relative; measured: below 5e-15, and 1e-11 for the solves, where M has condition 1e7
 STATES = 3
 KINDS = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")

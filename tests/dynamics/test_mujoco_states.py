@@ -19,6 +19,8 @@ import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.model.load import read, with_base
 
+pytestmark = pytest.mark.peers
+
 STATES = 3
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 FILES = ("kangaroo/kangaroo.xml", "cassie/cassie.xml")

@@ -37,6 +37,7 @@ def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndar
     return ff.random_configuration(model, rng, lead), rng.standard_normal((*lead, model.nv))
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("source", ["springs", "springs written again", "cassie", "kangaroo"])
 def test_mujoco_itself(source: str, models_folder: Path) -> None:
     text = SPRINGS if source == "springs" else ff.to_mjcf(ff.load(SPRINGS)) if "springs" in source else None

@@ -15,6 +15,8 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.errors import InputError
 
+pytestmark = pytest.mark.peers
+
 STATES = 3
 URDFS = (
     "talos_reduced.urdf", "talos_full_v2.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",

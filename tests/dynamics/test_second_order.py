@@ -203,15 +203,9 @@ def test_batches_and_broadcasting() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": np.nan}, r"q\[0\]"),
-        ({"v": np.inf}, r"v\[0\]"),
-        ({"along_q": np.nan}, r"along_q\[0\]"),
-        ({"weights": np.nan}, r"weights\[0\]"),
         ({"along_v": "up"}, "along_v must hold real numbers"),
         ({"along_a": np.zeros(2)}, r"along_a has shape \(2,\)"),
-        ({"weights": np.zeros((4, 1))}, r"weights has shape \(4, 1\)"),
         ({"along_q": None}, "no direction is given"),
-        ({"gravity": "down"}, "gravity"),
     ],
 )
 def test_bad_input_is_refused(change: dict[str, object], message: str) -> None:
@@ -225,20 +219,3 @@ def test_bad_input_is_refused(change: dict[str, object], message: str) -> None:
         del given["weights"]
         with pytest.raises(ff.InputError, match=message):
             ff.inverse_dynamics_second_derivatives(model, **given)
-
-
-def test_axes_that_do_not_fit_are_refused() -> None:
-    model = ff.robots.chain(3)
-    z = np.zeros(3)
-    with pytest.raises(ff.InputError, match="broadcast"):
-        ff.inverse_dynamics_second_derivatives(model, np.zeros((2, 3)), np.zeros((4, 3)), z, along_q=z)
-    with pytest.raises(ff.InputError, match="broadcast"):
-        ff.inverse_dynamics_hessian_product(model, np.zeros((2, 3)), z, z, np.zeros((4, 3)), z)
-
-
-def test_quaternions_of_other_than_unit_length_are_refused() -> None:
-    model = ff.robots.chain(2, base="free")
-    q = ff.neutral(model)
-    q[6] = 0.5
-    with pytest.raises(ff.InputError, match="quaternion"):
-        ff.inverse_dynamics_second_derivatives(model, q, *np.zeros((3, model.nv)))

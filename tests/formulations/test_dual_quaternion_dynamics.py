@@ -220,19 +220,6 @@ def test_appell_function_is_that_of_the_bodies():
     close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
 
 
-@every
-@pytest.mark.parametrize(("name", "value", "words"), [
-    ("q", np.zeros(3), "q has shape"), ("v", np.zeros(3), "v has shape"), ("a", np.array("x"), "a "),
-    ("v", np.nan, "v"), ("a", np.inf, "a"), ("q", 0.0, "q"),
-])  # fmt: skip
-def test_bad_input_is_named(formulation, name, value, words):
-    model, q, v, a = robot_and_state("free", 0.0, 12)
-    state = {"q": q, "v": v, "a": a}
-    state[name] = np.full_like(state[name], value) if isinstance(value, float) else value
-    with pytest.raises(ff.InputError, match=words):
-        formulation.inverse_dynamics(model, state["q"], state["v"], state["a"])
-
-
 def test_a_singular_mass_matrix_is_refused():
     links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("b"))
     joints = (ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b"))
@@ -240,13 +227,6 @@ def test_a_singular_mass_matrix_is_refused():
     for f in MATRICES:
         with pytest.raises(ff.InputError, match="mass matrix is singular"):
             f.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2))
-
-
-def test_unknown_frames_are_named():
-    model, q, v, a = robot_and_state("free", 0.0, 13)
-    for f in ALL:
-        with pytest.raises(ff.UnknownNameError, match="nowhere"):
-            f.inverse_dynamics(model, q, v, a, external={"nowhere": np.zeros(6)})
 
 
 def test_one_source_runs_on_symbols_and_complex_numbers():

@@ -142,6 +142,7 @@ def test_equals_the_compiled_derivatives(base, mimics, seed):
         close(getattr(ours, name), getattr(compiled, name), solved(model, q))
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
 def test_equals_pinocchio(base, mimics, seed):
     pin = pytest.importorskip("pinocchio")

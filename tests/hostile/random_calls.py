@@ -23,10 +23,10 @@ import numpy as np
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
+from bad_values import Thing
 from calls_by_hand import OTHER_WORDS, Call, calls
 from linkage_samples import four_bar
 from seeds import SEED, fresh
-from things import Thing
 
 import freeflyer as ff
 from freeflyer import control, decoupling, estimation, linkages, optimization, sim

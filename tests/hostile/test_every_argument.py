@@ -4,33 +4,46 @@ that signatures do not tell how to make (calls_by_hand.py)."""
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
+from bad_values import bad_calls, kind_of
 from calls_by_hand import bad_calls as bad_calls_by_hand, calls
-from kinds_of_arguments import BY_NAME, UNTRIED, bad_calls, kind_of
 from public_names import public_functions
+from state_functions import FUNCTIONS as OF_STATES, QUATERNIONS, good as good_states, others, robot_of
 from test_every_function import FUNCTIONS, REASONS, arguments, first_argument, modelled, reason
 
 import freeflyer as ff
+from freeflyer.model.public import public
 
 CALLS = {f"{k}-{call.function.__name__}": call for k, call in enumerate(calls())}
 BY_HAND = {call.function.__name__ for call in CALLS.values()}
 OWN_TESTS = {  # besides those that `REASONS` names
-    "frame_set": "hostile/test_bad_arrays.py", "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
+    "frame_set": "hostile/test_good_arrays.py", "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
 }  # fmt: skip
 TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and name not in OWN_TESTS]
 OTHER_WORDS = {  # that name the argument as well
     "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"),
-    "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",)
+    "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
+    "external": ("no frame is named", "the wrench on 'tip'"), "tau": ("the state and of the wrenches",),
 }  # fmt: skip
+TAKE_BATCHES = {"estimation.start", "estimation.step", "mechanisms.assemble", "sim.simulate"}  # in a way of their own
 MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
     ("formulations.constrained.accelerations", "constraints"),
     ("formulations.constrained.unilateral_accelerations", "inequalities"),
 }  # fmt: skip
+MODEL, Q = ff.robots.chain(3), np.zeros(3)
+MODELLED = public_functions("model")
+NOT_MODELS = (
+    (None, "freeflyer.load"), ("robot.urdf", "'robot.urdf': load it first with freeflyer.load"),
+    (ff.robots.kangaroo_like().description, "build it first with freeflyer.build"), (Q, "the model comes first"),
+    (ff.Model, "type: load it first"), (7, "got int 7"), (ff.all_terms(MODEL, Q, Q), "AllTerms"),
+)  # fmt: skip
 
 
 def leaks_of(attempts: Iterable[tuple[str, Callable[[], Any], tuple[str, ...]]]) -> list[str]:
@@ -51,15 +64,44 @@ def leaks_of(attempts: Iterable[tuple[str, Callable[[], Any], tuple[str, ...]]])
 
 @pytest.mark.parametrize("name", TRIED)
 def test_bad_arguments_are_refused(name: str) -> None:
+    """Of a robot with loops, closed if the function takes it; of the functions of one state, batches as well."""
     closed = "tree" if reason(name, "closed, one state") else "closed"
-    model, function, attempts = modelled(closed), FUNCTIONS[name], []
-    first, good = first_argument(name, model), arguments(name, model, ())
+    model, function = modelled(closed), FUNCTIONS[name]
+    batches = not reason(name, f"{closed}, batch") or name in TAKE_BATCHES
+    refused(name, function, first_argument(name, model), arguments(name, model, ()), batches)
+
+
+@pytest.mark.parametrize("name", OF_STATES)
+def test_bad_arguments_are_refused_of_quaternions(name: str) -> None:
+    """The same of a floating robot with joints of every kind, whose functions have run once: that is the short way."""
+    model = robot_of(name)
+    refused(name, getattr(ff, name), model, {**good_states(model, name), **others(name)}, True, QUATERNIONS)
+
+
+def refused(name: str, function: Callable[..., Any], first: Any, good: dict[str, Any], *more: Any) -> None:
     function(first, **good)
-    for what, given, word in bad_calls(function, good):
+    attempts = []
+    for what, given, word in bad_calls(function, first, good, *more):
         of_names = kind_of(inspect.signature(function).parameters[word]).startswith("name")
         attempts.append((what, partial(function, first, **given), (word, *OTHER_WORDS.get(word, ()), *["named"] * of_names)))
     leaks = leaks_of(attempts)
     assert not [x for x in leaks if not (x.endswith(": accepted") and (name, x.partition(" = ")[0]) in MEANT)], "\n".join(leaks)
+
+
+def test_what_is_no_model_is_refused(tmp_path) -> None:
+    """By every function that takes one, though its other arguments are wrong, too."""
+    for name, function in MODELLED.items():
+        parameters = inspect.signature(function).parameters.values()
+        required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
+        others = {p.name: tmp_path / "robot.xml" if p.name == "path" else Q for p in required if p.name != "model"}
+        for bad, word in NOT_MODELS:
+            if bad is None and inspect.signature(function).parameters["model"].default is None:
+                continue
+            with pytest.raises(ff.InputError) as caught:
+                function(bad, **others)
+            assert f"the first argument of {name.rpartition('.')[2]} must be a freeflyer Model" in str(caught.value), (name, bad)
+            assert word in str(caught.value), (name, bad)
+            assert caught.value.__suppress_context__, name
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -82,7 +124,7 @@ def test_bad_arguments_by_hand_are_refused(name: str) -> None:
 def test_no_function_of_a_model_and_a_state_is_left_out() -> None:
     """A new function is tried here, or has a reason why not."""
     of_states = {
-        name for name, f in public_functions("model").items()
+        name for name, f in MODELLED.items()
         if any(kind_of(p) in ("posture", "rates") for p in inspect.signature(f).parameters.values())
     }  # fmt: skip
     short = {name for name in of_states if name.rpartition(".")[2] in BY_HAND}
@@ -90,6 +132,49 @@ def test_no_function_of_a_model_and_a_state_is_left_out() -> None:
     assert len(of_states) > 90
 
 
-def test_names_in_the_tables_are_those_of_parameters() -> None:
-    known = {p for f in public_functions().values() for p in inspect.signature(f).parameters}
-    assert {*BY_NAME, *UNTRIED} <= known
+@pytest.mark.parametrize("bad", [None, "robot.urdf", Q, ff.Model], ids=str)
+def test_no_model_where_others_are_taken_too(bad, tmp_path):
+    """Descriptions by writers, sensors by estimators."""
+    calls = [lambda: ff.to_urdf(bad, tmp_path / "robot.urdf"), lambda: ff.to_mjcf(bad, tmp_path / "robot.xml"),
+             lambda: ff.estimation.start(bad), lambda: ff.estimation.closed_torques(bad, Q, Q, Q)]  # fmt: skip
+    for call in calls:
+        with pytest.raises(ff.InputError, match="expected a Model or "):
+            call()
+
+
+@pytest.mark.parametrize("function", [ff.mass_matrix, ff.center_of_mass, ff.normalize_configuration, ff.frame_pose])
+def test_swapped_arguments(function):
+    last = ("tip",) if function is ff.frame_pose else ()
+    with pytest.raises(ff.InputError, match="the model comes first"):
+        function(Q, MODEL, *last)
+
+
+@public
+def sample(model: ff.Model, x: float = 1.0, *, fails: bool = False) -> float:
+    """What is decorated."""
+    y = x + model.nv
+    if fails:
+        raise AttributeError("ours")
+    return y
+
+
+def test_nothing_else_changes():
+    assert sample(MODEL) == 4.0
+    assert sample(MODEL, x=2.0) == 5.0
+    assert sample.__doc__ == "What is decorated."
+    assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
+    assert inspect.getsource(sample).startswith("@public")
+    assert inspect.unwrap(sample).__code__.co_firstlineno == inspect.getsourcelines(sample)[1]
+
+
+def test_arguments_that_do_not_fit_are_named_by_python():
+    for call in (lambda: sample(), lambda: sample(MODEL, 1.0, 2.0), lambda: sample(MODEL, y=1.0)):
+        with pytest.raises(TypeError, match=r"sample\(\)"):
+            call()
+
+
+def test_other_errors_pass_as_they_are():
+    with pytest.raises(AttributeError, match="ours") as caught:
+        sample(MODEL, fails=True)
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert lines[-1] == 'raise AttributeError("ours")'

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.kernels import meanings  # noqa: F401  gives primitives their compiled meaning
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.compiler import object_code
 from freeflyer.kernels.frontend.functions import Functions

@@ -12,10 +12,11 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from bad_arguments import FRAMES, FUNCTIONS, called, good, takes_array_for_result
+from bad_values import takes_array_for_result
 from hostile_calls import EXTREMES, not_plain
 from kernel_samples import tree
 from seeds import fresh
+from state_functions import FRAMES, FUNCTIONS, called, good
 
 import freeflyer as ff
 from freeflyer.errors import FreeflyerError
@@ -78,7 +79,7 @@ def run(calls: int) -> None:
         if rng.random() < 0.9:
             k = str(rng.choice(list(inputs)))
             inputs[k] = spoilt(inputs[k], rng)
-        if takes_array_for_result(name) and rng.random() < 0.4:
+        if takes_array_for_result(getattr(ff, name)) and rng.random() < 0.4:
             options["out"] = result_of(expected.shape, list(inputs.values()), rng)
         if name in FRAMES and rng.random() < 0.1:
             options["frame"] = rng.choice([-1, 10**7, 0])

@@ -227,6 +227,7 @@ def ended(process: subprocess.Popen) -> Counter:
     return Counter(json.loads(out))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", ["builtin"], indirect=True)
 def test_generated_calls_end_in_a_verdict(processes):
     """Of all entries; right answers are those of plain Python."""
@@ -239,6 +240,7 @@ def test_generated_calls_end_in_a_verdict(processes):
     assert total["right"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", ["builtin"], indirect=True)
 def test_generated_calls_of_public_functions(processes):
     """Each ends in finite numbers or in an error of ours."""

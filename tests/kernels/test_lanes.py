@@ -14,6 +14,8 @@ from llvmlite import binding as llvm
 
 from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import json
 import numpy as np

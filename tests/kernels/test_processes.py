@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")]
 SECONDS = 400  # to wait for any of these programs
 COMMON = """
 import multiprocessing, os, signal, sys, threading, time
@@ -215,5 +215,5 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 def test_memory_stays_flat():
-    """A hundred thousand calls, refused ones and models that come and go among them. (soak.py makes millions.)"""
+    """A hundred thousand calls, refused ones and models that come and go among them."""
     assert int(run(MEMORY)) < 4 * 1024  # kB

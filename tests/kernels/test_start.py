@@ -11,6 +11,8 @@ import pytest
 
 from freeflyer.kernels.compiler import ahead
 
+pytestmark = pytest.mark.slow
+
 COMMON = """
 import os, subprocess, sys, warnings
 import numpy as np

@@ -211,9 +211,8 @@ def test_held_strokes_out_of_range_are_named():
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"), ({"tolerance": -1.0}, "tolerance"),
-    ({"tolerance": np.nan}, "tolerance"), ({"redundant": "x"}, "redundant"), ({"branches": 0}, "at least 1"),
-    ({"q": np.zeros(5)}, "nq = 3"), ({"q": np.full(3, np.inf)}, "finite"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
+    ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"),
+    ({"branches": 0}, "at least 1"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
     ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"),
 ])  # fmt: skip
 def test_bad_arguments(options, words):

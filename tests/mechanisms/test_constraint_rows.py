@@ -170,13 +170,3 @@ def test_without_loops_there_are_no_rows():
     assert constraint_residual(model, q).shape == (0,)
     assert constraint_jacobian(model, np.tile(q, (4, 1))).shape == (4, 0, model.nv)
     assert constraint_bias(model, q, np.zeros(model.nv)).shape == (0,)
-
-
-def test_bad_arguments_are_refused():
-    model = coupled()
-    with pytest.raises(ff.InputError, match="nq = 3"):
-        constraint_residual(model, np.zeros(4))
-    with pytest.raises(ff.InputError, match="joint 'l1'"):
-        constraint_jacobian(model, np.array([0.0, np.nan, 0.0]))
-    with pytest.raises(ff.InputError, match="nv = 3"):
-        constraint_bias(model, np.zeros(3), np.zeros((2, 4)))

@@ -11,6 +11,8 @@ import freeflyer as ff
 from freeflyer.linkages import assemble
 from freeflyer.linkages.rows import constraint_bias, constraint_residual, constraints
 
+pytestmark = pytest.mark.peers
+
 CLOSED_CHAIN = """
 <mujoco><option gravity="0 0 -9.81"/>
  <worldbody>

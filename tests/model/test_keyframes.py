@@ -42,6 +42,7 @@ def test_positions_in_our_order() -> None:
         keys["home"] = 1  # type: ignore[index]
 
 
+@pytest.mark.peers
 def test_as_mujoco_has_them(models_folder: Path) -> None:
     for name in ("kangaroo", "cassie"):
         path = models_folder / name / f"{name}.xml"
@@ -53,6 +54,7 @@ def test_as_mujoco_has_them(models_folder: Path) -> None:
         assert np.array_equal(ff.close_loops(model).keyframes["home"], model.keyframes["home"])
 
 
+@pytest.mark.peers
 def test_edits_copies_and_files_keep_them() -> None:
     model = ff.load(TEXT)
     home = model.keyframes["home"]
@@ -89,6 +91,7 @@ def test_keyframes_made_by_hand() -> None:
         ff.load(TEXT.replace('qpos="1 2 3 0', 'qpos="1 2 nan 0'))
 
 
+@pytest.mark.peers
 def test_a_specification_loads_with_all_its_digits(models_folder: Path) -> None:
     """A mujoco.MjSpec, changed in memory, is the robot of its file; the specification stays as it is."""
     text = TEXT.replace('<key name="short" qpos="1 2"/>', "")  # which MuJoCo fills up
@@ -107,6 +110,7 @@ def test_a_specification_loads_with_all_its_digits(models_folder: Path) -> None:
     assert ff.load(body).description.link("d").inertia.mass == 2.0 + 1e-9
 
 
+@pytest.mark.peers
 def test_a_specification_passes_the_gate(tmp_path: Path) -> None:
     """What MuJoCo refuses is a FileError; a mesh outside the folder of the file is refused as in files."""
     spec = mujoco.MjSpec()

@@ -180,6 +180,7 @@ def test_a_link_goes_before_a_joint_of_the_same_name(tmp_path):
     assert "'tip' is also a joint, of link 'leader'" in description.notes[-1]
 
 
+@pytest.mark.peers
 def test_joint_frames_are_pinocchios(tmp_path):
     """The frame that Pinocchio calls by a joint's name, moving or fixed, is the one that the loop ties."""
     pin = pytest.importorskip("pinocchio")

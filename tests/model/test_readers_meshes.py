@@ -62,6 +62,7 @@ def peer(path):
     return mujoco.MjModel.from_xml_path(str(path.with_name("peer.xml")))
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", FOLDERS)
 def test_inertias_are_mujocos(tmp_path, monkeypatch, case):
     """Also where the working folder is another, and files lie where MuJoCo looks for them."""
@@ -82,6 +83,7 @@ def test_inertias_are_mujocos(tmp_path, monkeypatch, case):
     assert os.listdir(".") == []
 
 
+@pytest.mark.peers
 def test_vertices_in_the_file_need_no_folder():
     text = ARM.format(compiler="", file="m.stl", file2="other.stl")
     text = text.replace('file="m.stl"', 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"').replace('mesh="other"', 'mesh="m"')
@@ -110,6 +112,7 @@ def test_meshes_in_included_files(tmp_path):
     assert load(path).mass == mass
 
 
+@pytest.mark.peers
 def test_the_advice_leads_out(tmp_path):
     """Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not."""
     path = robot(tmp_path)

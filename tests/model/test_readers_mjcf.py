@@ -104,6 +104,7 @@ def assert_same_robot(m, description, seed=0):
                 np.testing.assert_allclose((poses[site.link] @ site.placement)[:3, 3], data.site_xpos[s], atol=1e-12)
 
 
+@pytest.mark.peers
 def test_kinematics_and_inertias_are_mujocos():
     text = MANY.format("")
     description = validate(read_mjcf(text))
@@ -112,6 +113,7 @@ def test_kinematics_and_inertias_are_mujocos():
     assert description.name == "many"
 
 
+@pytest.mark.peers
 def test_mass_matrix_and_gravity_are_mujocos():
     """M(q), its armature included, and the gravity forces at q = qpos, entry by entry; on a bolted base all agree."""
     text = MANY.format("").replace('<freejoint name="root"/>', "")
@@ -155,6 +157,7 @@ def test_names():
     assert free.joint("root_joint").child == "base"
 
 
+@pytest.mark.peers
 def test_names_that_are_made_give_way():
     """A body named as a hidden link would be, a joint named as a fixed one would be."""
     text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
@@ -186,6 +189,7 @@ def test_force_limits_of_joints():
     assert read_mjcf(both.format("")).joint("pin").effort == (7.0,)
 
 
+@pytest.mark.peers
 def test_armature_and_damping_of_actuators_count():
     text = MJ_PENDULUM.replace("</worldbody>", '</worldbody><actuator><motor joint="pin" gear="3" armature="0.5" '
                                'damping="0.2"/></actuator>')  # fmt: skip
@@ -203,6 +207,7 @@ WELD_BODIES = '<weld name="c" body1="hand" body2="finger1" anchor=".1 .2 .3" rel
 WELD_DRAWN = '<weld name="c" body1="arm" anchor=".1 .2 .3"/>'
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize(
     ("equality", "mask"), [(CONNECT, POINT), (SITES, POINT), (WELD_BODIES, WELD), (WELD_DRAWN, WELD)]
 )
@@ -235,6 +240,7 @@ def test_inactive_and_point_only_equalities():
     assert "torquescale 0" in point.notes[-1] or any("torquescale 0" in n for n in point.notes)
 
 
+@pytest.mark.peers
 def test_linear_joint_equality_is_a_mimic_and_refs_count():
     """q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual."""
     text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
@@ -362,6 +368,7 @@ def test_refusals(change, words):
         read_mjcf(text.replace(*change))
 
 
+@pytest.mark.peers
 @needs_models
 @pytest.mark.parametrize("name", ["kangaroo", "cassie"])
 def test_robot_on_disk(name):

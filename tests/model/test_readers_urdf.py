@@ -236,6 +236,7 @@ def test_romeo_loads_as_is():
     assert load(path, inertias="as-is").nv == 39
 
 
+@pytest.mark.peers
 @needs_examples
 @pytest.mark.parametrize("name", ["talos_full_v2.urdf", "pr2.urdf", "g1_29dof_rev_1_0.urdf", "centauro.urdf"])
 def test_against_pinocchio(name):

@@ -20,7 +20,7 @@ from freeflyer.model.readers import read_urdf
 from freeflyer.model.writers import to_urdf
 
 # A failure prints how to repeat it; shrinking a robot takes minutes.
-few = settings(max_examples=30, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+few = settings(max_examples=10, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 ROUNDING = 8 * np.finfo(float).eps  # of sines and cosines of angles that were computed from a rotation
 
 
@@ -56,7 +56,7 @@ def test_rotations_are_those_of_scipy(rpy):
     np.testing.assert_allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=ROUNDING)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text("0123456789.eE+-_xinfa", max_size=8), st.floats().map(repr), st.integers().map(str)))
 def test_numbers_are_decimals(word):
     """Accepted is what Python reads, of plain digits, signs, point and exponent, if it is finite."""

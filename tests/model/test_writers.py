@@ -83,6 +83,7 @@ def test_initial_positions_and_refs_read_back(seed):
             np.testing.assert_allclose(back.joint(j.name).initial, j.initial, atol=1e-12, err_msg=j.name)
 
 
+@pytest.mark.peers
 def test_mujoco_places_the_links_where_we_do():
     description = zoo(4)
     m = mujoco.MjModel.from_xml_string(to_mjcf(description))
@@ -107,6 +108,7 @@ def test_mujoco_places_the_links_where_we_do():
         np.testing.assert_allclose(X[:3, :3], data.body(name).xmat.reshape(3, 3), atol=1e-12, err_msg=name)
 
 
+@pytest.mark.peers
 def test_pinocchio_reads_the_urdf():
     pin = pytest.importorskip("pinocchio")
     plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")

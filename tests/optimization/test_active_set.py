@@ -93,6 +93,7 @@ def test_no_level_is_worse_than_by_quadratic_programs(case):
     assert ended >= 95
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("case", range(4))
 def test_the_metric_is_least_and_multipliers_show_it(case):
     """Against PIQP, and by the conditions of Karush, Kuhn and Tucker."""

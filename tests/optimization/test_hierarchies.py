@@ -127,6 +127,7 @@ def test_warm_starts_and_what_is_left_free():
     assert h.free == (3,)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("solver", ["osqp", "proxqp", "piqp"])
 def test_other_solvers_give_the_same(solver):
     pytest.importorskip({"proxqp": "proxsuite"}.get(solver, solver))

@@ -257,6 +257,7 @@ def test_errors_give_what_the_solver_returns():
     assert np.isnan(caught.value.data["residuals"].dual)
 
 
+@pytest.mark.peers
 def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
@@ -264,6 +265,7 @@ def test_a_limit_of_time_is_reported():
         solve_qp(H, G, A, LOW, HIGH, seconds=1.0, solver="piqp")
 
 
+@pytest.mark.peers
 def test_solvers_that_are_not_there(monkeypatch):
     with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: daqp, "):
         solve_qp(H, G, solver="simplex")
@@ -296,3 +298,10 @@ def test_examples_of_the_page_run():
     for block in blocks:
         exec(compile(block, "optimization.md", "exec"), names)
     np.testing.assert_allclose(names["h"].x, [0.6, 0.4, 0.1], atol=1e-9)
+
+
+def test_read_only_arrays_are_solved():
+    given = [np.eye(2), np.array([-3.0, -0.5]), np.eye(2), np.zeros(2), np.ones(2)]
+    for x in given:
+        x.flags.writeable = False
+    np.testing.assert_allclose(solve_qp(*given).x, [1.0, 0.5], rtol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,3 +166,12 @@ def test_tables_and_pictures_show_the_result(result):
     pictures = freeflyer_papers.reproduction("dual-quaternion").pictures(result)
     assert {"table3_operations", "section6_times"} <= set(pictures)
     json.dumps(dataclasses.asdict(result), default=np.ndarray.tolist)
+
+
+def test_the_page_shows_what_is_counted():
+    page = Path(__file__).parents[2] / "docs" / "dual_quaternions.md"
+    text = page.read_text(encoding="utf-8").replace("³", "^3").replace("²", "^2")
+    shown = [c for c in counts.counts() if c.joints != "revolute" or (c.line, c.algorithm) == ("dqNE", "ours")]
+    assert len(shown) == 7
+    for c in shown:
+        assert f"| {tables.formula(c.multiplications)} | {tables.formula(c.additions)} |" in text, c

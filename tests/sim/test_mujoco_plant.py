@@ -44,6 +44,7 @@ def pendulum(rng):
     return model, ff.random_configuration(model, rng), rng.standard_normal(model.nv)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("make", [free_flyer, pendulum])
 def test_motions_are_those_of_mujoco(make):
     rng = fresh()
@@ -59,6 +60,7 @@ def test_motions_are_those_of_mujoco(make):
     assert np.abs(run.v[-1] - there[1]).max() < 1e-7 * max(1.0, np.abs(run.v[-1]).max())
 
 
+@pytest.mark.peers
 def test_mujoco_is_a_plant_of_a_tree():
     """In free flight, under a regulator: the same motion as ours, as near as MuJoCo's order 1 is."""
     rng = fresh()
@@ -95,6 +97,7 @@ def test_a_quadruped_stands_in_mujoco_and_is_pushed():
     assert np.abs(run.q[-1, :3] - q[:3]).max() < 0.02
 
 
+@pytest.mark.peers
 def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
     """Cassie on its springs, without weight or limits: MuJoCo's loops are soft, and its motions come nearer as they stiffen."""
     tree = ff.load(models_folder / "cassie" / "cassie.xml", base="free", gravity=(0.0, 0.0, 0.0))
@@ -223,6 +226,7 @@ def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
         sim.mujoco_plant(ff.load(path), path=path, feet=[ff.contacts.surface("sole", corners)])
 
 
+@pytest.mark.peers
 def test_wrenches_on_feet_are_those_of_mujocos_own_inverse_dynamics():
     """cfrc_ext: force and torque of all contacts on a body, about the centre of mass of the whole robot, in world axes."""
     model, rng = ff.robots.humanoid(), fresh()

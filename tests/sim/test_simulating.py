@@ -260,13 +260,8 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"dt": 0.0}, "dt must"), ({"dt": "x"}, "dt must"), ({"duration": -1.0}, "duration must"),
-        ({"inputs": "push"}, "inputs must"), ({"inputs": lambda t, q, v: "push"}, "inputs"),
-        ({"inputs": np.zeros(3)}, "inputs must"),
-        ({"integrator": "leapfrog"}, "rk45"), ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
+        ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
         ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
-        ({"q": np.zeros(3)}, "q has shape"),
-        ({"gravity": 9.81}, "gravity"),
         ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
         ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
         ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),

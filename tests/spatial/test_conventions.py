@@ -15,6 +15,8 @@ from spatial_samples import random_pose, random_twist
 from freeflyer.model.description import JOINT_KINDS
 from freeflyer.spatial import inertia, quaternion, se3, twist, wrench
 
+pytestmark = pytest.mark.peers
+
 PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
 COM, MASS = np.array([0.1, -0.2, 0.3]), 2.5
 TURN, DIAGONAL = np.array([0.2, -0.3, 0.1, 0.9]), np.array([0.05, 0.06, 0.08])

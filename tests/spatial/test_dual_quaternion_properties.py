@@ -12,7 +12,7 @@ from freeflyer.spatial import dual_quaternion as D, quaternion, se3
 
 WITHIN = 1e-12
 ONE = np.eye(8)[3]
-fast = settings(max_examples=150, deadline=None)
+fast = settings(max_examples=60, deadline=None)
 entries = st.floats(-2.0, 2.0)
 vectors = st.tuples(entries, entries, entries).map(np.array)
 # angles next to every place where formulas change: zero, where series begin, half a turn, a whole one

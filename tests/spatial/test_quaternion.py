@@ -38,6 +38,7 @@ def test_group_axioms():
     assert np.allclose(Q.to_matrix(Q.multiply(a, b)), Q.to_matrix(a) @ Q.to_matrix(b), rtol=0.0, atol=16 * EPS)
 
 
+@pytest.mark.peers
 def test_against_scipy_and_pinocchio():
     q, v = Q.random(rng(), (40,)), rng().standard_normal((40, 3))
     R = Rotation.from_quat(q)
@@ -102,6 +103,7 @@ def test_axis_angle():
         Q.from_axis_angle([0, 0, 0], 1.0)
 
 
+@pytest.mark.peers
 def test_rpy_is_urdfs():
     rpy = rng().uniform(-1.5, 1.5, (30, 3)) * [2.0, 1.0, 2.0]
     R = Q.to_matrix(Q.from_rpy(rpy))

@@ -63,6 +63,7 @@ def test_ad_is_the_derivative_of_adjoint():
     close(central(lambda t: se3.adjoint(se3.compose(X, se3.exp(t * xi)))), se3.adjoint(X) @ se3.ad(xi), 1e-9)
 
 
+@pytest.mark.peers
 def test_against_pinocchio():
     for X, Y, xi, p in zip(random_pose((5,)), random_pose((5,), 9), random_twist((5,)), directions(5)):
         M, N = pin.SE3(X), pin.SE3(Y)

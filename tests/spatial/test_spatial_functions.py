@@ -131,13 +131,6 @@ def test_every_public_function_has_a_row():
     assert public == set(ARGUMENTS) | ELSEWHERE
 
 
-@pytest.mark.parametrize("module", spatial.__all__)
-def test_names_are_sorted(module):
-    names = getattr(spatial, module).__all__
-    assert list(names) == sorted(names)
-    assert spatial.__all__ == sorted(spatial.__all__)
-
-
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_a_batch_is_its_states_one_by_one(name):
     kinds, words = ARGUMENTS[name]

@@ -41,6 +41,7 @@ def test_pseudo_inertia_is_the_second_moment_of_points():
     close(inertia.pseudo_inertia(*point_masses(m, p)), np.einsum("i,ij,ik->jk", m, p1, p1))
 
 
+@pytest.mark.peers
 def test_against_pinocchio():
     for m, c, I, X in zip(*random_inertia((5,)), random_pose((5,))):
         body = pin.Inertia(m, c, I)

@@ -65,6 +65,7 @@ def test_rates_go_there_and_back():
         close(twist.change_rate_expression(there, V2, X, target, source), A, error)
 
 
+@pytest.mark.peers
 def test_classical_acceleration_is_the_second_derivative_of_position():
     m = Motion()
 
@@ -89,6 +90,7 @@ def test_matrices_are_the_functions():
     close(wrench.cross_matrix(V), -np.swapaxes(se3.ad(V), -1, -2), 0.0)
 
 
+@pytest.mark.peers
 def test_against_pinocchio():
     for X, V, W in zip(random_pose((4,)), random_twist((4,)), random_twist((4,), 9)):
         M, m, n, f = pin.SE3(X), pin.Motion(V), pin.Motion(W), pin.Force(W)
