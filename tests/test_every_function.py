@@ -36,11 +36,11 @@ WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints,
     "project_velocity", "contact_model", "closed_torques",
 }  # fmt: skip
 ONE = "takes one posture a call"
-SET = "its result is one for the robot, whatever the state"
-NO_LOOPS = "the formulation is that of trees (papers/002): loops have no place in it"
-PRINTED = "the recursion is the printed one, of trees (papers/001)"
-CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
-LONG = "runs for minutes: tested by itself (tests/{})"
+SET = "its result does not depend on the state"
+NO_LOOPS = "the formulation of the geometric linearisation paper has no loops"
+PRINTED = "the recursion of the dual quaternion paper is for trees"
+CUT = "makes no sense on a tree whose loops are open, so it is refused there with the way to close them"
+LONG = "runs for minutes, and is tested in tests/{}"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
     **{f"linkages.{n}": {"batch": ONE} for n in (
         "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
@@ -53,15 +53,15 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "calibrate", "closed_torques", "contact_history", "contact_model",
         "start", "step", "select_encoders")},
     "estimation.sensors": {"batch": SET},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_capture.py)"} for n in (
+    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_capture.py"} for n in (
         "capture_margin", "capture_point", "impulse_limits", "stand_on_feet")},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
+    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_pushes.py"} for n in (
         "falls_when_pushed", "push_boundary", "random_pushes")},
     "contacts.feet_of": {"batch": SET},
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
     "contacts.held_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
-        "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
+        "all": "takes a base on a planar joint, and is tested in tests/formulations/test_constrained_motion.py"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
     "formulations.constrained.unilateral_accelerations": {"batch": ONE},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
@@ -77,19 +77,19 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "analysis.loop_gaps": {"batch": ONE},
     "analysis.free_flight": {"batch": ONE},
     "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
+    "contacts.feet_in_file": {"all": "reads a file beside the model, and is tested in tests/estimation"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
-    "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
-    "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
+    "estimation.calibrate": {"all": "takes readings made for its robot, and is tested in tests/estimation"},
+    "export.export": {"all": "compiles a library, and is tested in tests/export"},
     "linkages.motion_map": {"one": "takes postures (n, nq)"},
-    "linkages.manipulability": {"all": "takes three motors at least: tested by itself (tests/linkages)"},
-    "linkages.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/linkages)"},
+    "linkages.manipulability": {"all": "takes three motors at least, and is tested in tests/linkages"},
+    "linkages.reachable_set": {"all": "takes two motors and two joints, and is tested in tests/linkages"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
-    "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
-    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
-    "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
-    "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
+    "sim.simulate": {"batch": "samples come first, (T, ..., nq), and is tested in tests/sim"},
+    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/sim/test_hopping.py"},
+    "sim.replay": {"all": "takes a run of its robot, and is tested in tests/sim"},
+    "estimation.base_over_soles": {"all": "takes feet whose points are on no line, and is tested in tests/estimation"},
 }  # fmt: skip
 
 
@@ -279,12 +279,12 @@ def table() -> str:
             cells.append(f"[{notes.setdefault(why, len(notes) + 1)}]" if why else "yes")
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     head = (
-        "# Which function takes which robot\n\nWritten by `python tests/test_every_function.py`, which the test run repeats: each "
-        "`yes` is a call, each batch is compared with its\nstates one by one. `tree` is a robot whose loops are open; "
-        "functions that refuse it for that take every tree without loops.\n`closed` is a model of `freeflyer.close_loops`.\n\n"
+        "# Which function takes which robot\n\n`python tests/test_every_function.py` writes this table, and the test run repeats "
+        "it. Each `yes` is a call, and each batch\nis compared with its states one by one. `tree` is a robot with open loops. "
+        "Functions that refuse open loops take every tree\nwithout loops. `closed` is a model of `freeflyer.close_loops`.\n\n"
     )
     columns = f"| function | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
-    return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}  " for why, k in notes.items()) + "\n"
+    return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}.  " for why, k in notes.items()) + "\n"
 
 
 if __name__ == "__main__":
