@@ -15,6 +15,8 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.sim.hopping.records import legs
 from freeflyer.sim.hopping.settings import EXPERIMENTS
 
+pytestmark = pytest.mark.slow
+
 SHORT = {"prismatic": 0.6, "revolute": 0.5}
 PORTS = ("external", "joint", "floor", "touch_down", "radial_damper", "energy_controller", "radial_spring", "polar_spring")
 
