@@ -168,10 +168,10 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")
     tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-    wanted = LinearizedTasks.of(model, tasks, now)
     bounds = PositionBounds.of(model, limits)
+    wanted = LinearizedTasks.of(model, tasks, bounds, now)
     bounds.check(now)
-    search, at, tried = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
+    search, at, tried = Search(wanted, tolerance, iterations), wanted.at(now), []
     for _ in wanted.levels:
         before = search.left
         at = search.improve(at)

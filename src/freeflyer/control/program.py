@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,7 @@ class Program:
     pieces : tuple of Piece
         Rows in their order.
     weights : (m,) array
+        If "kinematic", in each level 1 at most.
     ends : tuple of int
         The row before which each level ends.
     unknowns, alpha : int
@@ -79,14 +80,15 @@ class Program:
 
 
 def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
-    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of,
-    how many they are, and the names of rows."""
+    """The program of a problem; "kinematic": of steps d in place of accelerations, without dynamics, least |d| below all levels.
+    given: of limits and then tasks whose rows come from methods of their own, what their rows are of, how many they are, and the
+    names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
-    whole = closed and formulation == "three-step"
+    whole, still = closed and formulation == "three-step", formulation == "kinematic"
     held = problem.constraints_of_tree if whole else problem.constraints
     n, k, loops = model.tree.nv if whole else model.nv, len(problem.force_metric), len(held.loop_names) if whole else 0
     columns = velocity_places(model) if whole else np.arange(model.nv)
-    pieces = [*_hard_pieces(problem, columns, loops, given), *_task_pieces(problem, columns, given)]
+    pieces = [*_hard_pieces(problem, columns, loops, given)[still:], *_task_pieces(problem, columns, given)]
     hard = sum(piece.rows for piece in pieces if piece.level in HARD)
     levels = groupby(pieces, key=lambda p: p.level if strict or p.level in HARD else "")
     ends = tuple(accumulate(sum(p.rows for p in group) for _, group in levels))
@@ -105,7 +107,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
         row, number = row + piece.rows, number + piece.numbers
     place = at + len(lists)
     tables = [held.table.topology, problem.frames.topology,
-              bare_topology(HIERARCHIES, [N, N * N, m * N, m, len(ends), *ends], max(N, m) + 8)]  # fmt: skip
+              bare_topology(HIERARCHIES, [N, 0 if still else N * N, m * N, m, len(ends), *ends], max(N, m) + 8)]  # fmt: skip
     if formulation == "reduced" and problem.chains.branches and not whole:
         tables.append(_split_table(problem))
     for table in tables:
@@ -122,6 +124,9 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     topology = frozen_array(with_table(model.topology, K.CONTROL, table))
     parameters = frozen_array(np.concatenate([held.table.parameters, constants]))
     weights = np.concatenate([np.ones(p.rows) if p.weights is None else p.weights for p in pieces] or [np.zeros(0)])
+    if still:
+        for i, e in pairwise((0, *ends)):
+            weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
         tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf),
