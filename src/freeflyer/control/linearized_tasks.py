@@ -92,16 +92,16 @@ class LinearizedTasks:
     def walk(self, q: np.ndarray, upto: int, tolerance: float, most: int) -> tuple[Posture, int]:
         """Where so many steps of all levels lead from q (nq,) at most, and how many were tried: they end if the first rows are met,
         or a step does not lessen their squares to CONTRACTION. Errors: as `at`."""
-        program, tried, held = self.program, 0, self.program.nothing
+        program, tried = self.program, 0
         own = any(task is not None for task, _ in self.given)
         plan = np.array([upto + program.hard, tolerance, most, np.inf, own, IK_STEP, IK_LIMIT_GAP, CONTRACTION])
         state, place, posture = K.GOING, q, None
         while state == K.GOING:
-            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, held, plan)
+            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, plan)
             if found is None:
                 mass_matrix(self.model, q)  # refuses such configurations
                 raise InputError(f"the terms of the configuration {format_value(q)} are not finite")
-            at, A, low, high, place, held, progress = found
+            at, A, low, high, place, progress = found
             state, steps, plan[K.BEFORE] = progress.tolist()
             tried, plan[K.MOST] = tried + int(steps), plan[K.MOST] - steps
             if posture is None or state != K.REFUSED:

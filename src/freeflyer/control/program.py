@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,7 @@ class Program:
         starts = accumulate((piece.numbers for piece in self.pieces), initial=0)
         return [(piece, at) for piece, at in zip(self.pieces, starts) if piece.numbers]
 
-    @property
+    @cached_property
     def hard(self) -> int:
         """Rows of dynamics, contacts and limits, which come before those of tasks."""
         return sum(piece.rows for piece in self.pieces if piece.level in HARD)

@@ -52,19 +52,23 @@ def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
 
 
 @kernel
-def put_step(topology, parameters, rest, A, lower, upper, weights, longest, guess, d, held):
-    """The step d (n,) of rows, within limits that are at least zero; 1 if rounds of the active set ran out."""
+def put_step(topology, parameters, rest, A, lower, upper, weights, longest, start, d):
+    """The step d (n,) of rows, within limits that are at least zero; 1 if rounds of the active set ran out. start: 0.0 for a step
+    that is short, or infinite."""
     N, rows, hard = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS)
-    least, most, far = workspace(d, rows + 8), workspace(d, rows + 8), workspace(d, N + 8)
+    least, most, held = workspace(d, rows + 8), workspace(d, rows + 8), workspace(d, rows + 8)
+    guess, near = workspace(d, rows + 8), workspace(d, N + 8)
     copy(lower, 0, rows, least, 0)
     copy(upper, 0, rows, most, 0)
     for i in range(hard):
         store(least, i, min(load(lower, i), 0.0))
         store(most, i, max(load(upper, i), 0.0))
+    for i in range(rows):
+        store(guess, i, 0.0)
     for j in range(N):
-        store(far, j, FAR)
+        store(near, j, start)
     _, ran_out = solve_rounds(
-        part_of(topology, LEVELS_AT), parameters, rest, rest, A, least, most, weights, guess, far, rows, N, d, held
+        part_of(topology, LEVELS_AT), parameters, rest, rest, A, least, most, weights, guess, near, rows, N, d, held
     )  # fmt: skip
     largest = longest
     for j in range(N):
@@ -75,21 +79,19 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, longest, gues
 
 
 @kernel
-def kinematic_steps(topology, parameters, q, numbers, weights, guess, plan, at, A, lower, upper, ahead, held, progress):
-    """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); held (rows,): limits of the
-    last step, as `solve_hierarchy`, the next guess; progress: layout.py.
+def kinematic_steps(topology, parameters, q, numbers, weights, plan, at, A, lower, upper, ahead, progress):
+    """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); plan, progress: layout.py.
 
-    plan: layout.py. If rows are given anew at each place, a call goes to the next place, `ahead` (nq,), at most.
+    If rows are given anew at each place, a call ends with the next place, `ahead` (nq,).
     """
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
                          load_int(topology, N_Q))  # fmt: skip
     B, low, high = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
-    rest, d, near = workspace(q, N + 8), workspace(q, N + 16), workspace(q, rows + 8)
+    rest, d = workspace(q, N + 8), workspace(q, N + 16)
     for j in range(N + 8):
         store(rest, j, 0.0)
     copy(q, 0, nq, ahead, 0)
-    copy(guess, 0, rows, held, 0)
-    before, steps, going, state = load(plan, BEFORE), 0.0, 1.0, ENDED
+    before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
     while going != 0.0:
         put_kinematic_rows(topology, parameters, ahead, rest, numbers, B, low, high)
         square, largest, gap = 0.0, 0.0, 0.0
@@ -106,13 +108,12 @@ def kinematic_steps(topology, parameters, q, numbers, weights, guess, plan, at, 
             copy(B, 0, rows * N, A, 0)
             copy(low, 0, rows, lower, 0)
             copy(high, 0, rows, upper, 0)
-            before = square
+            start, before = 0.0 if before < FAR else FAR, square
             if largest <= load(plan, TOLERANCE) or steps >= load(plan, MOST) or not square < FAR:
                 going = 0.0
             else:
                 steps += 1.0
-                copy(held, 0, rows, near, 0)
-                if put_step(topology, parameters, rest, A, lower, upper, weights, load(plan, LONGEST), near, d, held) > 0.0:
+                if put_step(topology, parameters, rest, A, lower, upper, weights, load(plan, LONGEST), start, d) > 0.0:
                     going = 0.0
                 else:
                     if table_int(topology, FORM) == CLOSED:
