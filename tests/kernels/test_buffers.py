@@ -15,10 +15,12 @@ from freeflyer.kernels.backend.buffers import (
     load_row,
     number_row,
     row_step,
+    release,
     row_total,
     row_width,
     store,
     store_row,
+    taken,
     tile_at,
     unit_row,
     workspace,
@@ -116,6 +118,26 @@ def test_where_scratch_ends_workspaces_begin_anew():
     two_workspaces(like, numbers(aligned(LANES)), 40)
     assert capacity < 80 == like.taken
     assert np.isnan(like.scratch[-(like.scratch.size - 40 - 8) :]).all()
+
+
+@compiled
+def turns(like, out, count, n):
+    """Takes the same workspace in each turn; how many turns there were."""
+    used, done = taken(like), 0
+    while done < count and release(like, used):
+        a = workspace(like, n)
+        store(a, n - 1, 1.0)
+        done += 1
+    store(out, 0, 1.0 * done)
+
+
+def test_loops_release_what_they_take_unless_memory_runs_out():
+    out, like = aligned(LANES), numbers(aligned(LANES), scratch=64)
+    turns(like, numbers(out), 100, 40)
+    assert (out[0], like.taken) == (100, 40)
+    short = numbers(aligned(LANES), scratch=64)
+    turns(short, numbers(out), 100, 72)
+    assert (out[0], short.taken) == (1, 72)
 
 
 @compiled

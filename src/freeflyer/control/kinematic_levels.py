@@ -142,6 +142,10 @@ class Search:
 
     def _restore(self, at: Posture, level: int, turns: np.ndarray | None, held: np.ndarray | None = None) -> Posture | None:
         """The posture nearby at which the levels above this one are as they were; None if it is not found."""
+        if level and all(self.ended):
+            upto = self.tasks.levels[level - 1].stop
+            at, _ = self.tasks.walk(at.q, upto, 1e-3 * self.tolerance, CORRECTIONS, upto, held)
+            return at if self.tasks.met(at, slice(0, upto), self.tolerance) else None
         now, off = at, np.inf
         for _ in range(CORRECTIONS):
             rows = self.rows(now, level, turns)

@@ -89,15 +89,19 @@ class LinearizedTasks:
         """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
         return self.walk(q, 0, 0.0, 0)[0]
 
-    def walk(self, q: np.ndarray, upto: int, tolerance: float, most: int) -> tuple[Posture, int]:
-        """Where so many steps of all levels lead from q (nq,) at most, and how many were tried: they end if the first rows are met,
-        or a step does not lessen their squares to CONTRACTION. Errors: as `at`."""
+    def walk(self, q: np.ndarray, upto: int, tolerance: float, most: int, used: int | None = None,
+             held: np.ndarray | None = None) -> tuple[Posture, int]:  # fmt: skip
+        """Where so many steps of the first `used` rows, or all, lead from q (nq,) at most, and how many were tried: they end if the
+        first `upto` rows are met, or a step does not lessen their squares to CONTRACTION. held: as `Rows`. Errors: as `at`."""
         program, tried = self.program, 0
-        own = any(task is not None for task, _ in self.given)
-        plan = np.array([upto + program.hard, tolerance, most, np.inf, own, IK_STEP, IK_LIMIT_GAP, CONTRACTION])
+        own, sides = any(task is not None for task, _ in self.given), program.nothing
+        if held is not None:
+            sides = np.concatenate([held, program.nothing[program.hard :]])
+        last = len(program.weights) if used is None else program.hard + used
+        plan = np.array([last, upto + program.hard, tolerance, most, np.inf, own, IK_STEP, IK_LIMIT_GAP, CONTRACTION])
         state, place, posture = K.GOING, q, None
         while state == K.GOING:
-            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, plan)
+            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, sides, plan)
             if found is None:
                 mass_matrix(self.model, q)  # refuses such configurations
                 raise InputError(f"the terms of the configuration {format_value(q)} are not finite")

@@ -7,7 +7,7 @@ control program at rest, without dynamics.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.backend.buffers import load, load_int, release, store, taken, workspace
 from freeflyer.kernels.closed.motion import move_closed
 from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.control.cycle import FAR, program, solve_rounds
@@ -35,6 +35,7 @@ from freeflyer.kernels.control.layout import (
     STEPS,
     TOLERANCE,
     UPTO,
+    USED,
 )
 from freeflyer.kernels.control.state_terms import part_of
 from freeflyer.kernels.marks import kernel
@@ -52,25 +53,28 @@ def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
 
 
 @kernel
-def put_step(topology, parameters, rest, A, lower, upper, weights, longest, start, d):
-    """The step d (n,) of rows, within limits that are at least zero; 1 if rounds of the active set ran out. start: 0.0 for a step
-    that is short, or infinite."""
+def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, start, d):
+    """The step d (n,) of the rows that count, within limits that are at least zero; 1 if rounds of the active set ran out. start: 0.0
+    for a step that is short, or infinite."""
     N, rows, hard = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS)
     least, most, held = workspace(d, rows + 8), workspace(d, rows + 8), workspace(d, rows + 8)
     guess, near = workspace(d, rows + 8), workspace(d, N + 8)
-    copy(lower, 0, rows, least, 0)
-    copy(upper, 0, rows, most, 0)
-    for i in range(hard):
-        store(least, i, min(load(lower, i), 0.0))
-        store(most, i, max(load(upper, i), 0.0))
     for i in range(rows):
+        low, high, side = load(lower, i), load(upper, i), load(sides, i)
+        if i < hard:
+            low, high = min(low, 0.0), max(high, 0.0)
+            low, high = high if side > 0.0 else low, low if side < 0.0 else high
+        elif not 1.0 * i < load(plan, USED):
+            low, high = -FAR, FAR
+        store(least, i, low)
+        store(most, i, high)
         store(guess, i, 0.0)
     for j in range(N):
         store(near, j, start)
     _, ran_out = solve_rounds(
         part_of(topology, LEVELS_AT), parameters, rest, rest, A, least, most, weights, guess, near, rows, N, d, held
     )  # fmt: skip
-    largest = longest
+    longest, largest = load(plan, LONGEST), load(plan, LONGEST)
     for j in range(N):
         largest = max(largest, abs(load(d, j)))
     for j in range(N):
@@ -79,9 +83,10 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, longest, star
 
 
 @kernel
-def kinematic_steps(topology, parameters, q, numbers, weights, plan, at, A, lower, upper, ahead, progress):
+def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, A, lower, upper, ahead, progress):
     """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); plan, progress: layout.py.
 
+    sides (rows,): -1 or 1 for joints that stay at their lower or upper limit, else 0.
     If rows are given anew at each place, a call ends with the next place, `ahead` (nq,).
     """
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
@@ -92,7 +97,8 @@ def kinematic_steps(topology, parameters, q, numbers, weights, plan, at, A, lowe
         store(rest, j, 0.0)
     copy(q, 0, nq, ahead, 0)
     before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
-    while going != 0.0:
+    room = taken(q)
+    while going != 0.0 and release(q, room):
         put_kinematic_rows(topology, parameters, ahead, rest, numbers, B, low, high)
         square, largest, gap = 0.0, 0.0, 0.0
         for i in range(hard):
@@ -113,7 +119,7 @@ def kinematic_steps(topology, parameters, q, numbers, weights, plan, at, A, lowe
                 going = 0.0
             else:
                 steps += 1.0
-                if put_step(topology, parameters, rest, A, lower, upper, weights, load(plan, LONGEST), start, d) > 0.0:
+                if put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, start, d) > 0.0:
                     going = 0.0
                 else:
                     if table_int(topology, FORM) == CLOSED:

@@ -50,9 +50,9 @@ COMPRESSED = 1
 WAY, ROUNDS, RAN_OUT, CONTRADICTED, N_FACTS = range(5)  # of a cycle: how it was solved, rounds, 1 if they ran out, hard rows
 AT_ONCE, IN_TWO_PARTS, BY_ROUNDS = 0, 1, 2
 
-# of steps of inverse kinematics: the row before which tasks are to be met, the largest error that counts as met, steps at most, the
-# sum of squares at the place before (infinite: none), 1 if rows are given anew at each place; the largest entry of a step, by how
-# much joints may be beyond their limits, what a step may leave of a sum of squares
-UPTO, TOLERANCE, MOST, BEFORE, ALONE, LONGEST, GAP, CONTRACTION, N_PLAN = range(9)
+# of steps of inverse kinematics: the row before which tasks count, the one before which squares are to be lessened, the largest error
+# that is met, steps at most, the sum of squares at the place before (infinite: none), 1 if rows are given anew at each place; the
+# largest entry of a step, by how much joints may be beyond their limits, what a step may leave of a sum of squares
+USED, UPTO, TOLERANCE, MOST, BEFORE, ALONE, LONGEST, GAP, CONTRACTION, N_PLAN = range(10)
 ENDED, GOING, REFUSED = 0.0, 1.0, 2.0  # the place is where steps end; rows are wanted at the next place; it is no better
 STATE, STEPS, SQUARE, N_PROGRESS = range(4)
