@@ -58,16 +58,16 @@ class Rows(NamedTuple):
 
 
 class Search:
-    """State of a search from q (nq,): `left`, the number of steps that may still be tried; `ended`, for each level that has ended whether it is
-    met."""
+    """State of a search: `left`, the number of steps that may still be tried; `ended`, for each level that has ended whether it is
+    met. It begins where steps of all levels lead that lessen the first one."""
 
-    def __init__(self, tasks: LinearizedTasks, q: np.ndarray, tolerance: float, iterations: int) -> None:
-        self.tasks, self.q, self.tolerance, self.left = tasks, q, tolerance, iterations
+    def __init__(self, tasks: LinearizedTasks, tolerance: float, left: int) -> None:
+        self.tasks, self.tolerance, self.left = tasks, tolerance, left
         self.free = np.zeros(tasks.program.hard)
         self.ended: list[bool] = []
 
-    def improve(self, at: Posture | None) -> Posture:
-        """The posture where the next level is met or stationary, or steps ran out; at: that of the level before."""
+    def improve(self, at: Posture) -> Posture:
+        """The posture where the next level is met or stationary, or steps ran out."""
         level = len(self.ended)
         at = self._descend(self._contract(at, level), level)
         self.ended.append(self.met(at, level))
@@ -88,14 +88,14 @@ class Search:
                 found.append(self._curved(at, k, found, turns))
         return found
 
-    def _contract(self, at: Posture | None, level: int) -> Posture:
+    def _contract(self, at: Posture, level: int) -> Posture:
         """Steps of all levels at once, as long as each lessens the squares up to this level: if these can be met, nothing else is
         needed."""
         upto, new = self.tasks.levels[level].stop, at
-        if new is None or (all(self.ended) and self.left and not self.tasks.met(new, slice(0, upto), self.tolerance)):
-            new, tried = self.tasks.walk(self.q if at is None else at.q, upto, self.tolerance, self.left)
+        if level and all(self.ended) and self.left and not self.tasks.met(at, slice(0, upto), self.tolerance):
+            new, tried = self.tasks.walk(at.q, upto, self.tolerance, self.left)
             self.left -= tried
-        return self._restore(new, level, None) or at or new
+        return self._restore(new, level, None) or at
 
     def _descend(self, at: Posture, level: int) -> Posture:
         """Steps of linearised tasks as long as they lessen this level's squares, else of Newton's method with a line search. After

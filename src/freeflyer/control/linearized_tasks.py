@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from freeflyer.constraints.errors import LinkageError
 from freeflyer.control.body_tasks import CentroidalMomentumTask
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.control.problem import Problem
@@ -58,9 +59,9 @@ class Posture(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearizedTasks:
-    """Tasks of a robot, their rows by level. `program`: of tasks that ask for -e at rest. `given`: its numbers, task by task; of one
-    whose rows come from its own methods the task, and which rows count. `weights` (m,) of the squared errors, in each level 1 at
-    most; `levels`: which rows each has."""
+    """Tasks of a robot, their rows by level. `program`: of tasks that ask for -e at rest. `given`: its numbers, task by task; of
+    one whose rows come from its own methods the task, and which rows count. `weights` (m,) of the squared errors, in each level 1
+    at most; `levels`: which rows each has."""
 
     model: Model
     program: Program
@@ -131,10 +132,19 @@ class LinearizedTasks:
         return np.concatenate(rows)
 
     def turns(self, at: Posture) -> np.ndarray:
-        """How J changes along each velocity coordinate (nv, m, nv), by central differences."""
-        steps = TURN_STEP * np.eye(self.model.nv)
-        ahead, behind = ([self.at(integrate(self.model, at.q, d)).J for d in side] for side in (steps, -steps))
-        return (np.array(ahead) - np.array(behind)) / (2.0 * TURN_STEP)
+        """How J changes along each velocity coordinate (nv, m, nv), by central differences; one-sided where loops do not close."""
+
+        def beside(d: np.ndarray) -> tuple[np.ndarray, float]:
+            try:
+                return self.at(integrate(self.model, at.q, d)).J, TURN_STEP
+            except LinkageError:
+                return at.J, 0.0
+
+        found = np.empty((self.model.nv, *at.J.shape))
+        for k, d in enumerate(TURN_STEP * np.eye(self.model.nv)):
+            (ahead, more), (behind, less) = beside(d), beside(-d)
+            found[k] = (ahead - behind) / max(more + less, TURN_STEP)
+        return found
 
     def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
         """Whether rows are met."""

@@ -151,8 +151,8 @@ CONTROL_PROGRAM = Entry("control_program", "control.cycle.control_program", "q",
     ("table 4",), ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6)), square=True,
     shared=("table 1", "table 1", "table 5"), table=CONTROL, one_by_one=True, partial=True)  # limits may be infinite
 KINEMATIC_STEPS = Entry("kinematic_steps", "control.kinematic_steps.kinematic_steps", "q", (("nq",), ("table 4", "table 3"),
-    ("table 4",), ("table 4",), ("nq",), (N_PROGRESS,)), square=True, shared=("table 5", "table 4", "table 4", N_PLAN), table=CONTROL,
-    one_by_one=True, partial=True)
+    ("table 4",), ("table 4",), ("nq",), (N_PROGRESS,)), square=True, shared=("table 5", "table 4", "table 4", N_PLAN),
+    table=CONTROL, one_by_one=True, partial=True)
 
 # in dual quaternion algebra (dual_quaternion/)
 DQ_NEWTON_EULER = Entry("dq_newton_euler", "dual_quaternion.newton_euler.newton_euler", "qvv", (VECTOR,))

@@ -1,8 +1,8 @@
 """Steps of inverse kinematics by linearised tasks, as long as each brings the tasks nearer.
 
-A step d solves the strict hierarchy of J d = -e below the position limits, shortened to a bound on its entries (Escande, Mansard and
-Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those of a
-control program at rest, without dynamics.
+A step d solves the strict hierarchy of J d = -e below the position limits, shortened to a bound on its entries (Escande, Mansard
+and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those
+of a control program at rest, without dynamics.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
 
 @kernel
 def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, start, d):
-    """The step d (n,) of the rows that count, within limits that are at least zero; 1 if rounds of the active set ran out. start: 0.0
-    for a step that is short, or infinite."""
+    """The step d (n,) of the rows that count, within limits that allow zero; 1 if rounds of the active set ran out. start: 0.0 for
+    a step that is short, or infinite."""
     N, rows, hard = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS)
     least, most, held = workspace(d, rows + 8), workspace(d, rows + 8), workspace(d, rows + 8)
     guess, near = workspace(d, rows + 8), workspace(d, N + 8)

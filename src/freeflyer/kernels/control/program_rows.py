@@ -218,7 +218,7 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
             for i in range(count):
                 store(A, N * (row + i) + table_int(topology, places + i), 1.0)
                 put_limits(parameters, constants, count, i, 0.0, lower, upper, row + i)
-        elif kind == JOINTS or kind == POSITIONS:
+        elif JOINTS <= kind <= POSITIONS:
             put_joint_limits(
                 topology, parameters, q, v, gamma, G, row_width(u, nu), kind, row, count, places, constants, A, lower, upper
             )  # fmt: skip
