@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from closeness import close
@@ -62,7 +64,7 @@ def test_steps_go_on_as_long_as_squares_lessen_and_steps_are_left():
         _, q, tasks = problem(rng, limits=True)
         upto = tasks.levels[0].stop
         found = [tasks.walk(q, upto, 1e-6, most) for most in range(7)]
-        for most, ((at, tried), (new, more)) in enumerate(zip(found, found[1:])):
+        for most, ((at, tried), (new, more)) in enumerate(pairwise(found)):
             assert more <= most + 1
             assert more >= tried
             less = tasks.square(new, slice(0, upto)) <= CONTRACTION * tasks.square(at, slice(0, upto))
