@@ -148,6 +148,23 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
 
 
 @kernel
+def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, N, x, held):
+    """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`, and again without a guess, which may lead astray."""
+    multipliers, verdict, blank = workspace(g, rows + 8), workspace(g, 8), workspace(g, rows + N + 8)
+    solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
+    rounds = load(verdict, 0)
+    if load(verdict, 1) > 0.0:
+        for i in range(rows):
+            store(blank, i, 0.0)
+        for i in range(N):
+            store(blank, rows + i, FAR)
+        far = from_entry(blank, rows)
+        solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, blank, far, x, held, multipliers, verdict)
+        rounds += load(verdict, 0)
+    return rounds, load(verdict, 1)
+
+
+@kernel
 def contradicted(A, lower, upper, x, N, rows):
     """1 if x (N,) misses one of the first rows by more than MET of the size of its terms."""
     for i in range(rows):
@@ -187,18 +204,8 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
         way = without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, found)
     if way == BY_ROUNDS:
         H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
-        multipliers, verdict, blank = workspace(q, rows + 8), workspace(q, 8), workspace(q, rows + N + 8)
         put_metric(topology, parameters, M, linear, H, g)
-        solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, found, held, multipliers, verdict)
-        rounds, ran_out = load(verdict, 0), load(verdict, 1)
-        if ran_out > 0.0:  # a guess may lead astray
-            for i in range(rows):
-                store(blank, i, 0.0)
-            for i in range(N):
-                store(blank, rows + i, FAR)
-            far = from_entry(blank, rows)
-            solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, blank, far, found, held, multipliers, verdict)
-            rounds, ran_out = rounds + load(verdict, 0), load(verdict, 1)
+        rounds, ran_out = solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, N, found, held)
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)
