@@ -39,7 +39,7 @@ from freeflyer.kernels.optimization.layout import (
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
-from freeflyer.kernels.optimization.penalties import put_penalised_minimum, put_penalties
+from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
@@ -53,6 +53,7 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
+LATE = 25  # rounds
 NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
@@ -210,9 +211,15 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 
 
 @kernel
-def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
-              sizes, R, parts):  # fmt: skip
-    """y (width,) of least penalties; holds equations. The last six: room."""
+def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
+              sizes, strengths, R, parts):  # fmt: skip
+    """y (width,) of least penalties; holds equations and limits. The last seven: room."""
+    stage, begin = 0, 0
+    for k in range(levels):
+        for i in range(begin, load_int(ends, k)):
+            if load(lower, i) != load(upper, i):
+                stage = k
+        begin = load_int(ends, k)
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -222,8 +229,9 @@ def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, 
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-    put_penalties(levels, ends, lower, upper, sizes, m, penalties)
-    put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts)
+    put_stages(
+        levels, levels + 1 if attempt < 2 else stage + 1, SHARE if attempt == 0 else SMALLER_SHARE, ends, T, low, high, sizes, m, n, width, y, held, penalties, strengths, R, parts
+    )  # fmt: skip
 
 
 @kernel
@@ -273,8 +281,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 total += load(rows, width * i + j) * load(start, j)
             store(values, i, total)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
-    while going != 0.0 and rounds < (NEAR_ROUNDS if known else ROUNDS * n + FIRST_ROUNDS):
+    attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
+    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -283,7 +291,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
-        stop, at, share = -1, FREE, 1.0
+        stop, at, share, starting = -1, FREE, 1.0, False
         change = m
         if started:
             for k in range(0, width, row_step(goal)):
@@ -315,19 +323,9 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = min(change, first)
-            if first < m and not started:
-                change = 0
-                put_start(
-                    levels, ends, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
-                    residuals, multipliers, decided, R, parts,
-                )  # fmt: skip
-                put_direction(metric, W, y, n, width, point)
-                add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-                for i in range(m):
-                    store(values, i, dot(rows, width * i, point, 0, width))
-                hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+            starting = first < m and not started
             started = True
-            if change == m:
+            if change == m and not starting:
                 worst = wrong_row(
                     levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
                     direction,
@@ -340,6 +338,21 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                     loose, started = False, False
                 else:
                     going = 0.0
+        if starting or (rounds == late and going != 0.0 and attempt < 3):
+            late, started = rounds + LATE, True
+            change, stalls, loose = 0, 0, False
+            loosen(lower, upper, lengths, m, 0.0, low, high)
+            put_start(
+                levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                residuals, multipliers, decided, barred, R, parts,
+            )  # fmt: skip
+            put_direction(metric, W, y, n, width, point)
+            add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+            for i in range(m):
+                store(values, i, dot(rows, width * i, point, 0, width))
+            hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+            clear(barred, 0, m)
+            attempt += 1
         if stalls > STALLED:
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
