@@ -271,7 +271,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     loosen(lower, upper, lengths, m, 0.0, low, high)
-    way, length, released = 0.0, 0.0, -1
+    way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
     known = abs(load(start, 0)) < LARGEST
     if known:
         put_coordinates(metric, W, start, center, n, width, y)
@@ -303,11 +303,11 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
-                clear(barred, 0, m)
             else:
                 stalls += 1
-                if stop >= 0 and stop == released:  # its multiplier is rounding
-                    store(barred, stop, 1.0)
+            if stop >= 0 and stop == released:  # its multiplier is rounding
+                store(barred, stop, 1.0)
+                some_barred = True
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
         else:
@@ -333,6 +333,9 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 if worst >= 0:
                     store(held, worst, FREE)
                     change, released = worst, worst
+                elif some_barred and not tested:  # beside other limits it may not be
+                    clear(barred, 0, m)
+                    tested = True
                 elif loose:
                     loosen(lower, upper, lengths, m, 0.0, low, high)
                     loose, started = False, False
@@ -352,7 +355,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 store(values, i, dot(rows, width * i, point, 0, width))
             hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             clear(barred, 0, m)
-            attempt += 1
+            attempt, some_barred, tested = attempt + 1, False, False
         if stalls > STALLED:
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
