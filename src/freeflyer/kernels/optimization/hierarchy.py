@@ -54,6 +54,7 @@ LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE = 25  # rounds
+FEW = 2  # rounds that hold what is violated, before a start is sought: enough if it is little
 NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
@@ -323,13 +324,14 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = min(change, first)
-            starting = first < m and not started
-            started = True
-            if change == m and not starting:
+            starting = first < m and not started and rounds > FEW
+            if first == m:
                 worst = wrong_row(
                     levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
                     direction,
                 )  # fmt: skip
+                starting = worst >= 0 and not started and rounds > 1
+                started = True
                 if worst >= 0:
                     store(held, worst, FREE)
                     change, released = worst, worst
