@@ -5,8 +5,9 @@ online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov a
 conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
 their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
 rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
-step. Then all limits are loosened by amounts that differ, and restored at the solution. If the equations alone violate limits, the
-method begins where penalties of the violations are least.
+step. Then all limits are loosened by amounts that differ, and restored at the solution. A limit that stops the step after its
+release stays held, and is tested once more at the end. If the equations violate many limits, or rounds go on, the method begins
+anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -53,9 +54,8 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-LATE = 25  # rounds
-FEW = 2  # rounds that hold what is violated, before a start is sought: enough if it is little
-NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
+LATE, STARTS = 12, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
@@ -212,9 +212,10 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 
 
 @kernel
-def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
-              sizes, strengths, R, parts):  # fmt: skip
-    """y (width,) of least penalties; holds equations and limits. The last seven: room."""
+def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high,
+              softness, sizes, strengths, R, parts):  # fmt: skip
+    """y (width,) near the solution; holds equations and limits. The last attempt leaves out the levels below the last one that has
+    inequalities. The last seven: room."""
     stage, begin = 0, 0
     for k in range(levels):
         for i in range(begin, load_int(ends, k)):
@@ -230,9 +231,9 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-    put_stages(
-        levels, levels + 1 if attempt < 2 else stage + 1, SHARE if attempt == 0 else SMALLER_SHARE, ends, T, low, high, sizes, m, n, width, y, held, penalties, strengths, R, parts
-    )  # fmt: skip
+    last = levels + 1 if attempt < STARTS - 1 else stage + 1
+    share = SHARE if attempt == 0 else SMALLER_SHARE
+    put_stages(levels, last, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
 
 
 @kernel
@@ -343,7 +344,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                     loose, started = False, False
                 else:
                     going = 0.0
-        if starting or (rounds == late and going != 0.0 and attempt < 3):
+        if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
             change, stalls, loose = 0, 0, False
             loosen(lower, upper, lengths, m, 0.0, low, high)

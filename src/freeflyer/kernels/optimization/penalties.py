@@ -28,16 +28,16 @@ from freeflyer.kernels.optimization.metric import put_direction, put_inverse_fac
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
-SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level
+SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
 SOFT = 1e-7  # of a row's own size: softness of limits of levels above
-OUTSIDE = 1e-10  # of a row's size: violations below are none
+OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING = 1e-7  # of a row: one of which less is left does not change
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-PASSES = 2  # 
+PASSES = 2  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
 ROUNDING = 1e-15  # of a pivot
-CHANGES = 10  # for each row: the largest number
+CHANGES = 2  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
@@ -93,8 +93,8 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
 
 @kernel
 def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, parts):
-    """y moves until limits of the first rows, before `end`, are kept: least is the norm of d = W u. P (m, width): how rows may still
-    change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows."""
+    """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
+    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows."""
     stride = row_width(T, m + 1)
     L, S, places = workspace(T, (m + 1) * stride + 8), workspace(T, (m + 1) * width + 8), workspace(T, m + 8)
     multipliers, step = workspace(T, stride + 8), workspace(T, stride + 8)
@@ -167,9 +167,10 @@ def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, 
 @kernel
 def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
     """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them.
+    relative: the share of the metric beside a level.
 
     held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
-    those that are kept. The last four: room.
+    those that are kept. softness, strengths, R, parts: room.
     """
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
