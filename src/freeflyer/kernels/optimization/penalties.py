@@ -41,10 +41,9 @@ CHANGES = 2  # for each row: the largest number of rows held, which is reached i
 
 
 @kernel
-def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, R, parts):
+def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, M, packed, g, h, R, parts):
     """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d + T_i y - side_i)^2 of the equations of a level; W W^T is the
-    inverse of its matrix."""
-    M, packed, g, h = workspace(T, n * width + 8), workspace(T, n * n + 8), workspace(T, width + 8), workspace(T, width + 8)
+    inverse of its matrix. The last six: room."""
     clear(M, 0, n * width)
     clear(g, 0, width)
     add_scaled_row(g, 0, -share, rest, 0, 0, width)
@@ -92,20 +91,18 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
 
 
 @kernel
-def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, parts):
+def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
+                parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows."""
-    stride = row_width(T, m + 1)
-    L, S, places = workspace(T, (m + 1) * stride + 8), workspace(T, (m + 1) * width + 8), workspace(T, m + 8)
-    multipliers, step = workspace(T, stride + 8), workspace(T, stride + 8)
-    d, u = workspace(T, width + 8), workspace(T, width + 8)
+    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows. The last eight: room."""
+    stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     clear(multipliers, 0, stride)
     for i in range(m):
         store(places, i, -1.0)
         store(strengths, i, 0.0)
     count, rounds, going = 0, 0, True
-    while going and rounds < CHANGES * m:
+    while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
         for i in range(end):
             if load(held, i) == FREE and load(softness, i) > 0.0:
@@ -174,6 +171,10 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     """
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
+    stride = row_width(T, 2 * n + 1)
+    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * width + 8), workspace(T, m + 8)
+    multipliers, step = workspace(T, stride + 8), workspace(T, stride + 8)
+    d, u = workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
@@ -221,8 +222,11 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 if load(softness, i) > 0.0:
                     store(held, i, FREE)
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
-            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, R, parts)
-            keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, parts)
+            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
+            keep_limits(
+                T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
+                parts,
+            )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(begin, end):
                 value = dot(T, width * i, y, 0, width)
