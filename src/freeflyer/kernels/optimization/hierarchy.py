@@ -325,13 +325,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = min(change, first)
-            starting = first < m and not started and rounds > FEW
+            starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst = wrong_row(
                     levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
                     direction,
                 )  # fmt: skip
-                starting = worst >= 0 and not started and rounds > 1
+                starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
                 started = True
                 if worst >= 0:
                     store(held, worst, FREE)

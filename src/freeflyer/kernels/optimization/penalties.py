@@ -94,7 +94,8 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
 def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
                 parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows. The last eight: room."""
+    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows.
+    The last eight: room."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     clear(multipliers, 0, stride)
