@@ -50,7 +50,6 @@ from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
 ACTIVE = 1.0  # what a row that is held at a limit is marked by
-FAR = float("inf")
 
 
 @kernel
@@ -148,20 +147,11 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
 
 
 @kernel
-def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, N, x, held):
-    """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`, and again without a guess, which may lead astray."""
-    multipliers, verdict, blank = workspace(g, rows + 8), workspace(g, 8), workspace(g, rows + N + 8)
+def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, x, held):
+    """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`."""
+    multipliers, verdict = workspace(g, rows + 8), workspace(g, 8)
     solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
-    rounds = load(verdict, 0)
-    if load(verdict, 1) > 0.0:
-        for i in range(rows):
-            store(blank, i, 0.0)
-        for i in range(N):
-            store(blank, rows + i, FAR)
-        far = from_entry(blank, rows)
-        solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, blank, far, x, held, multipliers, verdict)
-        rounds += load(verdict, 0)
-    return rounds, load(verdict, 1)
+    return load(verdict, 0), load(verdict, 1)
 
 
 @kernel
@@ -205,7 +195,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     if way == BY_ROUNDS:
         H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
         put_metric(topology, parameters, M, linear, H, g)
-        rounds, ran_out = solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, N, found, held)
+        rounds, ran_out = solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held)
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, release, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.control.cycle import FAR, program, solve_rounds
+from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.equations import copy
 from freeflyer.kernels.control.layout import (
     ALONE,
@@ -42,6 +42,8 @@ from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q
 
+FAR = float("inf")
+
 
 @kernel
 def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
@@ -71,9 +73,8 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, 
         store(guess, i, 0.0)
     for j in range(N):
         store(near, j, start)
-    _, ran_out = solve_rounds(
-        part_of(topology, LEVELS_AT), parameters, rest, rest, A, least, most, weights, guess, near, rows, N, d, held
-    )  # fmt: skip
+    levels = part_of(topology, LEVELS_AT)
+    _, ran_out = solve_rounds(levels, parameters, rest, rest, A, least, most, weights, guess, near, rows, d, held)
     longest, largest = load(plan, LONGEST), load(plan, LONGEST)
     for j in range(N):
         largest = max(largest, abs(load(d, j)))
