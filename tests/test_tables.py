@@ -15,9 +15,8 @@ from freeflyer.analysis.study_tables import joints_table, loops_table
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import BatchPoint, FirstCall, Machine, Start, Timing
 from freeflyer.linkages import Mechanism, Mechanisms
-from freeflyer.tables import esc, html_tables
+from freeflyer.tables import Table, esc, html_tables
 from freeflyer.text import visible
-from freeflyer_papers import Table
 
 HOSTILE = (
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></tr></table>", "&lt;b&gt;", "a'b\"c", "<!--", "]]>",

@@ -8,6 +8,8 @@ import pytest
 from command import run
 from robots_on_disk import example, needs_examples
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.slow
 def test_a_squat_with_pictures_and_numbers(tmp_path):

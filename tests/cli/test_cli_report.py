@@ -11,6 +11,8 @@ from freeflyer import robots
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.report.page import MARK
 
+pytestmark = pytest.mark.slow
+
 
 def quick(monkeypatch):
     monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 RUN = "from freeflyer_command import main; main()"
 STOPPED = """
 import os, signal, sys

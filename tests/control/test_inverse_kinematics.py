@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closeness import close
+from scipy.optimize import lsq_linear
 from seeds import fresh
 
 import freeflyer as ff
@@ -117,6 +118,20 @@ def test_closed_robots_stay_closed_and_within_their_strokes():
             assert low[j.iv] - 1e-3 <= found.q[j.iq] <= high[j.iv] + 1e-3, j.name
 
 
+def test_closed_robots_end_at_the_border_of_their_workspace():
+    """Without limits legs go on until loops would not close: no error, and targets near the border are not refused."""
+    rng = fresh()
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    q = ff.analysis.middle_posture(model)
+    stay = control.FramePoseTask("right_sole", ff.frame_pose(model, q, "right_sole"), level=1)
+    place = ff.frame_pose(model, q, "left_sole")[:3, 3]
+    for _ in range(8):
+        step = control.FramePositionTask("left_sole", place + rng.uniform(0.5, 1.0, 3), level=2)
+        found = control.inverse_kinematics(model, [stay, step], q, limits=False)
+        assert found.levels[0].outcome == "met"
+        assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
+
+
 def test_targets_out_of_reach_end_at_the_nearest_point():
     model = ff.robots.chain(3)
     found = control.inverse_kinematics(model, [control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2], limits=False)
@@ -163,6 +178,77 @@ def test_repeated_tasks_change_nothing():
     assert often.converged
     assert often.iterations == once.iterations
     close(often.q, once.q, 1e-7)
+
+
+class Own(control.Task):
+    """Another task, whose rows come from methods."""
+
+    def __init__(self, task):
+        self.__dict__.update(vars(task), task=task)
+        self.__post_init__()
+
+    @property
+    def name(self):
+        return f"own {self.task.name}"
+
+    def error(self, model, q):
+        return self.task.error(model, q)
+
+    def jacobian(self, model, q):
+        return self.task.jacobian(model, q)
+
+
+@pytest.mark.parametrize("limits", [True, False])
+@pytest.mark.parametrize("name", ["humanoid", "kangaroo"])
+def test_own_tasks_take_the_steps_of_the_librarys(name, limits):
+    """The first, the last and all tasks by methods of their own, at targets in reach, at limits and out of reach."""
+    rng = fresh(name, limits)
+    model = ff.robots.humanoid(33) if name == "humanoid" else ff.close_loops(ff.robots.kangaroo_like())
+    q = ff.robots.standing_posture(model) if name == "humanoid" else ff.analysis.middle_posture(model)
+    hand = "left_palm" if name == "humanoid" else "left_sole"
+    for far in (0.02, 0.3, 2.0) if name == "humanoid" else (0.01, 1.0):
+        place = ff.frame_pose(model, q, hand)[:3, 3] + far * rng.uniform(0.5, 1.0, 3)
+        tasks = [
+            control.FramePoseTask("right_sole", ff.frame_pose(model, q, "right_sole"), weight=(1, 2, 3, 4, 5, 6), level=1),
+            control.FramePositionTask(hand, place, level=2),
+            control.CenterOfMassTask(ff.center_of_mass(model, q), level=2, weight=(1.0, 0.5, 0.0)),
+        ]
+        plain = control.inverse_kinematics(model, tasks, q, limits=limits)
+        for mixed in ([Own(tasks[0]), *tasks[1:]], [*tasks[:2], Own(tasks[2])], list(map(Own, tasks))):
+            found = control.inverse_kinematics(model, mixed, q, limits=limits)
+            assert found.active_limits == plain.active_limits
+            for a, b in zip(found.levels, plain.levels):
+                assert a.outcome == b.outcome
+                assert far > 0.1 or a.iterations == b.iterations
+                assert a.residual == pytest.approx(b.residual, abs=1e-6)
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_a_step_within_limits_is_the_nearest_to_the_linearised_target(base):
+    """The first step of one level: bounded least squares of scipy leave no smaller |J d + e|."""
+    rng, model = fresh(base), ff.robots.chain(7, base=base)
+    bounded = [j for j in model.joints if j.nv == 1]
+    active = 0
+    for _ in range(20):
+        q = model.neutral.copy()
+        for j in bounded:  # half of them at a limit
+            ends = model.position_lower[j.iv], model.position_upper[j.iv]
+            q[j.iq] = rng.choice([*ends, *rng.uniform(*ends, 2)])
+        X = ff.frame_pose(model, ff.integrate(model, q, 0.2 * rng.standard_normal(model.nv)), "tip")
+        task = control.FramePoseTask("tip", X)
+        found = control.inverse_kinematics(model, [task], q, iterations=1)
+        d, J, e = ff.difference(model, q, found.q), task.jacobian(model, q), task.error(model, q)
+        low, high = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
+        for j in bounded:
+            low[j.iv], high[j.iv] = model.position_lower[j.iv] - q[j.iq], model.position_upper[j.iv] - q[j.iq]
+        assert (d >= low - 1e-9).all()
+        assert (d <= high + 1e-9).all()
+        best = lsq_linear(J, -e, (low - 1e-12, high + 1e-12), tol=1e-14)
+        if not d.any() or np.abs(d).max() > 1.0 - 1e-9:  # refused, or shortened
+            continue
+        active += len(found.active_limits) > 1
+        assert np.linalg.norm(J @ d + e) <= np.sqrt(2.0 * best.cost) + 1e-7
+    assert active > 3
 
 
 class Fickle(control.Task):

@@ -188,6 +188,7 @@ def cassie_of(folder) -> tuple[ff.Model, np.ndarray]:
 RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [None, 0.005])
 def test_a_biped_on_its_feet_is_steadied_while_its_rods_spin(models_folder, dt: float | None) -> None:
     """Rods between two balls spin about their axes, and nothing drives them: the regulator leaves them out and names them."""

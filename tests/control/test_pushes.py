@@ -10,6 +10,8 @@ import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.running import predict
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"dt": 2e-3}
 
 

@@ -15,6 +15,8 @@ from freeflyer import control
 from freeflyer.control.running import SLOW_JOINT, joint_losses, stance_of
 from freeflyer.control.scenarios import SCENARIOS
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"dt": 2e-3}
 
 

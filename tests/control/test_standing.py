@@ -12,6 +12,8 @@ import freeflyer as ff
 from freeflyer import control
 from freeflyer.model.inertias import possible
 
+pytestmark = pytest.mark.slow
+
 FLAT = 1e-6  # m, rad: what stand_on_feet promises
 
 

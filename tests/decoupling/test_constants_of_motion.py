@@ -118,6 +118,7 @@ def test_names_of_frames_and_batches() -> None:
     close(found.momenta[1], one.momenta, EXACT, least=model.mass)
 
 
+@pytest.mark.slow
 def test_ten_seconds_of_free_flight() -> None:
     """The momentum in the world and about the centre of mass stays to 1e-9, joints pushed; in the satellite's axes it does not."""
     model = ff.robots.space_manipulator()

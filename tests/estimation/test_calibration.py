@@ -17,6 +17,7 @@ def shown(s, q):
     return {name: float(q[s.model.joint(name).iq]) for name in encoders_of(s.model)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_offsets_are_found_from_a_hundred_starts_inside_the_limits(name, models_folder):
     s = sensed(name, models_folder)

@@ -18,6 +18,8 @@ from freeflyer.cli.app import app
 from freeflyer.cli.export import USUAL
 from freeflyer.export import exportable, functions
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 

@@ -139,6 +139,7 @@ def test_batches(tmp_path):
     assert re.search(r"inverse_dynamics_batch +\S+  same to 1e-9, status 0", table)
 
 
+@pytest.mark.slow
 @needs_nm
 def test_closed_robots(tmp_path):
     """Their functions take independent velocities; batches and single states alike."""

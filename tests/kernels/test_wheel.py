@@ -16,9 +16,9 @@ from freeflyer.kernels.compiler.object_code import levels_here
 from freeflyer.kernels.entries import COM, ENTRIES
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     platform.machine() != "x86_64" or not levels_here(), reason="wheels hold object code for x86-64-v2 and later alone"
-)
+)]  # fmt: skip
 UNREACHABLE = """
 from llvmlite import binding as llvm
 

@@ -32,6 +32,7 @@ def test_five_bar_swings_for_ten_seconds(models_folder) -> None:
     assert coarse > 8.0 * fine  # the scheme's order, not round-off
 
 
+@pytest.mark.slow
 def test_kangaroo_tumbles_for_ten_seconds_on_springs(models_folder) -> None:
     """Steps of 2 ms; two turns and a half of the base, while motors go to and fro and the knees by twenty degrees."""
     model = shared(models_folder, "kangaroo")
@@ -45,6 +46,7 @@ def test_kangaroo_tumbles_for_ten_seconds_on_springs(models_folder) -> None:
     assert np.degrees(f.joints) > 15.0
 
 
+@pytest.mark.slow
 def test_kangaroo_flies_freely_for_ten_seconds(models_folder) -> None:
     """No force at all: its legs swing out by themselves. Slowly, or they would reach a singular posture; see the next test."""
     model = shared(models_folder, "kangaroo")

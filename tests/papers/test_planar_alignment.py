@@ -13,6 +13,8 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.symbolic import is_zero
 
+pytestmark = pytest.mark.slow
+
 m1, m2, m3, l, g = sp.symbols("m1 m2 m3 l g", positive=True)
 
 

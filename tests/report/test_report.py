@@ -21,6 +21,8 @@ from freeflyer.plots.skeleton import bodies
 from freeflyer.report import report, write_report
 from freeflyer.report.page import page
 
+pytestmark = pytest.mark.slow
+
 QUICK = Effort(batch=16, blocks=3, block_seconds=1e-4)
 HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x>"
 

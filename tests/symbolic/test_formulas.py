@@ -13,11 +13,11 @@ from freeflyer.symbolic import (
     coefficient_matrix,
     is_zero,
     jacobian,
-    planar,
     reduce_products,
     time_derivative,
     variables,
 )
+from freeflyer_papers import planar
 
 a, b, c = ANGLES = sp.symbols("a b c", real=True)
 m, k = sp.symbols("m k", positive=True)

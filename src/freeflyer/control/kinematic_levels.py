@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.linearized_tasks import LinearizedTasks, Posture
-from freeflyer.control.position_bounds import PositionBounds
+from freeflyer.control.linearized_tasks import CONTRACTION, LinearizedTasks, Posture
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.linkages.errors import LinkageError
 from freeflyer.optimization.active_set import ActiveSet, solve_levels
@@ -33,7 +32,6 @@ from freeflyer.tolerances import (
 )
 
 CORRECTIONS = 20  # steps against the errors that one step leaves in the levels above; they converge quadratically
-CONTRACTION = 0.8  # of a sum of squares: what a step of linearised tasks may leave of it
 SUFFICIENT = 1e-4  # of the decrease that rows predict: what a step must gain (Nocedal and Wright, Section 3.1)
 SHORTEST = 1e-6  # of a step: a level ends if less of it were needed
 ALONG = 1e-4  # rad or m, of the difference of two Hessians
@@ -60,10 +58,11 @@ class Rows(NamedTuple):
 
 class Search:
     """State of a search: `left`, the number of steps that may still be tried; `ended`, for each level that has ended whether it is
-    met."""
+    met. It begins where steps of all levels lead that lessen the first one."""
 
-    def __init__(self, tasks: LinearizedTasks, bounds: PositionBounds, tolerance: float, iterations: int) -> None:
-        self.tasks, self.bounds, self.tolerance, self.left = tasks, bounds, tolerance, iterations
+    def __init__(self, tasks: LinearizedTasks, tolerance: float, left: int) -> None:
+        self.tasks, self.tolerance, self.left = tasks, tolerance, left
+        self.free = np.zeros(tasks.program.hard)
         self.ended: list[bool] = []
 
     def improve(self, at: Posture) -> Posture:
@@ -91,14 +90,11 @@ class Search:
     def _contract(self, at: Posture, level: int) -> Posture:
         """Steps of all levels at once, as long as each lessens the squares up to this level: if these can be met, nothing else is
         needed."""
-        first, upto = at, slice(0, self.tasks.levels[level].stop)
-        while all(self.ended) and self.left and not self.tasks.met(at, upto, self.tolerance):
-            self.left -= 1
-            new = self._move(at, self._step(at, [self._linear(at, k) for k in range(len(self.tasks.levels))]))
-            if new is None or self.tasks.square(new, upto) > CONTRACTION * self.tasks.square(at, upto):
-                break
-            at = new
-        return self._restore(at, level, None, self.bounds.free) or first
+        upto, new = self.tasks.levels[level].stop, at
+        if level and all(self.ended) and self.left and not self.tasks.met(at, slice(0, upto), self.tolerance):
+            new, tried = self.tasks.walk(at.q, upto, self.tolerance, self.left)
+            self.left -= tried
+        return self._restore(new, level, None) or at
 
     def _descend(self, at: Posture, level: int) -> Posture:
         """Steps of linearised tasks as long as they lessen this level's squares, else of Newton's method with a line search. After
@@ -110,7 +106,7 @@ class Search:
             above = self.rows(at, level, turns)
             contracts, before = square < CONTRACTION * before, square
             if contracts:
-                new = self._ahead(at, self._step(at, [*above, self._linear(at, level)]), level, turns, self.bounds.free)
+                new = self._ahead(at, self._step(at, [*above, self._linear(at, level)]), level, turns)
                 if new and self.tasks.square(new, own) < CONTRACTION * square:
                     at = new
                     continue
@@ -136,13 +132,19 @@ class Search:
         """The squares of a level, less what errors of the levels above, however small, gain them."""
         return self.tasks.square(at, own) + 2.0 * float(at.e @ rows.multipliers)
 
-    def _ahead(self, at: Posture, d: np.ndarray, level: int, turns: np.ndarray | None, held: np.ndarray) -> Posture | None:
+    def _ahead(
+        self, at: Posture, d: np.ndarray, level: int, turns: np.ndarray | None, held: np.ndarray | None = None
+    ) -> Posture | None:
         """The posture after a step, with the levels above this one as they were; None if it is not found."""
         new = self._move(at, d)
         return None if new is None else self._restore(new, level, turns, held)
 
-    def _restore(self, at: Posture, level: int, turns: np.ndarray | None, held: np.ndarray) -> Posture | None:
+    def _restore(self, at: Posture, level: int, turns: np.ndarray | None, held: np.ndarray | None = None) -> Posture | None:
         """The posture nearby at which the levels above this one are as they were; None if it is not found."""
+        if level and all(self.ended):
+            upto = self.tasks.levels[level - 1].stop
+            at, _ = self.tasks.walk(at.q, upto, 1e-3 * self.tolerance, CORRECTIONS, upto, held)
+            return at if self.tasks.met(at, slice(0, upto), self.tolerance) else None
         now, off = at, np.inf
         for _ in range(CORRECTIONS):
             rows = self.rows(now, level, turns)
@@ -157,17 +159,17 @@ class Search:
 
     def _linear(self, at: Posture, level: int) -> Rows:
         rows = self.tasks.levels[level]
-        return Rows(at.J[rows], -at.e[rows], self.tasks.weights[rows], self.bounds.free)
+        return Rows(at.J[rows], -at.e[rows], self.tasks.weights[rows], self.free)
 
     def _curved(self, at: Posture, level: int, above: list[Rows], turns: np.ndarray) -> Rows:
         """Rows of Newton's method; of a level that has ended, those with a curvature."""
         rows, ended = self.tasks.levels[level], level < len(self.ended)
-        J, weights, G = at.J[rows], self.tasks.weights[rows], self.bounds.rows(at.q)[0]
+        J, weights = at.J[rows], self.tasks.weights[rows]
         g = (weights * at.e[rows]) @ J
         try:
             ray = self._steepest(at, above, g)
         except SolverError:
-            return Rows(J[:0], g[:0], g[:0], self.bounds.free, J[:0], np.zeros(len(at.e)), np.inf)
+            return Rows(J[:0], g[:0], g[:0], self.free, J[:0], np.zeros(len(at.e)), np.inf)
         multipliers, first, H = np.zeros(len(at.e)), 0, np.zeros((len(g), len(g)))
         for k, r in enumerate(above):
             y = ray.multipliers[first : first + len(r.b)]
@@ -183,7 +185,7 @@ class Search:
         H += self._hessian(at, level, multipliers, turns)
         pushed = np.abs(ray.multipliers[first:]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
         held = np.where(pushed, ray.held[first:], 0.0) if ended else ray.held[first:]
-        fixed = G[np.any([held, *(r.held for r in above)], axis=0)]
+        fixed = at.G[np.any([held, *(r.held for r in above)], axis=0)]
         curvature = np.abs(H.diagonal())
         least = IK_LEAST_CURVATURE * curvature.max(initial=0.0)
         units = 1.0 / np.sqrt(curvature + least)  # light links bend a level by little, and no less surely
@@ -212,25 +214,23 @@ class Search:
 
     def _step(self, at: Posture, rows: Sequence[Rows], held: np.ndarray | None = None) -> np.ndarray:
         """The step that solves the hierarchy of rows below the limits, shortened to a bound; zero if none is found."""
-        G, low, high = self.bounds.rows(at.q)
-        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        low, high = np.minimum(at.low, 0.0), np.maximum(at.high, 0.0)
         for side in [*(r.held for r in rows if r.M is not None), *([] if held is None else [held])]:
             low, high = np.where(side > 0.0, high, low), np.where(side < 0.0, low, high)
         try:
-            d = _solve((G, low, high, np.ones(len(G))), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
+            d = _solve((at.G, low, high, np.ones(len(low))), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
         except SolverError:  # near singular postures the step is long, and meets many limits
             return np.zeros(len(self.tasks.model._zero))
         return d * min(1.0, IK_STEP / max(float(np.abs(d).max(initial=0.0)), IK_STEP))
 
     def _steepest(self, at: Posture, above: Sequence[Rows], g: np.ndarray) -> ActiveSet:
         """The direction nearest to -g along which neither rows above change nor joints pass limits. Errors: SolverError."""
-        G, low, high = self.bounds.rows(at.q)
-        low, high = np.where(low > -IK_LIMIT_DISTANCE, 0.0, -np.inf), np.where(high < IK_LIMIT_DISTANCE, 0.0, np.inf)
+        low, high = np.where(at.low > -IK_LIMIT_DISTANCE, 0.0, -np.inf), np.where(at.high < IK_LIMIT_DISTANCE, 0.0, np.inf)
         for r in above:
             low, high = np.where(r.held != 0.0, 0.0, low), np.where(r.held != 0.0, 0.0, high)
         C = np.concatenate([at.J[:0], *(r.C for r in above)])
         still = np.zeros(len(C))
-        return _solve((C, still, still, still + 1.0), (G, low, high, np.ones(len(G))), g=g)
+        return _solve((C, still, still, still + 1.0), (at.G, low, high, np.ones(len(low))), g=g)
 
     def _move(self, at: Posture, d: np.ndarray) -> Posture | None:
         """The posture after a step; None if it is beyond limits, or loops do not close so far away."""
@@ -238,7 +238,7 @@ class Search:
             new = self.tasks.at(integrate(self.tasks.model, at.q, d))
         except LinkageError:
             return None
-        return new if self.bounds.gap(new.q) <= IK_LIMIT_GAP else None
+        return new if max(new.low.max(initial=0.0), -new.high.min(initial=0.0)) <= IK_LIMIT_GAP else None
 
 
 def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], g: np.ndarray | None = None) -> ActiveSet:

@@ -133,18 +133,17 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")
     tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-    wanted = LinearizedTasks.of(model, tasks, now)
     bounds = PositionBounds.of(model, limits)
+    wanted = LinearizedTasks.of(model, tasks, bounds, now)
     bounds.check(now)
-    search, at, tried = Search(wanted, bounds, tolerance, iterations), wanted.at(now), []
+    at, first = wanted.walk(now, wanted.levels[0].stop if tasks else 0, tolerance, iterations)
+    search, left, levels = Search(wanted, tolerance, iterations - first), [iterations], list[KinematicLevel]()
     for _ in wanted.levels:
-        before = search.left
         at = search.improve(at)
-        tried.append(before - search.left)
-    levels = []
-    for k, (rows, level) in enumerate(zip(search.rows(at, len(tried)), sorted({task.level for task in tasks}))):
+        left.append(search.left)
+    for k, (rows, level) in enumerate(zip(search.rows(at, len(wanted.levels)), sorted({task.level for task in tasks}))):
         end = "met" if search.met(at, k) else "stationary" if rows.stationarity <= IK_STATIONARY_RESULT else "stopped"
         largest = float(np.abs(at.e[wanted.levels[k]]).max(initial=0.0))
-        levels.append(KinematicLevel(level, largest, tried[k], rows.stationarity, end))
+        levels.append(KinematicLevel(level, largest, left[k] - left[k + 1], rows.stationarity, end))
     met, errors = all(level.outcome == "met" for level in levels), tuple([np.asarray(task.error(model, at.q)) for task in tasks])
-    return InverseKinematics(at.q, met, errors, sum(tried), bounds.active(at.q), tuple(levels))
+    return InverseKinematics(at.q, met, errors, iterations - search.left, bounds.active(at.q), tuple(levels))

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from freeflyer.control.limits import Limit
+from freeflyer.control.pieces import Piece
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import velocity_map
+from freeflyer.kernels.control.layout import POSITIONS
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IK_LIMIT_GAP
 
+if TYPE_CHECKING:
+    from freeflyer.control.problem import Problem
 
-@dataclass(frozen=True)
-class PositionBounds:
-    """Position limits (m,) of joints of one coordinate: names, entries of q and of the tree's v, ends. `rates` (m, nv): how they
-    follow velocities of a tree; `free` (m,): zeros."""
 
-    model: Model
+@dataclass(frozen=True, eq=False)
+class PositionBounds(Limit):
+    """Position limits (m,) of joints of one coordinate: names, entries of q and of the tree's v, ends."""
+
     names: tuple[str, ...]
     at: np.ndarray
     coordinates: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    rates: np.ndarray
-    free: np.ndarray
 
     @staticmethod
     @lru_cache(maxsize=64)
@@ -35,8 +37,12 @@ class PositionBounds:
         bounded = np.isfinite(tree.position_lower) | np.isfinite(tree.position_upper)
         joints = [j for j in tree.joints if j.nq == j.nv == 1 and bounded[j.iv]] if limits else []
         at, iv = np.array([j.iq for j in joints], int), np.array([j.iv for j in joints], int)
-        lower, upper, rates = tree.position_lower[iv], tree.position_upper[iv], np.eye(tree.nv)[iv]
-        return PositionBounds(model, tuple([j.name for j in joints]), at, iv, lower, upper, rates, np.zeros(len(iv)))
+        return PositionBounds(tuple([j.name for j in joints]), at, iv, tree.position_lower[iv], tree.position_upper[iv])
+
+    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
+        """A row for each joint: how it follows the model's velocities, how far it may go."""
+        places = [int(x) for pair in zip(self.at, self.coordinates) for x in pair]
+        return Piece("contacts", self.name, POSITIONS, len(self.names), places, constants=[*self.lower, *self.upper])
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
@@ -53,12 +59,6 @@ class PositionBounds:
         """By how much the worst joint is beyond its limits."""
         x = q[self.at]
         return float(np.maximum(self.lower - x, x - self.upper).max(initial=0.0))
-
-    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(G, lower, upper) of a step: how joints with limits follow the model's velocities (m, nv), how far they may go."""
-        x = q[self.at]
-        G = self.rates if self.model.reduction is None else velocity_map(self.model, q)[self.coordinates]
-        return G, self.lower - x, self.upper - x
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""

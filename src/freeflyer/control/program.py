@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from functools import cached_property
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +39,7 @@ class Program:
         sizes: Of the table.
         parameters: Numbers of the robot, the contacts and the pieces.
         pieces: Rows in their order.
-        weights: (m,) array.
+        weights: (m,) array, if "kinematic", in each level 1 at most.
         ends: The row before which each level ends.
         unknowns, alpha: How many there are, and of these how many accelerations.
         columns: (nv,) array of the model's accelerations among them.
@@ -63,21 +64,22 @@ class Program:
         starts = accumulate((piece.numbers for piece in self.pieces), initial=0)
         return [(piece, at) for piece, at in zip(self.pieces, starts) if piece.numbers]
 
-    @property
+    @cached_property
     def hard(self) -> int:
         """Rows of dynamics, contacts and limits, which come before those of tasks."""
         return sum(piece.rows for piece in self.pieces if piece.level in HARD)
 
 
 def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
-    """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of,
-    how many they are, and the names of rows."""
+    """The program of a problem; "kinematic": of steps d in place of accelerations, without dynamics, least |d| below all levels.
+    given: of limits and then tasks whose rows come from methods of their own, what their rows are of, how many they are, and the
+    names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
-    whole = closed and formulation == "three-step"
+    whole, still = closed and formulation == "three-step", formulation == "kinematic"
     held = problem.constraints_of_tree if whole else problem.constraints
     n, k, loops = model.tree.nv if whole else model.nv, len(problem.force_metric), len(held.loop_names) if whole else 0
     columns = velocity_places(model) if whole else np.arange(model.nv)
-    pieces = [*_hard_pieces(problem, columns, loops, given), *_task_pieces(problem, columns, given)]
+    pieces = [*_hard_pieces(problem, columns, loops, given)[still:], *_task_pieces(problem, columns, given)]
     hard = sum(piece.rows for piece in pieces if piece.level in HARD)
     levels = groupby(pieces, key=lambda p: p.level if strict or p.level in HARD else "")
     ends = tuple(accumulate(sum(p.rows for p in group) for _, group in levels))
@@ -96,7 +98,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
         row, number = row + piece.rows, number + piece.numbers
     place = at + len(lists)
     tables = [held.table.topology, problem.frames.topology,
-              bare_topology(HIERARCHIES, [N, N * N, m * N, m, len(ends), *ends], max(N, m) + 8)]  # fmt: skip
+              bare_topology(HIERARCHIES, [N, 0 if still else N * N, m * N, m, len(ends), *ends], max(N, m) + 8)]  # fmt: skip
     if formulation == "reduced" and problem.chains.branches and not whole:
         tables.append(_split_table(problem))
     for table in tables:
@@ -113,6 +115,9 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     topology = frozen_array(with_table(model.topology, K.CONTROL, table))
     parameters = frozen_array(np.concatenate([held.table.parameters, constants]))
     weights = np.concatenate([np.ones(p.rows) if p.weights is None else p.weights for p in pieces] or [np.zeros(0)])
+    if still:
+        for i, e in pairwise((0, *ends)):
+            weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
         tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,17 @@ TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones i
 STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
 
 
+def program_for(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
+    """The program of a problem, kept; see `make_program`."""
+    key = formulation, strict, problem.task_keys, *given
+    program = problem.programs.get(key)
+    if program is None:
+        if len(problem.programs) >= MAX_PROGRAMS:
+            problem.programs.clear()
+        program = problem.programs[key] = make_program(problem, formulation, strict, given)
+    return program
+
+
 def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, strict: bool) -> tuple[Program, np.ndarray]:
     """The program of a problem, and the numbers that it is given at a state."""
     limits, tasks = problem.limits_of_users, problem.tasks_of_users
@@ -52,12 +63,7 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         rows = [np.concatenate([J.ravel(), b, b]) for J, b, _ in equations]
         own = iter(rows)
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
-    key = formulation, strict, problem.task_keys, *given
-    program = problem.programs.get(key)
-    if program is None:
-        if len(problem.programs) >= MAX_PROGRAMS:
-            problem.programs.clear()
-        program = problem.programs[key] = make_program(problem, formulation, strict, given)
+    program = program_for(problem, formulation, strict, given)
     if not (limits or tasks):
         problem.known_programs[formulation, strict] = program
     for task, count in zip(problem.tasks_in_order, program.counts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.control.layout import CONTROL
+from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
@@ -150,6 +150,9 @@ CONTROL_CYCLE = Entry("control_cycle", "control.cycle.control_cycle", "q", (("ta
 CONTROL_PROGRAM = Entry("control_program", "control.cycle.control_program", "q", (("table 4", "table 3"), ("table 4",),
     ("table 4",), ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6)), square=True,
     shared=("table 1", "table 1", "table 5"), table=CONTROL, one_by_one=True, partial=True)  # limits may be infinite
+KINEMATIC_STEPS = Entry("kinematic_steps", "control.kinematic_steps.kinematic_steps", "q", (("nq",), ("table 4", "table 3"),
+    ("table 4",), ("table 4",), ("nq",), (N_PROGRESS,)), square=True, shared=("table 5", "table 4", "table 4", N_PLAN),
+    table=CONTROL, one_by_one=True, partial=True)
 
 # in dual quaternion algebra (dual_quaternion/)
 DQ_NEWTON_EULER = Entry("dq_newton_euler", "dual_quaternion.newton_euler.newton_euler", "qvv", (VECTOR,))

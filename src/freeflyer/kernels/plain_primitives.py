@@ -219,6 +219,7 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
+        memory.taken: lambda like: 0, memory.release: lambda like, before: True,
         transpose.mirrored: mirrored, transpose.transposed: transposed,
         memory.from_entry: lambda buffer, i: buffer[i:],
         vectors.load_vector: load_vector, vectors.store_vector: store_vector,

@@ -48,8 +48,6 @@ def solve_levels(
     given = np.zeros(n) if g is None else g, NO_METRIC if H is None else H.ravel(), *numbers
     nothing, nowhere = np.zeros(m), np.full(n, np.inf)
     found = call(SOLVE_HIERARCHY, sizes, *given, nothing if guess is None else guess, nowhere if start is None else start)
-    if found is not None and found[3][1] and not (guess is None and start is None):  # these may lead astray
-        found = call(SOLVE_HIERARCHY, sizes, *given, nothing, nowhere)
     return None if found is None else ActiveSet._make(found)
 
 

@@ -79,7 +79,7 @@ def _start(chosen: Any, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.nd
     check_configuration(model, "q", q0, "q")
     for name, x in (("q", q0), ("v", v0)):
         if x.ndim != 1:
-            raise InputError(f"{name} must be one state ({model.nv},), got the shape {x.shape}; sweeps take freeflyer.sim.hop_ends")
+            raise InputError(f"{name} must be one state ({model.nv},), got the shape {x.shape}; sweeps take hopping.hop_ends")
     return q0, v0
 
 

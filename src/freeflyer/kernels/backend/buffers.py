@@ -38,6 +38,19 @@ def workspace(like: Any, n: int) -> Any:
 
 
 @primitive
+def taken(like: Any) -> int:
+    """How much of the memory that `like` names workspaces have taken."""
+    return 0
+
+
+@primitive
+def release(like: Any, before: int) -> bool:
+    """What workspaces have taken since is free again, for loops that take some in each turn. False if there was not enough memory:
+    the loop must end then, as its results are undefined."""
+    return True
+
+
+@primitive
 def from_entry(buffer: Any, i: int) -> Any:
     """The buffer that begins at entry i."""
     return buffer[i:]

@@ -50,7 +50,6 @@ from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
 ACTIVE = 1.0  # what a row that is held at a limit is marked by
-FAR = float("inf")
 
 
 @kernel
@@ -148,6 +147,14 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
 
 
 @kernel
+def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, x, held):
+    """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`."""
+    multipliers, verdict = workspace(g, rows + 8), workspace(g, 8)
+    solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
+    return load(verdict, 0), load(verdict, 1)
+
+
+@kernel
 def contradicted(A, lower, upper, x, N, rows):
     """1 if x (N,) misses one of the first rows by more than MET of the size of its terms."""
     for i in range(rows):
@@ -187,18 +194,8 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
         way = without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, found)
     if way == BY_ROUNDS:
         H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
-        multipliers, verdict, blank = workspace(q, rows + 8), workspace(q, 8), workspace(q, rows + N + 8)
         put_metric(topology, parameters, M, linear, H, g)
-        solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, found, held, multipliers, verdict)
-        rounds, ran_out = load(verdict, 0), load(verdict, 1)
-        if ran_out > 0.0:  # a guess may lead astray
-            for i in range(rows):
-                store(blank, i, 0.0)
-            for i in range(N):
-                store(blank, rows + i, FAR)
-            far = from_entry(blank, rows)
-            solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, blank, far, found, held, multipliers, verdict)
-            rounds, ran_out = rounds + load(verdict, 0), load(verdict, 1)
+        rounds, ran_out = solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held)
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)

@@ -27,13 +27,14 @@ MOTOR_LIMITS = 1  # | | lower, upper
 CONTACTS, LOOPS = 2, 3  # | |
 ACCELERATIONS = 4  # columns | | lower, upper
 JOINTS = 5  # pairs: in q, in the tree's velocities | | lower, upper, fastest, braking acceleration, length of a cycle
-GIVEN_TORQUES = 6  # | A (rows, motors), lower, upper |
-GIVEN = 7  # columns of the model's velocities | A (rows, velocities), lower, upper |
-CONE = 8  # column, columns, contact, how it turns | | C (rows, columns), lower; of a line its direction (3) and moments (2, 3)
-NORMAL_FORCE = 9  # column, contact, whether it turns | | row (3), lower, upper
-GIVEN_FORCES = 10  # column, columns | A (rows, columns), lower, upper |
-FRAME, CENTER, MOMENTUM = 11, 12, 13  # tasks: frame, components, places in the motion | gains, target, motion | 1 over the mass
-POSTURE = 14  # columns, then places in the tree's velocities | gains, velocity, acceleration (rows), target (q) |
+POSITIONS = 6  # pairs as of JOINTS | | lower, upper
+GIVEN_TORQUES = 7  # | A (rows, motors), lower, upper |
+GIVEN = 8  # columns of the model's velocities | A (rows, velocities), lower, upper |
+CONE = 9  # column, columns, contact, how it turns | | C (rows, columns), lower; of a line its direction (3) and moments (2, 3)
+NORMAL_FORCE = 10  # column, contact, whether it turns | | row (3), lower, upper
+GIVEN_FORCES = 11  # column, columns | A (rows, columns), lower, upper |
+FRAME, CENTER, MOMENTUM = 12, 13, 14  # tasks: frame, components, places in the motion | gains, target, motion | 1 over the mass
+POSTURE = 15  # columns, then places in the tree's velocities | gains, velocity, acceleration (rows), target (q) |
 
 RIGID, OF_POINT, OF_LINE = 0, 1, 2  # how a cone turns against its frame
 
@@ -48,3 +49,10 @@ COMPRESSED = 1
 
 WAY, ROUNDS, RAN_OUT, CONTRADICTED, N_FACTS = range(5)  # of a cycle: how it was solved, rounds, 1 if they ran out, hard rows
 AT_ONCE, IN_TWO_PARTS, BY_ROUNDS = 0, 1, 2
+
+# of steps of inverse kinematics: the row before which tasks count, the one before which squares are to be lessened, the largest
+# error that is met, steps at most, the sum of squares at the place before (infinite: none), 1 if rows are given anew at each place;
+# the largest entry of a step, by how much joints may be beyond their limits, what a step may leave of a sum of squares
+USED, UPTO, TOLERANCE, MOST, BEFORE, ALONE, LONGEST, GAP, CONTRACTION, N_PLAN = range(10)
+ENDED, GOING, REFUSED = 0.0, 1.0, 2.0  # the place is where steps end; rows are wanted at the next place; it is no better
+STATE, STEPS, SQUARE, N_PROGRESS = range(4)

@@ -40,6 +40,7 @@ from freeflyer.kernels.control.layout import (
     PIECE_NUMBERS,
     PIECE_ROW,
     PIECES_AT,
+    POSITIONS,
     POSTURE,
     RIGID,
 )
@@ -137,16 +138,18 @@ def put_force_rows(topology, parameters, numbers, kind, row, count, places, give
 
 
 @kernel
-def put_joint_limits(topology, parameters, q, v, gamma, G, stride, row, count, places, constants, A, lower, upper):
-    """Accelerations after which joints can still stop before their limits."""
+def put_joint_limits(topology, parameters, q, v, gamma, G, stride, kind, row, count, places, constants, A, lower, upper):
+    """Accelerations after which joints can still stop before their limits; of POSITIONS steps up to these limits."""
     N, form = table_int(topology, N_UNKNOWNS), table_int(topology, FORM)
-    brake, dt = load(parameters, constants + 3 * count), load(parameters, constants + 3 * count + 1)
     for i in range(count):
-        c = table_int(topology, places + 2 * i + 1)
-        least, most = viable_acceleration(
-            load(q, table_int(topology, places + 2 * i)), load(v, c), load(parameters, constants + i),
-            load(parameters, constants + count + i), load(parameters, constants + 2 * count + i), brake, dt,
-        )  # fmt: skip
+        c, x = table_int(topology, places + 2 * i + 1), load(q, table_int(topology, places + 2 * i))
+        low, high = load(parameters, constants + i), load(parameters, constants + count + i)
+        least, most = low - x, high - x
+        if kind == JOINTS:
+            fastest, more = load(parameters, constants + 2 * count + i), constants + 3 * count
+            least, most = viable_acceleration(
+                x, load(v, c), low, high, fastest, load(parameters, more), load(parameters, more + 1)
+            )  # fmt: skip
         drift = 0.0
         if form == CLOSED:
             drift = load(gamma, c)
@@ -215,9 +218,9 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
             for i in range(count):
                 store(A, N * (row + i) + table_int(topology, places + i), 1.0)
                 put_limits(parameters, constants, count, i, 0.0, lower, upper, row + i)
-        elif kind == JOINTS:
+        elif JOINTS <= kind <= POSITIONS:
             put_joint_limits(
-                topology, parameters, q, v, gamma, G, row_width(u, nu), row, count, places, constants, A, lower, upper
+                topology, parameters, q, v, gamma, G, row_width(u, nu), kind, row, count, places, constants, A, lower, upper
             )  # fmt: skip
         elif GIVEN_TORQUES <= kind <= GIVEN:
             put_given_rows(topology, numbers, kind, row, count, places, given, inertia, mapped, h, A, lower, upper)

@@ -59,6 +59,11 @@ def field(e: Functions, record: str, k: int) -> str:
     return e.address(f"getelementptr inbounds i64, ptr {record}, i64 {k}")
 
 
+def taken(e: Functions, like: K.Buffer) -> K.Register:
+    packs(e, like)
+    return load(e, K.INT, field(e, like.record, TAKEN))
+
+
 def workspace(e: Functions, like: K.Buffer, n: Any) -> K.Buffer:
     """n entries of the memory that the record of `like` describes, in whole cache lines.
 
@@ -75,6 +80,16 @@ def workspace(e: Functions, like: K.Buffer, n: Any) -> K.Buffer:
     memory = e.address(f"load ptr, ptr {like.record}, align 8")
     at = e.address(f"select i1 {e.address(f'icmp sle i64 {after}, {capacity}')}, i64 {before}, i64 0")
     return K.Buffer(like.lanes, e.address(f"getelementptr inbounds double, ptr {memory}, i64 {at}"), like.record)
+
+
+def release(e: Functions, like: K.Buffer, before: Any) -> K.Register:
+    """If more was taken than there is, this stays so: the entry must see it."""
+    at, now = field(e, like.record, TAKEN), e.name(taken(e, like), K.INT)
+    capacity = e.address(f"load i64, ptr {field(e, like.record, CAPACITY)}, align 8")
+    enough = e.address(f"icmp sle i64 {now}, {capacity}")
+    kept = e.address(f"select i1 {enough}, i64 {e.name(before, K.INT)}, i64 {now}")
+    e.line(f"store i64 {kept}, ptr {at}, align 8")
+    return K.Register(K.BOOL, enough)
 
 
 def rows_for(e: Functions, out: K.Buffer, n: Any, fits: Any) -> K.Buffer:
@@ -143,5 +158,6 @@ means({
     buffers.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
     buffers.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
     buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
-    buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total,
+    buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total, buffers.taken: taken,
+    buffers.release: release,
 })  # fmt: skip

@@ -5,8 +5,9 @@ online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov a
 conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
 their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
 rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
-step. Then all limits are loosened by amounts that differ, and restored at the solution. If the equations alone violate limits, the
-method begins where penalties of the violations are least.
+step. Then all limits are loosened by amounts that differ, and restored at the solution. A limit that stops the step after its
+release stays held, and is tested once more at the end. If the equations violate many limits, or rounds go on, the method begins
+anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -39,7 +40,7 @@ from freeflyer.kernels.optimization.layout import (
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
-from freeflyer.kernels.optimization.penalties import put_penalised_minimum, put_penalties
+from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
@@ -53,7 +54,8 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-NEAR_ROUNDS = 30  # the largest number from a point near the solution: without one, fewer are needed then
+LATE, STARTS = 12, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 
 
@@ -210,9 +212,16 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 
 
 @kernel
-def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, penalties,
-              sizes, R, parts):  # fmt: skip
-    """y (width,) of least penalties; holds equations. The last six: room."""
+def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high,
+              softness, sizes, strengths, R, parts):  # fmt: skip
+    """y (width,) near the solution; holds equations and limits. The last attempt leaves out the levels below the last one that has
+    inequalities. The last seven: room."""
+    stage, begin = 0, 0
+    for k in range(levels):
+        for i in range(begin, load_int(ends, k)):
+            if load(lower, i) != load(upper, i):
+                stage = k
+        begin = load_int(ends, k)
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -222,8 +231,9 @@ def put_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, 
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-    put_penalties(levels, ends, lower, upper, sizes, m, penalties)
-    put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts)
+    last = levels + 1 if attempt < STARTS - 1 else stage + 1
+    share = SHARE if attempt == 0 else SMALLER_SHARE
+    put_stages(levels, last, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
 
 
 @kernel
@@ -263,7 +273,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     loosen(lower, upper, lengths, m, 0.0, low, high)
-    way, length, released = 0.0, 0.0, -1
+    way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
     known = abs(load(start, 0)) < LARGEST
     if known:
         put_coordinates(metric, W, start, center, n, width, y)
@@ -273,8 +283,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 total += load(rows, width * i + j) * load(start, j)
             store(values, i, total)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    change, started, stalls, rounds, going, loose, wrong, times = 0, known, 0, 0, 1.0, False, WRONG, 0
-    while going != 0.0 and rounds < (NEAR_ROUNDS if known else ROUNDS * n + FIRST_ROUNDS):
+    attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
+    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -283,7 +293,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
-        stop, at, share = -1, FREE, 1.0
+        stop, at, share, starting = -1, FREE, 1.0, False
         change = m
         if started:
             for k in range(0, width, row_step(goal)):
@@ -295,11 +305,11 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
-                clear(barred, 0, m)
             else:
                 stalls += 1
-                if stop >= 0 and stop == released:  # its multiplier is rounding
-                    store(barred, stop, 1.0)
+            if stop >= 0 and stop == released:  # its multiplier is rounding
+                store(barred, stop, 1.0)
+                some_barred = True
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
         else:
@@ -315,31 +325,40 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = min(change, first)
-            if first < m and not started:
-                change = 0
-                put_start(
-                    levels, ends, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
-                    residuals, multipliers, decided, R, parts,
-                )  # fmt: skip
-                put_direction(metric, W, y, n, width, point)
-                add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-                for i in range(m):
-                    store(values, i, dot(rows, width * i, point, 0, width))
-                hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-            started = True
-            if change == m:
+            starting = first < m and not started and rounds > FEW and attempt < STARTS
+            if first == m:
                 worst = wrong_row(
                     levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
                     direction,
                 )  # fmt: skip
+                starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
+                started = True
                 if worst >= 0:
                     store(held, worst, FREE)
                     change, released = worst, worst
+                elif some_barred and not tested:  # beside other limits it may not be
+                    clear(barred, 0, m)
+                    tested = True
                 elif loose:
                     loosen(lower, upper, lengths, m, 0.0, low, high)
                     loose, started = False, False
                 else:
                     going = 0.0
+        if starting or (rounds == late and going != 0.0 and attempt < STARTS):
+            late, started = rounds + LATE, True
+            change, stalls, loose = 0, 0, False
+            loosen(lower, upper, lengths, m, 0.0, low, high)
+            put_start(
+                levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                residuals, multipliers, decided, barred, R, parts,
+            )  # fmt: skip
+            put_direction(metric, W, y, n, width, point)
+            add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+            for i in range(m):
+                store(values, i, dot(rows, width * i, point, 0, width))
+            hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+            clear(barred, 0, m)
+            attempt, some_barred, tested = attempt + 1, False, False
         if stalls > STALLED:
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)

@@ -46,6 +46,25 @@ def clear(A, start, end):
 
 
 @kernel
+def put_products(A, rows, width, B, at, parts):
+    """parts (rows,) = A b, A (rows, width), for the row b of B from `at` on; four at a time, so that none waits for its own sum."""
+    step, even = row_step(A), rows // 4 * 4
+    for j in range(0, even, 4):
+        x = 0.0 * load_row(B, at)
+        y, z, w = x, x, x
+        for k in range(0, width, step):
+            b, row = load_row(B, at + k), width * j + k
+            x, y = x + load_row(A, row) * b, y + load_row(A, row + width) * b
+            z, w = z + load_row(A, row + 2 * width) * b, w + load_row(A, row + 3 * width) * b
+        store(parts, j, row_total(A, x))
+        store(parts, j + 1, row_total(A, y))
+        store(parts, j + 2, row_total(A, z))
+        store(parts, j + 3, row_total(A, w))
+    for j in range(even, rows):
+        store(parts, j, dot(A, width * j, B, at, width))
+
+
+@kernel
 def add_orthogonal(Q, rank, width, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
     numbers of L from `to` on. parts: room for `rank` numbers; memory taken in loops is not given back.
@@ -57,13 +76,12 @@ def add_orthogonal(Q, rank, width, L, to, most, parts):
     clear(L, to, to + most)
     before, left = whole, 0.0
     for _ in range(2):
+        put_products(Q, rank, width, Q, at, parts)
         for j in range(rank):
-            part = dot(Q, width * j, Q, at, width)
-            store(parts, j, part)
-            store(L, to + j, load(L, to + j) + part)
+            store(L, to + j, load(L, to + j) + load(parts, j))
         subtract_products(Q, at, 0, width, parts, 0, rank, Q, width)
         left = dot(Q, at, Q, at, width)
-        if left > ENOUGH * before:
+        if left > ENOUGH * before or not left > DEPENDENT * DEPENDENT * whole:
             break
         before = left
     if not left > DEPENDENT * DEPENDENT * whole:
@@ -84,10 +102,15 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
             rank += 1
     for i in range(first, m):
         store(own, i, 0.0)
-        if load(held, i) != 0.0:
+        if load(held, i) != 0.0 and rank == n:
+            put_products(Q, n, width, T, width * i, parts)
+            clear(L, width * i, width * i + width)
+            for j in range(n):
+                store(L, width * i + j, load(parts, j))
+        elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, L, width * i, width, parts) and rank < n:
+            if add_orthogonal(Q, rank, width, L, width * i, width, parts):
                 store(own, i, 1.0)
                 rank += 1
 

@@ -1,99 +1,239 @@
-"""A point near the solution of a hierarchy: squared violations of the levels that have inequalities are penalised.
+"""A point near the solution of a hierarchy, level by level: its violations least beside a small share of the metric, and limits of
+levels above kept.
 
-The sum is convex, and its second derivative is constant between limits: Newton's method with exact steps ends after a few.
+Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
+of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
+27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
+are released. As limits are soft, (X X^T + D) x = -b of the held rows always has a solution: its Cholesky factor is updated.
 """
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.backend.buffers import (
+    from_entry,
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination
+from freeflyer.kernels.marks import kernel
+from freeflyer.kernels.optimization.condensation import subtract_products
+from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row
+from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
-PENALTY = 1e7  # of the last level with inequalities, where the least metric has 1; levels above have its square
-STEPS, HALVINGS = 60, 30  # Newton steps at most; halvings of a step
-SMALL_SLOPE, SMALL_STEP = 1e-9, 1e-6  # of the first slope, of y: those that end a step, and the method
+FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
+SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
+SOFT = 1e-7  # of a row's own size: softness of limits of levels above
+OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
+RESTING = 1e-7  # of a row: one of which less is left does not change
+MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
+DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
+PASSES = 2  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+ROUNDING = 1e-15  # of a pivot
+CHANGES = 2  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
-def put_penalties(levels, ends, lower, upper, lengths, m, penalties):
-    """penalties (m,) of the squared violations: of levels down to the last one that has inequalities, less for that one, else 0."""
-    last, begin = 0, 0
-    for k in range(levels):
-        for i in range(begin, load_int(ends, k)):
-            if load(lower, i) != load(upper, i):
-                last = k + 1
-        begin = load_int(ends, k)
-    begin = 0
-    for k in range(levels):
-        penalty, longest = PENALTY if k == last - 1 else PENALTY * PENALTY, 0.0
-        for i in range(begin, load_int(ends, k)):
-            longest = max(longest, load(lengths, i))
-        for i in range(begin, load_int(ends, k)):
-            store(penalties, i, penalty / (longest * longest) if k < last and longest > 0.0 else 0.0)
-        begin = load_int(ends, k)
-
-
-@inlined
-def beyond(value, lower, upper):
-    """By how much a value is outside of its limits, negative below the lower one."""
-    return value - min(max(value, lower), upper)
-
-
-@kernel
-def slope_of(y, d, values, rates, low, high, penalties, m, width, t):
-    """Derivative of the penalised sum at y + t d along d."""
-    total = dot(y, 0, d, 0, width) + t * dot(d, 0, d, 0, width)
-    for i in range(m):
-        total += load(penalties, i) * load(rates, i) * beyond(load(values, i) + t * load(rates, i), load(low, i), load(high, i))
-    return total
-
-
-@kernel
-def put_penalised_minimum(T, low, high, penalties, m, n, width, y, R, parts):
-    """y (width,) of the least 1/2 |y|^2 + 1/2 sum_i penalty_i (distance of T_i y from its limits)^2, by Newton's method.
-
-    low, high (m,): limits of T y. R, parts: room.
-    """
-    M, packed, W = workspace(T, n * width + 8), workspace(T, n * n + 8), workspace(T, n * width + 8)
-    d, g, h = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
-    values, rates = workspace(T, m + 8), workspace(T, m + 8)
-    clear(y, 0, width)
-    clear(d, 0, width)
-    for _ in range(STEPS):
-        clear(M, 0, n * width)
-        clear(g, 0, width)
-        add_scaled_row(g, 0, -1.0, y, 0, 0, width)
-        for i in range(m):
-            value, penalty = dot(T, width * i, y, 0, width), load(penalties, i)
-            store(values, i, value)
-            outside = beyond(value, load(low, i), load(high, i))
-            if penalty > 0.0 and (outside != 0.0 or load(low, i) == load(high, i)):
-                add_scaled_row(g, 0, -penalty * outside, T, width * i, 0, width)
-                for j in range(n):
-                    if load(T, width * i + j) != 0.0:
-                        add_scaled_row(M, width * j, penalty * load(T, width * i + j), T, width * i, 0, width)
-        for i in range(n):
+def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, M, packed, g, h, R, parts):
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d + T_i y - side_i)^2 of the equations of a level; W W^T is the
+    inverse of its matrix. The last six: room."""
+    clear(M, 0, n * width)
+    clear(g, 0, width)
+    add_scaled_row(g, 0, -share, rest, 0, 0, width)
+    for i in range(from_row, end):
+        if load(held, i) == EQUAL:
+            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
             for j in range(n):
-                store(packed, n * i + j, load(M, width * i + j))
-            store(packed, n * i + i, 1.0 + load(M, width * i + i))
-        put_inverse_factor(packed, n, width, W, R, parts)
-        put_combination(g, n, W, width, h)
-        put_direction(True, W, h, n, width, d)
-        if not dot(d, 0, d, 0, width) < LARGEST:  # rounding of large penalties
-            break
-        for i in range(m):
-            store(rates, i, dot(T, width * i, d, 0, width))
-        least, most, t = 0.0, 1.0, 1.0
-        if slope_of(y, d, values, rates, low, high, penalties, m, width, 1.0) > SMALL_SLOPE * dot(d, 0, g, 0, width):
-            for _ in range(HALVINGS):
-                t = 0.5 * (least + most)
-                if slope_of(y, d, values, rates, low, high, penalties, m, width, t) > 0.0:
-                    most = t
+                if load(T, width * i + j) != 0.0:
+                    add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
+    for i in range(n):
+        for j in range(n):
+            store(packed, n * i + j, load(M, width * i + j))
+        store(packed, n * i + i, share + load(M, width * i + i))
+    put_inverse_factor(packed, n, width, W, R, parts)
+    put_combination(g, n, W, width, h)
+    put_direction(True, W, h, n, width, g)
+    add_scaled_row(y, 0, 1.0, g, 0, 0, width)
+
+
+@kernel
+def release(place, count, m, L, stride, S, width, multipliers, places, held):
+    """The held row at `place` is released: those behind it move up. L (., stride): the factor, S (., width): rows."""
+    for i in range(m):
+        if load(places, i) == 1.0 * place:
+            store(held, i, FREE)
+            store(places, i, -1.0)
+        elif load(places, i) > place:
+            store(places, i, load(places, i) - 1.0)
+    for i in range(place, count - 1):
+        store(multipliers, i, load(multipliers, i + 1))
+        set_row(S, width * i, S, width * i + width, width)
+        set_row(L, stride * i, L, stride * i + stride, stride)
+    for j in range(place, count - 1):
+        at = stride * j + j
+        a, b = load(L, at), load(L, at + 1)
+        r = sqrt(a * a + b * b)
+        c, s = a / r, b / r
+        store(L, at, r)
+        store(L, at + 1, 0.0)
+        for i in range(j + 1, count - 1):
+            at = stride * i + j
+            a, b = load(L, at), load(L, at + 1)
+            store(L, at, c * a + s * b)
+            store(L, at + 1, c * b - s * a)
+
+
+@kernel
+def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
+                parts):  # fmt: skip
+    """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
+    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows.
+    The last eight: room."""
+    stride = row_width(T, 2 * n + 1)
+    clear(d, 0, width)
+    clear(multipliers, 0, stride)
+    for i in range(m):
+        store(places, i, -1.0)
+        store(strengths, i, 0.0)
+    count, rounds, going = 0, 0, True
+    while going and rounds < CHANGES * m and count < 2 * n:
+        worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
+        for i in range(end):
+            if load(held, i) == FREE and load(softness, i) > 0.0:
+                value = dot(T, width * i, y, 0, width)
+                over, under = (value - load(high, i)) / load(sizes, i), (load(low, i) - value) / load(sizes, i)
+                if max(over, under) > worst:
+                    worst, p, side = max(over, under), i, 1.0 if over > under else -1.0
+        going, own, adding = p >= 0, 0.0, p >= 0
+        while adding:
+            rounds += 1
+            soft, new = load(softness, p), stride * count
+            for j in range(n):
+                store(parts, j, -side * load(P, width * p + j))
+            clear(S, width * count, width * count + width)
+            subtract_products(S, width * count, 0, width, parts, 0, n, W, width)
+            clear(L, new, new + stride)
+            clear(step, 0, stride)
+            put_products(S, count, width, S, width * count, parts)
+            for j in range(count):
+                store(L, new + j, (load(parts, j) - dot(L, stride * j, L, new, stride)) / load(L, stride * j + j))
+            pivot = dot(S, width * count, S, width * count, width) + soft
+            pivot = max(pivot - dot(L, new, L, new, stride), soft, ROUNDING * pivot)
+            store(L, new + count, sqrt(pivot))
+            for j in range(count):
+                store(step, j, -1.0 * load(L, new + j))
+            store(step, count, 1.0)
+            store(multipliers, count, own)
+            for back in range(count):
+                j = count - 1 - back
+                x = load(step, j) / load(L, stride * j + j)
+                add_scaled_row(step, 0, -x, L, stride * j, 0, j)
+                store(step, j, x)
+            value = dot(T, width * p, y, 0, width)
+            t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / pivot
+            place = count
+            for j in range(count):
+                if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
+                    t, place = -1.0 * load(multipliers, j) / load(step, j), j
+            put_combination(step, count + 1, S, width, u)
+            put_direction(True, W, u, n, width, d)
+            add_scaled_row(y, 0, -t, d, 0, 0, width)
+            add_scaled_row(multipliers, 0, t, step, 0, 0, count + 1)
+            own = load(multipliers, count)
+            if place == count:
+                store(held, p, side)
+                store(places, p, 1.0 * count)
+                count += 1
+                adding = False
+            else:
+                release(place, count, m, L, stride, S, width, multipliers, places, held)
+                count -= 1
+                adding = rounds < CHANGES * m
+    for i in range(m):
+        for j in range(count):
+            if load(places, i) == 1.0 * j:
+                store(strengths, i, load(multipliers, j) * load(sizes, i))
+
+
+@kernel
+def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
+    """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them.
+    relative: the share of the metric beside a level.
+
+    held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
+    those that are kept. softness, strengths, R, parts: room.
+    """
+    P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
+    locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
+    stride = row_width(T, 2 * n + 1)
+    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * width + 8), workspace(T, m + 8)
+    multipliers, step = workspace(T, stride + 8), workspace(T, stride + 8)
+    d, u = workspace(T, width + 8), workspace(T, width + 8)
+    clear(y, 0, width)
+    clear(locked, 0, m)
+    for k in range(m * width // row_step(T)):
+        store_row(P, row_step(T) * k, load_row(T, row_step(T) * k))
+    rank, begin, enough = 0, 0, LARGEST
+    for stage in range(last):
+        known = rank
+        for i in range(begin):  # what levels above have reached
+            if load(locked, i) == 0.0:
+                value = dot(T, width * i, y, 0, width)
+                if load(held, i) == EQUAL or load(strengths, i) > enough:
+                    store(locked, i, 1.0)
+                    if rank < n and dot(P, width * i, P, width * i, width) > RESTING * RESTING * load(sizes, i) * load(sizes, i):
+                        set_row(Q, width * rank, P, width * i, width)
+                        if add_orthogonal(Q, rank, width, sums, 0, width, parts):
+                            rank += 1
                 else:
-                    least = t
-        add_scaled_row(y, 0, t, d, 0, 0, width)
-        if t == 1.0 and dot(d, 0, d, 0, width) <= SMALL_STEP * SMALL_STEP * dot(y, 0, y, 0, width):
-            break
+                    store(held, i, FREE)
+                    store(low, i, min(load(low, i), value))
+                    store(high, i, max(load(high, i), value))
+        end, share, longest = m, 1.0, 1.0
+        if stage < levels:
+            end, longest = load_int(ends, stage), 0.0
+            for i in range(begin, end):
+                longest = max(longest, load(sizes, i) * load(sizes, i))
+            share = relative * longest
+        fresh = from_entry(Q, width * known)
+        for i in range(m):
+            store(softness, i, 0.0)
+            if load(locked, i) == 0.0:
+                put_products(fresh, rank - known, width, P, width * i, parts)
+                subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
+                own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
+                if load(held, i) == FREE and i < end and own > RESTING * RESTING * size:
+                    store(softness, i, 1.0 if i >= begin else SOFT * own / longest)
+        clear(rest, 0, width)
+        if stage == levels:
+            put_products(Q, rank, width, y, 0, parts)
+            set_row(rest, 0, y, 0, width)
+            subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
+        passes, enough = 0, 0.0
+        while passes < PASSES and enough < LARGEST:
+            passes += 1
+            for i in range(end):
+                if load(softness, i) > 0.0:
+                    store(held, i, FREE)
+                store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
+            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
+            keep_limits(
+                T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
+                parts,
+            )  # fmt: skip
+            length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
+            for i in range(begin, end):
+                value = dot(T, width * i, y, 0, width)
+                miss = abs(value - min(max(value, load(low, i)), load(high, i)))
+                gradient += miss * load(sizes, i)
+                if miss > MISSED * load(sizes, i) * length:
+                    enough = 0.0
+            enough = max(enough, DECIDED * gradient)
+        begin = end
