@@ -11,15 +11,15 @@ from freeflyer.tables import Table
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Reproduction of a paper: one function that computes, and two that show what it computed, computing nothing.
+    """Reproduction of a paper: one function that computes, and two that show its result without computing.
 
     Attributes:
         paper: The paper's title.
-        compute: compute(progress, **options), a result: a dataclass that JSON can hold.
+        compute: compute(progress, **options) returns a result, a dataclass that JSON can hold.
         tables: tables(result), a sequence of Table.
         pictures: pictures(result), matplotlib figures by the names of their files, without ending.
         options: Names of files that `compute` also takes, each a path or None.
-        captions: Of pictures, by name: what the paper's figure shows, and why ours differs.
+        captions: Picture name -> content of the paper's figure, and the reason of differences.
 
     Examples:
         >>> paper = freeflyer_papers.reproduction("kangaroo")

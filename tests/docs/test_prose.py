@@ -90,10 +90,14 @@ def test_sentences_of_a_page_are_short_and_whole(page: Path) -> None:
 
 
 def parts(doc: str) -> str:
-    """A docstring as paragraphs: entries without their names, examples blank."""
-    doc = re.sub(r"^( *)(?:>>>|\.\.\.) .*(?:\n(?!\s*$).*)*", "", doc, flags=re.MULTILINE)
-    doc = re.sub(r"^(Args|Attributes|Examples|Source|Sources):", lambda m: " " * len(m[0]), doc, flags=re.MULTILINE)
-    return re.sub(r"^( *)(Returns|Raises|\*{0,2}\w+(?:, \*{0,2}\w+)*): ", lambda m: f"\n{m[1][:3]}", doc, flags=re.MULTILINE)
+    """A docstring as paragraphs: entries without their names and indentation, examples blank."""
+    lines, inside = [], False
+    for line in re.sub(r"^Examples:(?:\n.*)*", "", doc, flags=re.MULTILINE).splitlines():
+        title = re.match(r"(?:Args|Attributes|Raises|Returns|Source|Sources):", line)
+        inside = bool(title) or inside and line[:1] in ("", " ")
+        text = re.sub(r"^ {4}(?:\*{0,2}\w+(?:, \*{0,2}\w+)*): ", "\n", line[title.end() :] if title else line)
+        lines.append(("\n" if title else "") + (text.strip(" ") if inside else text))
+    return "\n".join(lines)
 
 
 @pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in public_names()}))
@@ -101,6 +105,6 @@ def test_sentences_of_public_docstrings_are_short_and_whole(room: str) -> None:
     wrong: list[str] = []
     for name, x in public_names().items():
         if name.rpartition(".")[0] == room:
-            where = f"{Path(inspect.getsourcefile(x) or '').relative_to(ROOT)} {name}"
+            where = f"{Path(inspect.getsourcefile(inspect.unwrap(x)) or '').relative_to(ROOT)} {name}"
             wrong += report(where, inspect.getsourcelines(x)[1], parts(inspect.getdoc(x) or ""))
     assert not wrong, "\n".join(wrong)

@@ -33,8 +33,8 @@ class CentroidalJacobian:
         mass: float, kg.
         center: (3,) array, its centre of mass in the link's axes, m.
         inertia: (6, 6) array, about that centre, [linear; angular], kg and kg m^2.
-        J: (6, u) array, inertia^-1 times the branch's momentum matrix, papers/003 (10): velocity of the centre, and average angular
-            velocity.
+        J: (6, u) array, inertia^-1 times the branch's momentum matrix, reduced whole-body control paper, eq. (10). Its rows
+            are the velocity of the centre and the average angular velocity.
         rate: (6, u) array, its exact time derivative.
 
     Examples:
@@ -65,7 +65,7 @@ def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: 
     Args:
         q: (nq,) array.
         v: (nv,) array, m/s and rad/s.
-        compressed: As in kinematic_chains.
+        compressed: See kinematic_chains.
     Returns: tuple of CentroidalJacobian, in the order of the chains' branches.
     Raises: InputError, UnknownNameError as kinematic_chains and centroidal_momentum_matrix; for branches without mass.
     Source: papers/003 (8)-(10). The rate of the momentum matrix follows column by column from the derivatives of the momentum: at

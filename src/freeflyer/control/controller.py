@@ -30,7 +30,7 @@ class Controller:
         keep: Whether all cycles are kept in `cycles`.
 
     Attributes:
-        solution: Of the last cycle: what was met and active, and how long it took.
+        solution: Solution of the last cycle: met tasks, active limits, and time.
         cycles: Of all, if they are kept.
 
     Examples:

@@ -27,8 +27,8 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
         bandwidth: float, w, rad/s.
 
     Returns:
-        state_cost: (2 nv, 2 nv) array of the error x = [eta; dv], eta a step from q in the tangent space: x^T state_cost x = eta^T
-            w^2 M eta + dv^T M dv, twice the energy of springs of frequency w plus twice the kinetic energy.
+        state_cost: (2 nv, 2 nv) array of the error x = [eta; dv], with eta a step from q in the tangent space. x^T state_cost
+            x = eta^T w^2 M eta + dv^T M dv is twice the energy of springs of frequency w plus twice the kinetic energy.
         input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives
             from rest in a time 1 / w.
     Raises: InputError for a bandwidth that is no positive number, and as equilibrium.

@@ -42,12 +42,12 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     """Plan of the DCM and the centre of mass over footsteps.
 
     Args:
-        height: Of the centre of mass above the soles, m.
+        height: Height of the centre of mass above the soles, m.
         gravity: float, m/s^2.
     Returns: DCMPlan. While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next
     such point. It begins and ends at rest in the middle of all feet.
-    Raises: InputError for bad numbers, and if the ZMP would leave the feet before the first or after the last step: the rest is
-    then too short.
+    Raises: InputError for bad numbers, and if the ZMP would leave the feet before the first or after the last step. The rest
+    is then too short.
 
     Examples:
         >>> model = ff.robots.humanoid()

@@ -17,8 +17,8 @@ from freeflyer.spatial import quaternion, se3
 class RotationReference(Reference):
     """Reference from rotation to rotation along the geodesic, at rest before and after, timed by the quintic of minimum jerk.
 
-    exp(share a) start, where a = log(end start^T) is the rotation vector in world axes: the axis stays, and angular velocity and
-    acceleration are a times the rates of the share. Of two ways that are half a turn long one is taken.
+    The rotation is exp(share a) start, and a = log(end start^T) is the rotation vector in world axes. The axis stays, and
+    angular velocity and acceleration are a times the rates of the share. Of two ways that are half a turn long one is taken.
 
     Args:
         start, end: (3, 3) array, rotations from the frame's axes to the world's.
@@ -56,8 +56,8 @@ class PoseReference(Reference):
     """Reference of a pose: that of its position and that of its rotation together.
 
     Args:
-        position: Of positions (..., 3), m.
-        rotation: Of rotations (..., 3, 3).
+        position: Reference of positions (..., 3), m.
+        rotation: Reference of rotations (..., 3, 3).
 
     Examples:
         >>> up = ff.control.WaypointReference([0.0, 0.5, 1.0], [[0, 0, 0], [0.1, 0, 0.05], [0.2, 0, 0]])
@@ -95,7 +95,7 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
         start, end: (4, 4) array, poses in the world.
         duration: float, s.
         begin: Time at which it leaves the start, s.
-    Raises: InputError for what is no pose, and durations that are not positive.
+    Raises: InputError for an array that is not a pose, and durations that are not positive.
 
     Examples:
         >>> model = ff.robots.chain(6)

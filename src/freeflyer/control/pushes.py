@@ -71,7 +71,7 @@ def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Form
     """Which pushes on its base a standing robot falls from in MuJoCo, each from rest.
 
     Args:
-        robot: Of stand_on_feet.
+        robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
         formulation, dt, sensing: As in run.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
@@ -94,11 +94,11 @@ def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Form
 
 @public
 def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int = 0) -> np.ndarray:
-    """Horizontal impulses (count, 2) in N s, their directions and their shares of what the capture point allows uniform.
+    """Horizontal impulses (count, 2) in N s, with uniform directions and uniform shares of the capture point's limit.
 
     Args:
         count: int.
-        share: Of the limit of freeflyer.control.impulse_limits, at most.
+        share: Largest share of the limit of freeflyer.control.impulse_limits.
         seed: int.
     Returns: (count, 2) array.
     Raises: InputError for numbers that are not positive.
@@ -120,11 +120,11 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     """Where a standing robot begins to fall, by halving the impulse's interval in each direction.
 
     Args:
-        robot: Of stand_on_feet.
+        robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
         formulation, dt, sensing: As in run.
-        processes, progress: As in falls_when_pushed.
+        processes, progress: See falls_when_pushed.
     Raises: InputError for other shapes and numbers.
 
     Examples:

@@ -93,14 +93,14 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
     """Reduced dynamics of a robot in contact, papers/003 section 3.
 
-    Where M a + b + g = f + J_c^T F, M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
+    From M a + b + g = f + J_c^T F follows M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
 
     Args:
         q: (nq,) array.
         v: (nv,) array, m/s and rad/s.
         compressed: Joints of the branches that are compressed; by default all that no contact needs.
-    Raises: InputError, UnknownNameError as centroidal_jacobians; for postures in which a branch cannot have all six directions of
-    momentum, such as arms that hang straight: Problem.solve(..., formulation="reduced") leaves these out.
+    Raises: InputError, UnknownNameError as centroidal_jacobians. Also for postures in which a branch cannot have all six
+    directions of momentum, such as arms that hang straight. Problem.solve(..., formulation="reduced") omits these.
 
     Examples:
         >>> model = ff.robots.humanoid(33)

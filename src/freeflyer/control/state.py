@@ -13,7 +13,7 @@ from freeflyer.model.model import Model
 
 @dataclass(frozen=True, eq=False)
 class StateTerms:
-    """Terms of one state, with frames by name: what tasks and limits take their rows from.
+    """Terms of one state, with frames by name, for the rows of tasks and limits.
 
     Attributes:
         model: A tree or a closed model.

@@ -47,7 +47,7 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
     Args:
-        frame: As in locked_velocity; the centre of mass in world axes if not given.
+        frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
     Source: papers/004, (3.95).
@@ -71,7 +71,7 @@ def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTE
     """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum in a frame c.
 
     Args:
-        frame: As in locked_velocity; the centre of mass in world axes if not given.
+        frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists of the base to momenta [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
     Source: papers/004, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y vanishes. In

@@ -67,9 +67,9 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
         strict: False: states without a finite solution are no error; their accelerations are NaN, and which they are is returned,
             too.
     Returns: (..., nv) array, m/s^2, rad/s^2; with strict=False the pair (a, failed), failed (...) bool: true where a is NaN.
-    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that nothing
-    holds), instead of a division by 0. With strict=False what is wrong with the input itself (NaN, other quaternions, shapes) still
-    is an error.
+    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that
+    nothing holds), instead of a division by 0. With strict=False a fault of the input itself (NaN, other quaternions, shapes)
+    is still an error.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -187,11 +187,11 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Inverse M^-1 of the mass matrix, symmetric.
 
-    By articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. Where mimic joints share a
-    coordinate, by the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
+    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic
+    joints share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
 
     Args:
-        strict: As in forward_dynamics.
+        strict: See forward_dynamics.
     Returns: (..., nv, nv) array, 1/kg, 1/(kg m), 1/(kg m^2); with strict=False the pair (M^-1, failed), as forward_dynamics.
     Raises: InputError as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
 

@@ -38,10 +38,11 @@ class EncoderSelection:
 
 @public
 def select_encoders(robot: Model | Sensors) -> EncoderSelection:
-    """Passive joints selected for absolute encoders, as many as motors: one after the other by what each adds to the rank.
+    """Passive joints selected for absolute encoders, as many as motors, by their gain of rank one after the other.
 
-    Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor, in the middle of the strokes, or in the
-    file's posture where the linkage does not reach it. Motors without limits count with a stroke of 1 rad or m.
+    Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor. It is taken in the middle of the
+    strokes, or in the file's posture if the linkage does not reach the middle. Motors without limits count with a stroke of 1
+    rad or m.
 
     Args:
         robot: Model or Sensors.

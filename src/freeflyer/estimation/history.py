@@ -40,9 +40,9 @@ class ContactHistory:
         feet: (f,) tuple of Contact.
         q: (n, nq) array, configurations of the tree, the base over the soles.
         misfit: (n,) array, largest distance of a point of a sole from its place, m.
-        wrenches: By name of an estimate, (n, f, 6): [force; torque about the world's origin], world axes, N, N m, below the cutoff.
-            "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
-            velocities and accelerations from differences of q.
+        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the
+            cutoff. "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving":
+            balanced, with velocities and accelerations from differences of q.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -87,7 +87,7 @@ def contact_history(
     Raises:
         InputError: For wrong shapes and numbers, times that do not increase evenly, a base that is not free, and feet that are not
             on one floor.
-        LinkageError: As step and contact_wrenches.
+        LinkageError: Same as step and contact_wrenches.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()

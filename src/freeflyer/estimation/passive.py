@@ -32,7 +32,7 @@ class PassiveState:
 
     Attributes:
         q: (..., nq) array, configuration of the tree.
-        v: (..., nv) array, velocity of the tree, which keeps closed loops closed: papers/000 (35), (36).
+        v: (..., nv) array, velocity of the tree, which keeps closed loops closed, Kangaroo paper, eqs. (35), (36).
         pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1
             at the start.
 
@@ -59,7 +59,7 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
         robot: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState. Loops closed by the joints without encoder.
-    Raises: InputError for what is no such configuration; AssemblyError where the loops do not close.
+    Raises: InputError for another kind of configuration; AssemblyError if the loops do not close.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -145,7 +145,7 @@ def step(
 def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
     """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
-    It is what (38) of papers/000 closes, and what its Fig 19, bottom, shows.
+    It is the error that (38) of the Kangaroo paper closes and its Fig 19, bottom, shows.
 
     Args:
         robot: Model or Sensors.

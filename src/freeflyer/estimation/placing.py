@@ -23,9 +23,9 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
     The soles' points are fitted to their places as one body, in least squares.
 
     Args:
-        model: With a free base.
+        model: Model with a free base.
         q: (nq,) array, configuration of the tree; its joints stay.
-        feet: With c points in all.
+        feet: Feet with c points in all.
         ground: (c, 3) array, the points' places in the world, m, in the order of the feet.
 
     Returns:

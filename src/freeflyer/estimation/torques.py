@@ -21,7 +21,7 @@ from freeflyer.model.public import public
 def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """The generalised forces at the independent coordinates that give them their accelerations, (nv,), N, N m.
 
-    At motors these are the actuators' forces, at the base what contacts must give. Passive joints carry none. The loops may be
+    At motors these are the actuators' forces, at the base the contacts' total. Passive joints carry none. The loops may be
     slightly open, as those of an estimated motion are.
 
     Args:

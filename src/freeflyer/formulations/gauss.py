@@ -104,7 +104,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
     Returns: (..., nv) array, m/s^2, rad/s^2.
     Raises: InputError, LinkageError, UnknownNameError as inverse_dynamics; InputError also where M is singular.
-    Source: papers/001, the solution of (31): accelerations nearest to those of free bodies, in the metric of inertia.
+    Source: Dual quaternion paper, the solution of (31), with the accelerations nearest to those of free bodies, in the metric
+    of inertia.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)

@@ -8,8 +8,8 @@ from freeflyer.errors import FreeflyerError
 class AssemblyError(FreeflyerError, ValueError):
     """Error of a linkage that does not close, or does not reach the wanted positions.
 
-    `.data` of assemble: the worst `loop`, its `gap` (m or rad), the `index` of the posture in the batch, the `q` and `residual`
-    that came nearest, and the `joints` of that loop that may move; of keep_closed: `loop`, `gap`, `index`; of selected_posture:
+    `.data` of assemble has the worst `loop`, its `gap` (m or rad), the `index` of the posture in the batch, the nearest `q`
+    and `residual`, and the `joints` of that loop that may move. keep_closed has `loop`, `gap`, `index`; selected_posture has
     `index`, `q` and the selected `joints`.
 
     Examples:

@@ -33,14 +33,14 @@ def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors:
     Args:
         q: (..., nq) array, closed.
         joints: Passive joints that the loops determine, with as many coordinates as the motors.
-        motors: By default all, in the order of model.actuated.
+        motors: The default is all, in the order of model.actuated.
     Returns: (..., n, n) array, rows and columns in the order in which joints and motors are named; m/s and rad/s, for each motor's
     velocity of one.
 
     Raises:
-        InputError: For a model without loops, a name given twice, a selected joint that has a motor, is the base or is determined
-            by no loop, a motor that is none, and another number of coordinates than the motors have.
-        LinkageError: In open and singular postures of the loops.
+        InputError: For a model without loops, and a name given twice. Also for a selected joint that has a motor, is the base
+            or is determined by no loop. The numbers of coordinates and motors must agree, and all motors must exist.
+        LinkageError: For open and singular postures of the loops.
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()
@@ -62,13 +62,13 @@ def motor_velocities(
     """Velocities of the motors that give the selected joints the wanted velocities, (..., n), m/s and rad/s.
 
     Args:
-        model, q, joints: As in selected_jacobian.
+        model, q, joints: See selected_jacobian.
         velocities: (..., n) array of the selected joints, m/s and rad/s.
-        motors: As in selected_jacobian.
+        motors: See selected_jacobian.
         others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
 
     Raises:
-        UnknownNameError, InputError: As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
+        UnknownNameError, InputError: Same as selected_jacobian; InputError also for wrong shapes, NaN and infinities.
         LinkageError: Where the selected joints do not determine the motors, with their names; in open and singular postures.
     Source: papers/000 (22).
 
@@ -99,9 +99,9 @@ def motor_accelerations(
     (P J_m)^-1 (qddot - P J_mdot u): papers/000 (22), differentiated.
 
     Args:
-        model, q, joints: As in selected_jacobian.
+        model, q, joints: See selected_jacobian.
         velocities, accelerations: (..., n) array of the selected joints, m/s and rad/s, m/s^2 and rad/s^2.
-        motors: As in selected_jacobian.
+        motors: See selected_jacobian.
         others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree order;
             without them zero.
     Returns: (..., n) array, m/s^2 and rad/s^2.
@@ -133,15 +133,15 @@ def motor_accelerations(
 def motor_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces at the motors that do what given forces do at the selected joints, (..., n), N and N m.
+    """Forces at the motors equivalent to given forces at the selected joints, (..., n), N and N m.
 
     J_m^T P^T tau: papers/000 (20). They do the same power in every motion of the motors; on independent joints that are not in
     `motors` act independent_forces.
 
     Args:
-        model, q, joints: As in selected_jacobian.
+        model, q, joints: See selected_jacobian.
         forces: (..., n) array at the selected joints, N and N m.
-        motors: As in selected_jacobian.
+        motors: See selected_jacobian.
     Raises: UnknownNameError, InputError, LinkageError as selected_jacobian; InputError as well for wrong shapes, NaN and
     infinities.
 
@@ -164,14 +164,14 @@ def motor_forces(
 def selected_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces at the selected joints that do what given forces of the motors do, (..., n), N and N m.
+    """Forces at the selected joints equivalent to given forces of the motors, (..., n), N and N m.
 
     (J_m^T P^T)^-1 tau: papers/000 (23).
 
     Args:
-        model, q, joints: As in selected_jacobian.
+        model, q, joints: See selected_jacobian.
         forces: (..., n) array of the motors, N and N m.
-        motors: As in selected_jacobian.
+        motors: See selected_jacobian.
     Raises: UnknownNameError, InputError, LinkageError as motor_velocities.
 
     Examples:

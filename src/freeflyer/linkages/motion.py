@@ -63,7 +63,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Velocity that keeps the loops closed, J v = 0: its dependent entries replaced by what follows from the independent ones.
+    """Velocity that keeps the loops closed, J v = 0, with dependent entries recomputed from the independent ones.
 
     v_dependent = -J_dependent^-1 J_independent v_independent: papers/000 (8).
 

@@ -31,21 +31,21 @@ def selected_posture(
 ) -> np.ndarray:  # fmt: skip
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
-    Continuation of papers/000 (22): a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed steps of a
-    sweep, until the selected joints reach their targets. So the assembly mode of the start is kept; where the way meets a
-    singularity, of the loops or of P J_m, it ends.
+    Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
+    joints by the closed steps of a sweep. It ends at the targets of the selected joints. So the assembly mode of the start is
+    kept; where the way meets a singularity, of the loops or of P J_m, it ends.
 
     Args:
-        joints: As in selected_jacobian.
+        joints: See selected_jacobian.
         positions: (..., n) array of the selected joints, rad or m.
         q: (nq,) array, closed start; by default the file's posture, assembled.
-        motors: As in selected_jacobian.
+        motors: See selected_jacobian.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
 
     Raises:
-        InputError: As selected_jacobian; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions
-            beyond a stop, or where a motor would leave its stroke.
+        InputError: Same as selected_jacobian; also for a joint whose coordinates are not numbers (a ball). With `limits` it
+            refuses positions beyond a stop, and motors that would leave their stroke.
         LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
         AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.
 

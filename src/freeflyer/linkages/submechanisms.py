@@ -136,8 +136,8 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
         q: (nq,) array, closed posture; by default the file's, assembled.
     Returns: Mechanisms. Found from the split of the velocities, not declared.
     Raises: LinkageError, InputError as partition.
-    Source: papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these
-    groups: Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
+    Source: papers/000, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the
+    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
 
     Examples:
         >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())

@@ -26,7 +26,7 @@ class Curve:
         motor, joint: Names.
         x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
         slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
-        slope, offset: Of the line.
+        slope, offset: Slope and offset of the line.
         deviation: Largest distance |y - slope x - offset|, m or rad.
 
     Examples:
@@ -92,7 +92,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
 
     Args:
         path: Made by follow with the same model.
-        joint: Of one coordinate.
+        joint: Joint of one coordinate.
     Returns: Curve with the straight line that fits best.
     Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures.
 
@@ -127,13 +127,13 @@ def force_curve(
 ) -> ForceCurve:
     """Force at a frame along a direction while the driver of a path pushes with a given force.
 
-    Without losses and inertia, a motor that pushes with force f while a frame is held by a force F along `direction` does no work
-    in sum: f dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the
-    path released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
+    Without losses and inertia, a motor force f and a force F along `direction` that holds the frame do no work in sum, so f
+    dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the path
+    released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
 
     Args:
         path: Made by follow with the same model.
-        force: Of the driver, N or N m.
+        force: Force of the driver, N or N m.
         direction: (3,) array, world axes, of any length.
     Returns: ForceCurve. Along the postures that the path reached.
     Raises: InputError for a direction without length or a force that is no finite number.

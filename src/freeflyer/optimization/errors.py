@@ -9,8 +9,8 @@ class SolverError(FreeflyerError):
     """Base of the errors of solvers: no solution is returned.
 
     Attributes:
-        data: "solver": its name; "level": of a hierarchy, the level from 0. Where the solver ran also "status", what it says, and
-            "iterations".
+        data: "solver": its name; "level": of a hierarchy, the level from 0. If the solver ran, also "status", its message,
+            and "iterations".
 
     Examples:
         >>> try:
@@ -25,9 +25,9 @@ class InfeasibleError(SolverError, ValueError):
     """Contradiction of rows and bounds: no x satisfies them all.
 
     Attributes:
-        data: As of SolverError. "rows", "bounds": indices of the rows and of the bounded variables that contradict each other.
-            "certificate": multipliers of the bounds (n, if there are any) and rows (m), each times its row, that add up to 0 <= a
-            negative number; None where the two limits of one row do not leave any value.
+        data: See SolverError. "rows", "bounds": indices of the rows and of the bounded variables that contradict each other.
+            "certificate": multipliers of the bounds (n, if there are any) and rows (m), each times its row, that add up to 0
+            <= a negative number. It is None if the two limits of one row do not leave any value.
 
     Examples:
         The rows x >= 1 and x <= 0, with multipliers that cancel x:
@@ -46,7 +46,7 @@ class UnboundedError(SolverError, ValueError):
     """Objective that decreases without end.
 
     Attributes:
-        data: As of SolverError. "ray" (n,): a direction that keeps all rows and always decreases the objective.
+        data: See SolverError. "ray" (n,): a direction that keeps all rows and always decreases the objective.
 
     Examples:
         The second variable has a slope, but no curvature and no limit above:
@@ -63,8 +63,8 @@ class NotConvergedError(SolverError, RuntimeError):
     """Solver that stopped at its limit of iterations or time.
 
     Attributes:
-        data: As of SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return none
-            (daqp).
+        data: See SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return
+            none (daqp).
 
     Examples:
         >>> try:
@@ -79,8 +79,8 @@ class NumericalError(SolverError, ArithmeticError):
     """End of a solver with numbers that do not satisfy the conditions of optimality, where no proof says that there is no answer.
 
     Attributes:
-        data: As of SolverError. "x" (n,): where the solver ended, and "residuals": the Residuals there, NaN without multipliers;
-            both are None where the solver returns no x.
+        data: See SolverError. "x" (n,): where the solver ended, and "residuals": the Residuals there, NaN without
+            multipliers; both are None where the solver returns no x.
 
     Examples:
         The second variable has 1e-14 of the first one's curvature; in a unit 1e7 times as large the program is solved:

@@ -46,12 +46,13 @@ def solve_qp(
         tolerance: Largest relative residual (Residuals), between 1e-14 and 0.1.
         iterations: Limit for the solver: daqp, osqp, proxqp and piqp.
         seconds: Limit for the solver, s: daqp and osqp.
-        feasible: (n,) array, a point within all limits. Where the solver fails, a primal active-set method goes down from there: it
-            takes programs in which many limits hold at once and depend on each other. Solution.solver is then "active set".
+        feasible: (n,) array, a point within all limits. If the solver fails, a primal active-set method continues from there.
+            It solves programs in which many limits hold at once and depend on each other. Solution.solver is then "active
+            set".
 
     Raises:
         InfeasibleError, UnboundedError: For a program without an answer; both are proven.
-        NotConvergedError: Where the solver stops at its limit.
+        NotConvergedError: If the solver stops at its limit.
         NumericalError: Where nothing is proven and the solver's answer does not keep the tolerance.
         MissingSolverError: For a solver that is not installed.
         InputError: For wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite, and limits that

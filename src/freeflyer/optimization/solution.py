@@ -17,7 +17,7 @@ class Solution(NamedTuple):
             negative where a lower one does: H x + g + A^T multipliers + bound_multipliers = 0.
         rows: int, m.
         accuracy: Largest relative residual, at most the tolerance.
-        iterations: Of the solver.
+        iterations: Number of iterations of the solver.
         polished: Whether it was solved again with its active limits as equalities.
 
     Examples:

@@ -18,8 +18,8 @@ ARM = arm_segments(7, 2.2, 45.0, 80.0)
 def space_manipulator() -> Model:
     """Model of a satellite with two solar panels and an arm of seven joints in zero gravity: nv = 13, 481 kg.
 
-    Link `satellite` (frame in the middle of its body) floats; panels stretch out along y; the arm grows from its front face along z
-    of site `arm_mount`, which is x of the satellite. Only the arm is actuated.
+    Link `satellite` (frame in the middle of its body) floats, and panels stretch out along y. The arm grows from its front
+    face along z of site `arm_mount`, which is x of the satellite. Only the arm is actuated.
 
     Examples:
         >>> model = ff.robots.space_manipulator()

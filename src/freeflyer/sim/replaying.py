@@ -34,7 +34,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
         model: Of the first run.
         run: The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
         inputs, constraints, events, external: As in the first run (a file cannot hold them).
-        progress: As in simulate.
+        progress: See simulate.
     Returns: Run. The second run.
 
     Raises:

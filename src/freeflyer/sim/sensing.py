@@ -24,7 +24,7 @@ class Sensing:
         position_noise: float or (nv,) array, standard deviation, m and rad; positions are turned and moved along the tangent space.
         velocity_noise: float or (nv,) array, standard deviation, m/s and rad/s.
         delay: Age of the state, s; a multiple of the simulation's dt. Before it has passed, the first state is given.
-        seed: Of the noise, 0 or more.
+        seed: Seed of the noise, 0 or more.
     Raises: InputError for negative numbers, and for a delay of more than 1e6 s.
 
     Examples:

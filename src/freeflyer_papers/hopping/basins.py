@@ -71,9 +71,9 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
         experiment: Whose settings hold, as in `hop`.
         angle, height, speed: (A,), (H,), (S,) arrays of the starts, as in `hop_start`, rad, m, m/s.
         duration: Of a run at most, s.
-        model, executor, progress: As in `hop_ends`.
-        **changes: Settings; by default the step's tolerance is 1e-6, a fall is the trunk below 0.06 m, and a run has settled where
-            five apexes in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
+        model, executor, progress: See `hop_ends`.
+        **changes: Settings; by default the step's tolerance is 1e-6, and a fall is the trunk below 0.06 m. A run has settled
+            if five apexes in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
     Raises: UnknownNameError, InputError as `hop_ends`.
 
     Examples:

@@ -23,19 +23,19 @@ FLIGHT, STANCE = (L.RISING, L.FALLING), (L.LOADED, L.UNLOADED)
 
 @dataclass(frozen=True, eq=False)
 class HopEnergy:
-    """Energy of a hopping run by port: works on the robot since the start, J, at the samples (T,).
+    """Energy of a hopping run by port. Entries are works on the robot since the start, J, at the samples (T,).
 
-    mechanical changes by external + joint + floor + touch_down, and external + joint is the sum of the last four: `residuals` are
-    what is missing.
+    mechanical changes by external + joint + floor + touch_down, and external + joint is the sum of the last four. `residuals`
+    are the differences.
 
     Attributes:
         mechanical: (T,) array, kinetic energy and that in the gravity field.
         external: (T,) array, work of the controllers' forces on the trunk (a moment: the thesis's external angular force).
         joint: (T,) array, work of the joint's torque or force, whatever spring, damper or energy controller it stands for.
         floor: (T,) array, work of the floor, that at touch-down aside; negative is lost.
-        touch_down: (T,) array, what a plastic impact of the foot takes, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to
+        touch_down: (T,) array, loss in plastic impacts of the foot, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to
             then.
-        radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, what `external` and `joint` consist of. The polar
+        radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, parts of `external` and `joint`. The polar
             spring is that of a controller which begins anew at each touch-down.
 
     Examples:
@@ -94,11 +94,11 @@ class HopRun:
         stance: (T,) bool array; whether the foot is on the ground.
         events: "touch-down", "release" (the floor's vertical force has fallen to zero), "press" (it pushes again), "lift-off",
             "apex" (of the centre of mass, in flight).
-        energy: By port.
+        energy: Energy by port.
         ended: Why and when the run ended.
-        failure: Of a run that could not go on: the reason, the time and the state reached. What came before is kept.
+        failure: Of a run that could not go on: the reason, the time and the state reached. The samples before are kept.
         works: (T, 6) array at the ports of the compiled steps, J, from which `energy` is made.
-        settings: What was simulated.
+        settings: Model and settings of the simulation.
 
     Examples:
         >>> run = freeflyer_papers.hopping.hop("prismatic-II", duration=1.0)

@@ -20,8 +20,8 @@ def locked_velocity_map(robot: PlanarRobot) -> sp.ImmutableMatrix:
 
     Returns: matrix, (3, n), rows [vx, vy, omega] in the base's axes.
     Raises: InputError for other than planar robots, and robots of one point mass, whose rotation has no inertia.
-    Source: Papers/004, (3.66) and (3.70). With the centre of mass c(q), the angular momentum about it h and the inertia about it I,
-    the columns are T_omega = h / I and T_v = dc/dq - T_omega S c: no 3 x 3 matrix is inverted.
+    Source: Papers/004, (3.66) and (3.70). With the centre of mass c(q), the angular momentum about it h and the inertia about
+    it I, the columns are T_omega = h / I and T_v = dc/dq - T_omega S c. No 3 x 3 matrix is inverted.
 
     Examples:
         >>> freeflyer_papers.planar.locked_velocity_map(freeflyer_papers.planar.prismatic_hopper())
@@ -78,13 +78,13 @@ def is_integrable(robot: PlanarRobot) -> bool:
 def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """Angle theta_bc of the centre-of-mass frame that turns with the locked velocity, for robots of one joint.
 
-    Integral of T_omega over q1 (papers/004, (3.75)). With T_omega = (A + B cos q) / (a + b cos q), k = sqrt((a - b) / (a + b)): B q
-    / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The thesis writes 2 atan(k tan(q
-    / 2)) for the last bracket, which jumps at q = pi.
+    Integral of T_omega over q1 (papers/004, (3.75)). T_omega = (A + B cos q) / (a + b cos q) and k = sqrt((a - b) / (a + b))
+    give B q / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The thesis writes
+    2 atan(k tan(q / 2)) for the last bracket, which jumps at q = pi.
 
     Returns: expression, rad, in the base; zero at q1 = 0, and without jumps.
-    Raises: InputError for other than one joint (with more, the angle generally depends on the path), and where the integral has no
-    closed form of the shape below.
+    Raises: InputError for other than one joint (with more, the angle generally depends on the path), and if the integral
+    lacks such a closed form.
 
     Examples:
         >>> freeflyer_papers.planar.com_frame_angle(freeflyer_papers.planar.prismatic_hopper())

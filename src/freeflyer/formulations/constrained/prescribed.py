@@ -54,7 +54,7 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
 
     Args:
         model: A tree.
-        joint: With velocities of its own.
+        joint: Joint with velocities of its own.
         position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
         velocity, acceleration: (..., nv of the joint) array, in its entries of v.
     Returns: Rows. As many as the joint has velocities.

@@ -78,7 +78,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Coriolis matrix C: C v + g are the forces at zero acceleration, and Mdot - 2 C is skew (52).
 
     Returns: (..., nv, nv) array; C v is in N and N m.
-    Source: papers/001, (47), by one execution for each column: of the twists of a unit velocity, in frames that move by v.
+    Source: Dual quaternion paper, eq. (47), by one execution for each column, with the twists of a unit velocity, in frames
+    that move by v.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)

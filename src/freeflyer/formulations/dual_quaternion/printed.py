@@ -57,10 +57,10 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
         bodies: Each after its parent.
         gravity: (3,) array, m/s^2, in the world.
     Returns: list of (8,) arrays, zeta of each body's joint, force + eps torque in its frame j; N, N m.
-    Raises: InputError for a body whose parent does not come before it, dual quaternions of other lengths, poses that are not unit
-    ones, and twists that are not pure.
-    Source: papers/001, (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
-    wrenches join (24), with the other sign.
+    Raises: InputError for a body whose parent does not come before it, and dual quaternions of other lengths. Also for poses
+    that are not unit ones, and twists that are not pure.
+    Source: Dual quaternion paper, eqs. (18) to (29); a body takes the wrenches of all its children, so trees need no change.
+    External wrenches join (24), with the other sign.
 
     Examples:
         >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)

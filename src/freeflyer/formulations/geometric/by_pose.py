@@ -17,16 +17,17 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
 
     H moves to H exp(hat(eta)); columns are the six directions of eta.
 
-    papers/002, Table 5. With the inertial twist held it is the table as it stands, with d v_0 / dH = v_0 x; with the body twist
-    held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
+    papers/002, Table 5. If the inertial twist is held, it is the table unchanged, with d v_0 / dH = v_0 x. If the body twist
+    is held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
 
     Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
     cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
     to line 24 of Table 4, not 25.
 
     Args:
-        held: "inertial" or "body". Base twist that stays fixed: the one in the *inertial* frame, the algorithm's own input; or the
-            one in the *body* frame, the variable of Tables 7 and 8 and of the library, for which nothing but gravity depends on H.
+        held: "inertial" or "body". Base twist that stays fixed. "inertial" is the one in the *inertial* frame, the
+            algorithm's own input. "body" is the one in the *body* frame, the variable of Tables 7 and 8 and of the library,
+            for which only gravity depends on H.
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
 
     Examples:

@@ -22,12 +22,12 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     Where the print differs: line 34 belongs to line 31 of Table 4, not 32; line 47 multiplies by rdot_i, joint i's own
     acceleration, not by the vector rdot.
 
-    Lines 32 and 35 to 48 serve the base's rows alone, through the derivatives of all F: their cost grows as n_J^2 times the depth
-    of the tree. Since tau_b = M^c a + b^c (see eidamb), the base's rows are also d(M^c a) + d b^c, at no further cost;
+    Lines 32 and 35 to 48 serve only the base's rows, through the derivatives of all F. Their cost grows as n_J^2 times the
+    depth of the tree. Since tau_b = M^c a + b^c (see eidamb), the base's rows are also d(M^c a) + d b^c, at no further cost;
     `through_wrenches` chooses. Both are exact.
 
     Args:
-        e: With wrenches, if through_wrenches.
+        e: Pass with wrenches, if through_wrenches.
         through_wrenches: Whether the base's rows are computed from the derivatives of all F, as in the table.
     Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad.
 

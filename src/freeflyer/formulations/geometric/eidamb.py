@@ -88,23 +88,22 @@ def eidamb(
 ) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
-    papers/002, Table 4, line by line.
+    papers/002, Table 4, line by line. Meaning of the accelerations. The base acceleration ^0 a_{A,0} is the *intrinsic* one:
+    the rate of the inertial twist, taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate
+    of the body twist, d/dt(^0 v), which the library calls the base's part of `a`. The two need no conversion. (It is not the
+    classical acceleration of the base's origin, which is larger by angular x linear.) For the same reason body i's intrinsic
+    acceleration is the rate of its own body twist, whence the term v_i x v_Ji of line 17. Neither is changed by which base
+    velocity is given.
 
-    What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist, taken to
-    the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v), which the library
-    calls the base's part of `a`: the two need no conversion. (It is not the classical acceleration of the base's origin, which is
-    larger by angular x linear.) For the same reason body i's intrinsic acceleration is the rate of its own body twist, whence the
-    term v_i x v_Ji of line 17. Neither is changed by which base velocity is given.
-
-    Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default: the acceleration that a
-    resting body appears to have.
+    Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default. It is the
+    acceleration that a resting body appears to have.
 
     Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals M^c a +
     b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as [tau_b;
     tau], which is the library's order and the one used here throughout.
 
-    Generalisations: Gamma is (6, k) (see Tree); a base that does not move is one with zero twist and acceleration, whose tau_b is
-    the wrench by which the world holds the bodies that joints move.
+    As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its
+    tau_b is the wrench by which the world holds the bodies that joints move.
 
     Args:
         q: (nq,) array, joint positions; the base's entries are not read. These and all following arrays are of any scalar (real,
@@ -113,8 +112,8 @@ def eidamb(
         H: (4, 4) array, base pose ^A H_0.
         v_A: (6,) array, base twist ^A v_{A,0} in the inertial frame.
         a_base: (6,) array, intrinsic acceleration ^0 a_{A,0} of the base.
-        wrenches: Without, F (lines 32 to 38) is left out and the base wrench takes the shorter form: cost linear in the number of
-            bodies.
+        wrenches: Without it, F (lines 32 to 38) is left out and the base wrench takes the shorter form, with cost linear in
+            the number of bodies.
 
     Examples:
         >>> model, geometric = ff.robots.quadruped(), ff.formulations.geometric

@@ -154,7 +154,7 @@ def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenche
     Args:
         q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
         v, a: (nv,) array, velocity and acceleration.
-        wrenches: As in eidamb.
+        wrenches: See eidamb.
 
     Examples:
         >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
@@ -217,7 +217,7 @@ def mass_matrix_of(e: Pass) -> np.ndarray:
     d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
 
     Args:
-        e: With wrenches.
+        e: Pass with wrenches.
     Returns: (base columns + n_J, base columns + n_J) array, M, armature included; base columns are 6 if the base floats, else 0.
 
     Examples:
