@@ -1,4 +1,5 @@
-"""Average motion of branches that no contact needs: their momentum divided by their inertia, papers/003 (8)-(10), and its rate."""
+"""Average motion of branches that no contact needs: their momentum divided by their inertia, reduced whole-body control paper,
+eqs. (8)-(10), and its rate."""
 
 from __future__ import annotations
 
@@ -68,8 +69,8 @@ def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: 
         compressed: See kinematic_chains.
     Returns: tuple of CentroidalJacobian, in the order of the chains' branches.
     Raises: InputError, UnknownNameError as kinematic_chains and centroidal_momentum_matrix; for branches without mass.
-    Source: papers/003 (8)-(10). The rate of the momentum matrix follows column by column from the derivatives of the momentum: at
-    unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
+    Source: reduced whole-body control paper, eqs. (8)-(10). The rate of the momentum matrix follows column by column from the
+    derivatives of the momentum: at unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
 
     Examples:
         The average velocity is that of the centre of mass beside the link, and the momentum about it by its inertia:

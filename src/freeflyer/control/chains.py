@@ -1,4 +1,5 @@
-"""Kinematic chains of a robot in contact, papers/003 section 3.1: those that contacts need, and branches that only load them."""
+"""Kinematic chains of a robot in contact, reduced whole-body control paper, section 3.1: those that contacts need, and branches
+that only load them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reduced whole-body dynamics, papers/003 (11)-(19): chains that contacts need, and the average motion of the others."""
+"""Reduced whole-body dynamics, reduced whole-body control paper, eqs. (11)-(19): chains that contacts need, and the average motion
+of the others."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class ReducedDynamics:
     __repr__ = short_repr
 
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
-        """Generalised forces (nv,) J_r^T reduced + N_r^T inner, papers/003 (16).
+        """Generalised forces (nv,) J_r^T reduced + N_r^T inner, reduced whole-body control paper, eq. (16).
 
         Args:
             reduced: (r,) array, forces on the reduced velocities, N and N m.
@@ -91,7 +92,7 @@ def _check_directions(model: Model, branch: CentroidalJacobian) -> None:
 @public
 def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ConstraintSet,
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
-    """Reduced dynamics of a robot in contact, papers/003 section 3.
+    """Reduced dynamics of a robot in contact, reduced whole-body control paper, section 3.
 
     From M a + b + g = f + J_c^T F follows M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
 

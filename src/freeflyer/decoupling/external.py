@@ -1,4 +1,4 @@
-"""External and internal motion of a floating robot: papers/004, section 3.3.4, (3.87)-(3.96).
+"""External and internal motion of a floating robot: decoupling thesis, section 3.3.4, (3.87)-(3.96).
 
 The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with N =
 M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make the
@@ -147,8 +147,9 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
         rows: Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
     Raises: InputError for a robot that does not float, and rows that the joints cannot move apart: too few joints, a singular
     posture.
-    Source: papers/004, (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W = M_y^-1, and M_y
-    is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows leave free.
+    Source: decoupling thesis, eqs. (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W =
+    M_y^-1, and M_y is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows
+    leave free.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()

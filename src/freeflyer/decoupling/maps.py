@@ -1,4 +1,4 @@
-"""Maps T_x, T_y of velocities with their rates: papers/004, (3.80), (3.95)."""
+"""Maps T_x, T_y of velocities with their rates: decoupling thesis, eqs. (3.80), (3.95)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
         frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, (3.95).
+    Source: decoupling thesis, eq. (3.95).
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -74,8 +74,9 @@ def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTE
         frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists of the base to momenta [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y vanishes. In
-    the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib does not hold.
+    Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
+    vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
+    does not hold.
 
     Examples:
         >>> model = ff.robots.space_manipulator()

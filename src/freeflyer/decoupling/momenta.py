@@ -1,4 +1,5 @@
-"""Total momentum and locked velocity of a floating robot in any frame: papers/004, (3.65)-(3.69), and its constants of motion."""
+"""Total momentum and locked velocity of a floating robot in any frame: decoupling thesis, eqs. (3.65)-(3.69), and its constants of
+motion."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
             "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
     Returns: (..., 6) array, [linear; angular], m/s and rad/s.
     Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
-    Source: papers/004, (3.66), (3.68).
+    Source: decoupling thesis, eqs. (3.66), (3.68).
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -78,7 +79,8 @@ def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | Non
         frame: See locked_velocity.
     Returns: (..., 6) array, [linear; angular], kg m/s and kg m^2/s.
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the mass matrix.
+    Source: decoupling thesis, eqs. (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the
+    mass matrix.
 
     Examples:
         >>> model = ff.robots.space_manipulator()

@@ -72,7 +72,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
     A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as
     in the geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities
-    as papers/002, tables 5 to 8.
+    as the geometric linearisation paper, tables 5 to 8.
 
     Args:
         out: An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.

@@ -217,7 +217,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     """Coriolis matrix C with C v = bias - gravity forces, (..., nv, nv); C v is in N and N m.
 
     "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods to
-    Compute the Coriolis Matrix. "hamel": papers/004 (3.39).
+    Compute the Coriolis Matrix. "hamel": decoupling thesis, eq. (3.39).
 
     Args:
         form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel

@@ -1,7 +1,7 @@
 """The equations of motion linearised on the group itself: no attitude angles, hence no attitude where it fails.
 
 The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From H = H0 exp(eta)
-follows, for every joint that carries a quaternion (papers/002),
+follows, for every joint that carries a quaternion (geometric linearisation paper),
 
     eta_dot = dv - ad(v0) eta          (free joint: ad of its body twist; ball: omega x eta; all others: 0)
     dv_dot  = da/dq eta + da/dv dv + da/dtau dtau

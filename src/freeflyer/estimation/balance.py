@@ -85,7 +85,7 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
         lead: (...) array, m per turn.
         efficiency: Efficiency in (0, 1].
     Raises: InputError for values that are not finite, leads that are not positive, and efficiencies outside of (0, 1].
-    Source: papers/000 (47).
+    Source: Kangaroo paper, eq. (47).
 
     Examples:
         >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn

@@ -1,4 +1,4 @@
-"""Calibration of the motors of a closed robot by absolute encoders on other joints. papers/000, section VI-A."""
+"""Calibration of the motors of a closed robot by absolute encoders on other joints. Kangaroo paper, section VI-A."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CalibrationError(FreeflyerError, ValueError):
 class Calibration:
     """Offsets of motors' relative encoders, and the posture that agrees with the absolute encoders.
 
-    errors is papers/000, Fig 18.
+    errors is Kangaroo paper, Fig 18.
 
     Attributes:
         motors: (n,) tuple of str.
@@ -84,7 +84,7 @@ def calibrate(
     Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together find the
     posture, and so each motor's offset.
 
-    papers/000, section VI-A, (41), (42):
+    Kangaroo paper, section VI-A, (41), (42):
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
 

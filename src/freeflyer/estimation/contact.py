@@ -1,4 +1,4 @@
-"""Contact wrenches of a robot on its feet from its motors' forces. papers/000, section VI-B, (43)-(46)."""
+"""Contact wrenches of a robot on its feet from its motors' forces. Kangaroo paper, section VI-B, (43)-(46)."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The contact wrenches that explain the motors' forces.
 
-    papers/000, section VI-B, (43)-(46):
+    Kangaroo paper, section VI-B, (43)-(46):
 
         tau - g_a - J_m^T g_u = -J_cm^T F
 

@@ -1,4 +1,4 @@
-"""Contact wrenches over time from what a robot that stands can measure: motor positions and motor forces. papers/000, VI-B."""
+"""Contact wrenches over time from what a robot that stands can measure: motor positions and motor forces. Kangaroo paper, VI-B."""
 
 from __future__ import annotations
 

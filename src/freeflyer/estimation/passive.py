@@ -1,4 +1,4 @@
-"""Estimation of the passive joints of a closed robot from its motors' encoders, step by step. papers/000, section VI-A."""
+"""Estimation of the passive joints of a closed robot from its motors' encoders, step by step. Kangaroo paper, section VI-A."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MAX_CORRECTION_PER_STEP
 
-ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
+ALPHA, BETA = 1.0, 1000.0  # 1/s, Kangaroo paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def step(
 
     The base and joints that nothing measures stay where they are.
 
-    papers/000, section VI-A, (35)-(40):
+    Kangaroo paper, section VI-A, (35)-(40):
 
         theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
         J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops

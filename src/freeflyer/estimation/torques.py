@@ -30,7 +30,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
         v: (nv,) array, velocity of the tree.
         a: (nv,) array, acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
     Raises: InputError for more than one state, NaN, and quaternions of other than unit length; LinkageError for singular postures.
-    Source: papers/000, (28), (29).
+    Source: Kangaroo paper, eqs. (28), (29).
 
     Examples:
         >>> model = ff.robots.kangaroo_like()

@@ -1,4 +1,5 @@
-"""dqGP: the equations of motion by Gauss's principle of least constraint in dual quaternion algebra (papers/001, section 4).
+"""dqGP: the equations of motion by Gauss's principle of least constraint in dual quaternion algebra (dual quaternion paper,
+section 4).
 
     from freeflyer.formulations import gauss
 
@@ -59,7 +60,7 @@ class GaussEquations(NamedTuple):
 def equations(model: Model, q: ArrayLike, v: ArrayLike) -> GaussEquations:
     """All terms of M a + C v + g = tau at once.
 
-    Source: papers/001, (46), (47), (50).
+    Source: dual quaternion paper, eqs. (46), (47), (50).
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -79,7 +80,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """Generalised forces tau that give the acceleration a: M a + C v + g, less the forces of `external`, by Gauss's principle.
 
     Returns: (..., nv) array, N, N m.
-    Source: papers/001, (51), with M, C and g of the closed form.
+    Source: dual quaternion paper, eq. (51), with M, C and g of the closed form.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -122,7 +123,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2.
 
-    Source: papers/001, (46): sum of J^T Psi J over the centres of mass.
+    Source: dual quaternion paper, eq. (46): sum of J^T Psi J over the centres of mass.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -138,7 +139,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Coriolis matrix C: C v + g are the forces at zero acceleration, and Mdot - 2 C is skew (52).
 
     Returns: (..., nv, nv) array; C v is in N and N m.
-    Source: papers/001, (47): sum of J^T (S J + Psi Jdot) over the centres of mass.
+    Source: dual quaternion paper, eq. (47): sum of J^T (S J + Psi Jdot) over the centres of mass.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -154,7 +155,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
     """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Source: papers/001, minus (50).
+    Source: dual quaternion paper, minus (50).
 
     Examples:
         >>> model = ff.robots.quadruped()

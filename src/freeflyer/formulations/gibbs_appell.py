@@ -1,4 +1,5 @@
-"""Gibbs-Appell equations in dual quaternion algebra: papers/001, (53)-(56). For trees and closed robots, in batches.
+"""Gibbs-Appell equations in dual quaternion algebra: dual quaternion paper, eqs. (53)-(56). For trees and closed robots, in
+batches.
 
 Appell's function S(q, v, a) (54) is the "kinetic energy" of accelerations; its derivative by a is the generalised inertia force,
 and dS/da = tau + (forces of gravity) (53) are the equations of motion. S gives the vector C v and no matrix C."""
@@ -26,7 +27,7 @@ __all__ = ["appell_function", "gravity_forces", "inverse_dynamics", "mass_matrix
 def appell_function(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
     """Appell's function S of all bodies, armature included; gravity has no part in it; (...), kg m^2/s^4.
 
-    Source: papers/001, (54): quadratic in a, so that dS/da is M a + C v.
+    Source: dual quaternion paper, eq. (54): quadratic in a, so that dS/da is M a + C v.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -46,7 +47,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """Generalised forces tau that give the acceleration a, less the forces of `external`, by the Gibbs-Appell equations.
 
     Returns: (..., nv) array, N, N m.
-    Source: papers/001, (53), (55): dS/da less the forces (48) of gravity.
+    Source: dual quaternion paper, eqs. (53), (55): dS/da less the forces (48) of gravity.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -67,7 +68,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included: the second derivative of Appell's function by a.
 
     Returns: (..., nv, nv) array, kg, kg m, kg m^2.
-    Source: papers/001, (55): dS/da is linear in a; its values at unit accelerations are the columns.
+    Source: dual quaternion paper, eq. (55): dS/da is linear in a; its values at unit accelerations are the columns.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -82,7 +83,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
     """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Source: papers/001, minus (48), of gravity.
+    Source: dual quaternion paper, minus (48), of gravity.
 
     Examples:
         >>> model = ff.robots.quadruped()

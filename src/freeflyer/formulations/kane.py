@@ -1,4 +1,4 @@
-"""Kane's equations in dual quaternion algebra: papers/001, (57)-(60). For trees and closed robots, in batches.
+"""Kane's equations in dual quaternion algebra: dual quaternion paper, eqs. (57)-(60). For trees and closed robots, in batches.
 
 Generalised inertia forces are the inertia wrenches of all bodies times the partial twists of their centres of mass; generalised
 active forces are the same of gravity and of external wrenches, and tau. They give the vector C v and no matrix C."""
@@ -25,7 +25,7 @@ __all__ = ["gravity_forces", "inertia_forces", "inverse_dynamics", "mass_matrix"
 def inertia_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Generalised inertia forces phi = M a + C v, armature included; gravity has no part in them; (..., nv), N, N m.
 
-    Source: papers/001, left side of (60).
+    Source: dual quaternion paper, left side of (60).
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -43,7 +43,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """Generalised forces tau that give the acceleration a: M a + C v + g, less the forces of `external`, by Kane's equations.
 
     Returns: (..., nv) array, N, N m.
-    Source: papers/001, (57), (60).
+    Source: dual quaternion paper, eqs. (57), (60).
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -64,7 +64,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included: inertia forces at unit accelerations, from rest.
 
     Returns: (..., nv, nv) array, kg, kg m, kg m^2.
-    Source: papers/001, (60), which is linear in a.
+    Source: dual quaternion paper, eq. (60), which is linear in a.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -79,7 +79,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
     """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Source: papers/001, minus the active forces (60) of gravity.
+    Source: dual quaternion paper, minus the active forces (60) of gravity.
 
     Examples:
         >>> model = ff.robots.quadruped()

@@ -1,6 +1,6 @@
 """Inverse transmission: motor velocities, accelerations and forces for given motions of, and forces at, selected passive joints.
 
-papers/000, (20)-(23). As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
+Kangaroo paper, eqs. (20)-(23). As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
 
     qdot = P theta_u_dot               motors = (P J_m)^-1 qdot                          (22)
     tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)
@@ -70,7 +70,7 @@ def motor_velocities(
     Raises:
         UnknownNameError, InputError: Same as selected_jacobian; InputError also for wrong shapes, NaN and infinities.
         LinkageError: Where the selected joints do not determine the motors, with their names; in open and singular postures.
-    Source: papers/000 (22).
+    Source: Kangaroo paper, eq. (22).
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()
@@ -96,7 +96,7 @@ def motor_accelerations(
 ) -> np.ndarray:  # fmt: skip
     """Accelerations of the motors that give the selected joints the wanted accelerations at their velocities.
 
-    (P J_m)^-1 (qddot - P J_mdot u): papers/000 (22), differentiated.
+    (P J_m)^-1 (qddot - P J_mdot u): Kangaroo paper, eq. (22), differentiated.
 
     Args:
         model, q, joints: See selected_jacobian.
@@ -135,8 +135,8 @@ def motor_forces(
 ) -> np.ndarray:
     """Forces at the motors equivalent to given forces at the selected joints, (..., n), N and N m.
 
-    J_m^T P^T tau: papers/000 (20). They do the same power in every motion of the motors; on independent joints that are not in
-    `motors` act independent_forces.
+    J_m^T P^T tau: Kangaroo paper, eq. (20). They do the same power in every motion of the motors; on independent joints that
+    are not in `motors` act independent_forces.
 
     Args:
         model, q, joints: See selected_jacobian.
@@ -166,7 +166,7 @@ def selected_forces(
 ) -> np.ndarray:
     """Forces at the selected joints equivalent to given forces of the motors, (..., n), N and N m.
 
-    (J_m^T P^T)^-1 tau: papers/000 (23).
+    (J_m^T P^T)^-1 tau: Kangaroo paper, eq. (23).
 
     Args:
         model, q, joints: See selected_jacobian.

@@ -1,4 +1,4 @@
-"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (papers/000, Fig 5)."""
+"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (Kangaroo paper, Fig 5)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     Args:
         split: As partition gives it.
         q: (n, nq) array, closed postures.
-    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: papers/000 (8).
+    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: Kangaroo paper, eq. (8).
     Raises: InputError for wrong shapes.
 
     Examples:

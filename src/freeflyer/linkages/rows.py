@@ -4,7 +4,7 @@
 
 The second holds everywhere. The first holds at closure for all rows, and everywhere for linear rows, couplings and a single tied
 turn. With two or three tied turns the angular rows are the relative angular velocity in frame_a's axes; away from closure J^T
-residual still is the gradient of |residual|^2 / 2 everywhere. Source: papers/000 (1)-(10), (48)-(57)."""
+residual still is the gradient of |residual|^2 / 2 everywhere. Source: Kangaroo paper, eqs. (1)-(10), (48)-(57)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which passive joints stand for which motors: the selection matrix P of papers/000 (21), and what is said of those that cannot."""
+"""Which passive joints stand for which motors: the selection matrix P of the Kangaroo paper, eq. (21), and what is said of those
+that cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a linkage makes of its motors' motion and force: curves of joints along a path, force at a frame (papers/000, IV-A)."""
+"""What a linkage makes of its motors' motion and force: curves of joints along a path, force at a frame (Kangaroo paper, IV-A)."""
 
 from __future__ import annotations
 

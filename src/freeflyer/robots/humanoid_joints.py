@@ -10,7 +10,7 @@ half of the range: SINGLES, on the body's middle plane, then PAIRS, one on each 
 
 Where the number is even and pairs have begun, the last single of that half (neck_pitch, chest_pitch) rests, because a pair counts
 for two: so every robot is left-right symmetric. At 33 the arms have 8 joints, the waist 3, the head 2. Legs never change, so that
-all growth lies in the chains that no contact constrains (papers/003, section 5.3)."""
+all growth lies in the chains that no contact constrains (reduced whole-body control paper, section 5.3)."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def coefficient_matrix(
 ) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
     """Matrix M and rest r of formulas that are at most quadratic in some symbols: column = M unknowns + r.
 
-    vec2mat of papers/004 (table A.1), whose choice of M is not said.
+    vec2mat of the decoupling thesis (table A.1), whose choice of M is not said.
 
     Args:
         column: row, column or iterable of k formulas.

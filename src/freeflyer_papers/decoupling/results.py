@@ -1,4 +1,4 @@
-"""What the reproduction of papers/004 computes."""
+"""What the reproduction of the decoupling thesis computes."""
 
 from __future__ import annotations
 

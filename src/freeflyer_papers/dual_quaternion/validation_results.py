@@ -1,4 +1,4 @@
-"""What the validation of papers/001 computes, frozen."""
+"""What the validation of the dual quaternion paper computes, frozen."""
 
 from __future__ import annotations
 

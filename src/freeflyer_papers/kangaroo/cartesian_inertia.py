@@ -1,4 +1,4 @@
-"""Equivalent inertia at a frame and angular momentum of a robot's parts: papers/000, section V.
+"""Equivalent inertia at a frame and angular momentum of a robot's parts: Kangaroo paper, section V.
 
     Lambda = (J M^-1 J^T + eps 1)^-1   (31)        A_G v = h   (33)
 
@@ -21,7 +21,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
-EPSILON = 1e-5  # of papers/000, Table III
+EPSILON = 1e-5  # of the Kangaroo paper, Table III
 DIRECTIONS = ("x", "y", "z")
 
 

@@ -1,4 +1,5 @@
-"""The equations of motion of a floating robot with closed linkages, part by part: papers/000 (25)-(29), and projected, (60)-(73).
+"""The equations of motion of a floating robot with closed linkages, part by part: Kangaroo paper, eqs. (25)-(29), and projected,
+(60)-(73).
 
 Velocities are split into those of the base (b), of the motors (a), and passive ones (u), which the loops determine. Everything here
 is NumPy over the tree's own M, h and Jacobians, as the paper writes it; no controller's code is used."""

@@ -1,4 +1,5 @@
-"""A squat by the length motors alone, computed and in MuJoCo: the linkage keeps the soles flat on the floor. papers/000, Fig 13.
+"""A squat by the length motors alone, computed and in MuJoCo: the linkage keeps the soles flat on the floor. Kangaroo paper, Fig
+13.
 
 Every other motor holds its place. The squat ends where the pitch joints of the ankles reach their stops."""
 

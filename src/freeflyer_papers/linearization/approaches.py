@@ -32,7 +32,7 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ..
     states = 4 * robot.nv  # of central differences by q and v
     differences = states * _total(count("rnea", robot))
     made: tuple[tuple[str, Derivatives, int], ...] = (
-        ("papers/002: Tables 4 to 8", tables, counts.eidamb + counts.derivatives),
+        ("geometric linearisation paper: Tables 4 to 8", tables, counts.eidamb + counts.derivatives),
         ("this library, compiled", compiled_derivatives, _total(count("rnea_gradient", robot))),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences),

@@ -19,7 +19,8 @@ MARGIN = 1.0  # decades kept away from the minimum when slopes are fitted
 
 
 def finite_differences(model: Model, state: State) -> tuple[Differences, ...]:
-    """One-sided and central differences of a = forward_dynamics(q, v, tau) beside papers/002's exact derivatives."""
+    """One-sided and central differences of a = forward_dynamics(q, v, tau) beside the geometric linearisation paper's exact
+    derivatives."""
     d = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = np.hstack([d.dq, d.dv, d.dtau])
     steps = STEPS[:, None, None]

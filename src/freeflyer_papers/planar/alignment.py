@@ -1,4 +1,5 @@
-"""A centre-of-mass frame that turns with the locked velocity: when its angle is a function of the posture (papers/004, 3.2.4)."""
+"""A centre-of-mass frame that turns with the locked velocity: when its angle is a function of the posture (decoupling thesis,
+3.2.4)."""
 
 from __future__ import annotations
 
@@ -78,9 +79,9 @@ def is_integrable(robot: PlanarRobot) -> bool:
 def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """Angle theta_bc of the centre-of-mass frame that turns with the locked velocity, for robots of one joint.
 
-    Integral of T_omega over q1 (papers/004, (3.75)). T_omega = (A + B cos q) / (a + b cos q) and k = sqrt((a - b) / (a + b))
-    give B q / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The thesis writes
-    2 atan(k tan(q / 2)) for the last bracket, which jumps at q = pi.
+    Integral of T_omega over q1 (decoupling thesis, eq. (3.75)). T_omega = (A + B cos q) / (a + b cos q) and k = sqrt((a - b)
+    / (a + b)) give B q / b + (A b - B a) / (b sqrt(a^2 - b^2)) (q - 2 atan((1 - k) sin q / (1 + k + (1 - k) cos q))). The
+    thesis writes 2 atan(k tan(q / 2)) for the last bracket, which jumps at q = pi.
 
     Returns: expression, rad, in the base; zero at q1 = 0, and without jumps.
     Raises: InputError for other than one joint (with more, the angle generally depends on the path), and if the integral

@@ -1,4 +1,4 @@
-"""A planar robot with a floating base as its tables: frames (papers/004, tables 4.1 and 4.2) and masses (4.3)."""
+"""A planar robot with a floating base as its tables: frames (decoupling thesis, tables 4.1 and 4.2) and masses (4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equations of motion of planar robots in closed form (papers/004, (2.50), (3.39), (3.41), (4.9)-(4.12))."""
+"""Equations of motion of planar robots in closed form (decoupling thesis, eqs. (2.50), (3.39), (3.41), (4.9)-(4.12))."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two hopping legs of papers/004 as tables of symbols."""
+"""The two hopping legs of the decoupling thesis as tables of symbols."""
 
 from __future__ import annotations
 

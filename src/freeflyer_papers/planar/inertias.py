@@ -1,4 +1,4 @@
-"""Inertia of a link of the plane from its masses (papers/004, (4.8)-(4.9))."""
+"""Inertia of a link of the plane from its masses (decoupling thesis, eqs. (4.8)-(4.9))."""
 
 from __future__ import annotations
 

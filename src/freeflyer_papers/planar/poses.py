@@ -1,4 +1,4 @@
-"""SE(2) in formulas: poses, adjoints, twist Jacobians (papers/004, 4.1.1 and table A.1)."""
+"""SE(2) in formulas: poses, adjoints, twist Jacobians (decoupling thesis, 4.1.1 and table A.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibration of motors from many starts: how many steps it takes, and how well offsets are found. papers/000, Fig 18."""
+"""Calibration of motors from many starts: how many steps it takes, and how well offsets are found. Kangaroo paper, Fig 18."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freeflyer.estimation.postures import random_postures, reach
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.progress import Progress, no_progress
 
-TOLERANCE = 1e-4  # m and rad, papers/000
+TOLERANCE = 1e-4  # m and rad, Kangaroo paper
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ WAYS: tuple[tuple[str, bool, Formulation], ...] = (
 
 
 def control_problem(standing: Standing) -> Problem:
-    """Tasks, contacts and limits of the problem; levels as in papers/003, Table 1, which the weighted form leaves out."""
+    """Tasks, contacts and limits of the problem; levels as in the reduced whole-body control paper, Table 1, which the weighted
+    form leaves out."""
     tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
     feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
     limits = [
@@ -77,14 +78,15 @@ class ControlTimings:
 
     def tables(self) -> list[Table]:
         """One for each of them that was timed."""
-        title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, papers/003 Table 1"
+        title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, reduced whole-body control paper, Table 1"
         found = [cycles_table(self.humanoid, title=title)]
         found += [cycles_table(self.talos, self.talos_note)] if self.talos or self.talos_note else []
         return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])
 
 
 def humanoid_problem() -> tuple[Problem, np.ndarray]:
-    """Double support with all of papers/003, Table 1: centre of mass, pelvis, a hand; limits of torques and accelerations."""
+    """Double support with all of the reduced whole-body control paper, Table 1: centre of mass, pelvis, a hand; limits of torques
+    and accelerations."""
     model = humanoid(JOINTS)
     q = standing_posture(model)
     tasks = [

@@ -1,4 +1,5 @@
-"""Rows of constraints that no constraint set has: the differential drive of papers/001 (64), and motions that are prescribed."""
+"""Rows of constraints that no constraint set has: the differential drive of the dual quaternion paper, eq. (64), and motions that
+are prescribed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
             child.
     Returns: Rows. One row, a velocity's: A (..., 1, nv), b = -Adot v.
     Raises: InputError for one that is not planar, closed models, and bad arrays.
-    Source: papers/001 (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
+    Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
 
     Examples:
         >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained

@@ -61,7 +61,7 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
                   gravity: ArrayLike | None = None) -> ConstrainedMotion:  # fmt: skip
     """Acceleration under the generalised forces tau and constraints A(q, v) a = b, by the weighted pseudo-inverse.
 
-    papers/001 (62), (63): with Q = tau - bias and D = A M^-1/2
+    Dual quaternion paper, eqs. (62), (63): with Q = tau - bias and D = A M^-1/2
 
         M a = Q + Q_c        Q_c = M^1/2 D^+ (b - A M^-1 Q)
 

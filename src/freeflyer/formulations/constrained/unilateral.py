@@ -1,4 +1,4 @@
-"""Gauss's principle with inequalities, as a quadratic program: the future work that papers/001 names."""
+"""Gauss's principle with inequalities, as a quadratic program: the future work that the dual quaternion paper names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Newton-Euler dynamics in dual quaternion algebra (papers/001, section 3): dqNE.
+"""Newton-Euler dynamics in dual quaternion algebra (dual quaternion paper, section 3): dqNE.
 
     from freeflyer.formulations import dual_quaternion
 

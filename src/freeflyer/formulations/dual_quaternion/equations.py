@@ -22,7 +22,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces tau that give the acceleration a: M a + C v + g, less the forces of `external`; (..., nv), N, N m.
 
-    Source: papers/001, section 3: dqNE, (19)-(23), (29), (30). Gravity is an acceleration of the world instead of (24).
+    Source: dual quaternion paper, section 3: dqNE, (19)-(23), (29), (30). Gravity is an acceleration of the world instead of (24).
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -45,7 +45,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
     """Acceleration a of M a + C v + g = tau + (forces of `external`), M and the rest by dqNE; (..., nv), m/s^2, rad/s^2.
 
     Raises: InputError, LinkageError, UnknownNameError as inverse_dynamics; InputError also where M is singular.
-    Source: papers/001, section 6: one execution for each column of M, and one for the rest.
+    Source: dual quaternion paper, section 6: one execution for each column of M, and one for the rest.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -62,7 +62,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2.
 
-    Source: papers/001, section 6: one execution for each column, at unit accelerations.
+    Source: dual quaternion paper, section 6: one execution for each column, at unit accelerations.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -95,7 +95,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 def gravity_forces(model: Model, q: ArrayLike) -> np.ndarray:
     """Generalised forces g that hold the robot at rest, (..., nv), N, N m.
 
-    Source: papers/001, section 6: one execution, at rest.
+    Source: dual quaternion paper, section 6: one execution, at rest.
 
     Examples:
         >>> model = ff.robots.quadruped()

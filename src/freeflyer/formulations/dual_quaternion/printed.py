@@ -1,4 +1,5 @@
-"""dqNE as papers/001 prints it, section 3, with full dual quaternions of eight entries: to be read, counted, and given any joint.
+"""dqNE as the dual quaternion paper prints it, section 3, with full dual quaternions of eight entries: to be read, counted, and
+given any joint.
 
 Dual quaternions are arrays (8,) in the library's order, [primary x, y, z, w; dual x, y, z, w], of floats or other scalars. The
 recursion knows nothing of joints: it takes, for each body, the pose, twist and twist rate that its joint gives it (15)."""
@@ -108,7 +109,7 @@ def joint_force(wrench: Array, twist: Array) -> Array:
     Args:
         wrench, twist: (8,) array, force + eps torque and angular + eps linear, in the same frame.
     Returns: scalar array, N or N m.
-    Source: papers/001, (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
+    Source: dual quaternion paper, eq. (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
 
     Examples:
         >>> about_z, wrench = np.eye(8)[2], np.array([1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0])

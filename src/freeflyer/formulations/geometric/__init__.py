@@ -1,4 +1,4 @@
-"""Geometric linearisation of moving-base robots (papers/002): EIDAmb, its derivatives, IMMAmb.
+"""Geometric linearisation of moving-base robots (geometric linearisation paper): EIDAmb, its derivatives, IMMAmb.
 
     from freeflyer.formulations import geometric
 

@@ -1,4 +1,5 @@
-"""Table 7 of papers/002: derivative of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}."""
+"""Table 7 of the geometric linearisation paper: derivative of the extended inverse dynamics with respect to the base's body twist
+^0 v_{A,0}."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ def derivative_by_base_velocity(e: Pass) -> np.ndarray:
     """The derivative D_3 ID of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}.
 
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
-    Source: papers/002, Table 7.
+    Source: geometric linearisation paper, Table 7.
 
     Examples:
         >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)

@@ -1,4 +1,5 @@
-"""Table 8 of papers/002: derivative of the extended inverse dynamics with respect to the joint velocities r."""
+"""Table 8 of the geometric linearisation paper: derivative of the extended inverse dynamics with respect to the joint velocities
+r."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
     """The derivative D_4 ID of the extended inverse dynamics with respect to the joint velocities r.
 
     Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m/s or rad/s.
-    Source: papers/002, Table 8.
+    Source: geometric linearisation paper, Table 8.
 
     Examples:
         >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)

@@ -1,4 +1,5 @@
-"""Table 5 of papers/002: left-trivialised derivative of the extended inverse dynamics with respect to the base pose H."""
+"""Table 5 of the geometric linearisation paper: left-trivialised derivative of the extended inverse dynamics with respect to the
+base pose H."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
 
     H moves to H exp(hat(eta)); columns are the six directions of eta.
 
-    papers/002, Table 5. If the inertial twist is held, it is the table unchanged, with d v_0 / dH = v_0 x. If the body twist
-    is held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
+    Geometric linearisation paper, Table 5. If the inertial twist is held, it is the table unchanged, with d v_0 / dH = v_0 x.
+    If the body twist is held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
 
     Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
     cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs

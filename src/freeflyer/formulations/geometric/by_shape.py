@@ -1,4 +1,4 @@
-"""Table 6 of papers/002: derivative of the extended inverse dynamics with respect to the joint positions s.
+"""Table 6 of the geometric linearisation paper: derivative of the extended inverse dynamics with respect to the joint positions s.
 
 Arrays carry all columns of s at once: where the table loops over k (lines 15, 24, 30, 37, 43), the k-th matrix of a stack (n_J, 6,
 6) is meant."""
@@ -17,7 +17,7 @@ Array = np.ndarray
 def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     """The derivative D_2 ID of the extended inverse dynamics with respect to the joint positions s.
 
-    papers/002, Table 6. For spherical and free joints, s_i moves along q (+) dv, Gamma being (6, k).
+    Geometric linearisation paper, Table 6. For spherical and free joints, s_i moves along q (+) dv, Gamma being (6, k).
 
     Where the print differs: line 34 belongs to line 31 of Table 4, not 32; line 47 multiplies by rdot_i, joint i's own
     acceleration, not by the vector rdot.

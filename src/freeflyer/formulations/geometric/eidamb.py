@@ -1,4 +1,4 @@
-"""EIDAmb, the extended inverse dynamics algorithm for moving bases: papers/002, Table 4, line by line."""
+"""EIDAmb, the extended inverse dynamics algorithm for moving bases: geometric linearisation paper, Table 4, line by line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of papers/002 need them.
+    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of the geometric linearisation paper need them.
 
     Units SI, vectors [linear; angular] in the body's own frame. Entry i of a list is of body i = 0 ... n_B; a joint's is empty at
     0.
@@ -88,12 +88,12 @@ def eidamb(
 ) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
-    papers/002, Table 4, line by line. Meaning of the accelerations. The base acceleration ^0 a_{A,0} is the *intrinsic* one:
-    the rate of the inertial twist, taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate
-    of the body twist, d/dt(^0 v), which the library calls the base's part of `a`. The two need no conversion. (It is not the
-    classical acceleration of the base's origin, which is larger by angular x linear.) For the same reason body i's intrinsic
-    acceleration is the rate of its own body twist, whence the term v_i x v_Ji of line 17. Neither is changed by which base
-    velocity is given.
+    Geometric linearisation paper, Table 4, line by line. Meaning of the accelerations. The base acceleration ^0 a_{A,0} is
+    the *intrinsic* one: the rate of the inertial twist, taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that
+    is exactly the rate of the body twist, d/dt(^0 v), which the library calls the base's part of `a`. The two need no
+    conversion. (It is not the classical acceleration of the base's origin, which is larger by angular x linear.) For the same
+    reason body i's intrinsic acceleration is the rate of its own body twist, whence the term v_i x v_Ji of line 17. Neither
+    is changed by which base velocity is given.
 
     Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default. It is the
     acceleration that a resting body appears to have.

@@ -1,4 +1,4 @@
-"""IMMAmb, the inverse mass matrix algorithm for moving bases: papers/002, Table 9, line by line."""
+"""IMMAmb, the inverse mass matrix algorithm for moving bases: geometric linearisation paper, Table 9, line by line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from freeflyer.tolerances import MIN_PIVOT_RATIO
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     """The inverse mass matrix of base and joints by IMMAmb, every joint moving by itself.
 
-    papers/002, Table 9, line by line. The print differs in two places. Line 18 reads P_lambda[i:i+6:], which is P_lambda[:,
-    i+6:], as in line 17. Lines 21 to 25 copy only the joints' upper triangle below the diagonal, but the base's columns (7:,
-    1:6) also need a copy of line 20.
+    Geometric linearisation paper, Table 9, line by line. The print differs in two places. Line 18 reads P_lambda[i:i+6:],
+    which is P_lambda[:, i+6:], as in line 17. Lines 21 to 25 copy only the joints' upper triangle below the diagonal, but the
+    base's columns (7:, 1:6) also need a copy of line 20.
 
     Generalisations: D is (k, k) for a joint of k degrees of freedom; its diagonal takes the joint's armature (rotor inertia at the
     joint), which the paper has not. A base that does not move has neither lines 15, 20, 26 nor their rows.

@@ -1,4 +1,4 @@
-"""jcalc and jcalcderiv of papers/002, Tables 4 and 6: the joint kinds, as functions of the configuration.
+"""jcalc and jcalcderiv of the geometric linearisation paper, Tables 4 and 6: the joint kinds, as functions of the configuration.
 
 Gamma does not depend on the position for any kind (its axes are the child's), so only the transformation does. For joints whose
 position is in a group (spherical, free), the derivative is the left-trivialised one: along q (+) dv."""

@@ -38,7 +38,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         q: (nq,) array, configuration.
         v, a: (nv,) array, velocity and acceleration.
     Raises: InputError for anything but one good state, and models whose loops are closed.
-    Source: papers/002, Table 4.
+    Source: geometric linearisation paper, Table 4.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -51,7 +51,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 
 @public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
-    """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8 of papers/002.
+    """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8 of the geometric linearisation paper.
 
     Args:
         q: (nq,) array, configuration.
@@ -80,7 +80,7 @@ def forward_dynamics_derivatives(
         v, tau: (nv,) array, velocity and generalised forces.
     Returns: ForwardDynamicsDerivatives. Matrices (nv, nv).
     Raises: InputError as inverse_dynamics, and where a joint moves no inertia.
-    Source: papers/002, Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
+    Source: geometric linearisation paper, Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
 
     Examples:
         >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
@@ -104,7 +104,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     Args:
         q: (nq,) array, configuration.
     Raises: InputError for a bad q, models whose loops are closed, and where a joint moves no inertia.
-    Source: papers/002, Table 9.
+    Source: geometric linearisation paper, Table 9.
 
     Examples:
         >>> model = ff.robots.humanoid()

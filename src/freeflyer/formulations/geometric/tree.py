@@ -1,4 +1,4 @@
-"""The data of a Model in the form of papers/002: bodies, joints and inertias of a tree."""
+"""The data of a Model in the form of the geometric linearisation paper: bodies, joints and inertias of a tree."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Tree:
 
 @public
 def tree_of(model: Model) -> Tree:
-    """The data of a model in the form of papers/002, read from the compiled model's arrays.
+    """The data of a model in the form of the geometric linearisation paper, read from the compiled model's arrays.
 
     Raises: InputError for a model whose loops are closed.
 

@@ -1,4 +1,4 @@
-"""Accelerations of all joints of a closed linkage under forces in all joints. papers/000 (11)-(14), (60)-(73)."""
+"""Accelerations of all joints of a closed linkage under forces in all joints. Kangaroo paper, eqs. (11)-(14), (60)-(73)."""
 
 from __future__ import annotations
 

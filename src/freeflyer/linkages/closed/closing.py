@@ -1,6 +1,6 @@
 """Robots with closed loops as models of their own: velocities are the independent ones, and all public functions take them.
 
-Source: papers/000, (6)-(10), (60)-(73)."""
+Source: Kangaroo paper, eqs. (6)-(10), (60)-(73)."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     Raises:
         InputError: For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
         LinkageError: For open and singular postures.
-    Source: papers/000 (6).
+    Source: Kangaroo paper, eq. (6).
 
     Examples:
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())
@@ -152,7 +152,7 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
         u: (..., nv) array, independent velocities.
     Returns: (..., nv of the tree) array, m/s^2, rad/s^2.
     Raises: InputError, LinkageError as velocity_map.
-    Source: papers/000 (8).
+    Source: Kangaroo paper, eq. (8).
 
     Examples:
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())
