@@ -75,7 +75,7 @@ class Problem:
     Attributes:
         constraints: Constraints of the contacts.
         frames: Frames of the tasks.
-        cones: Of the contacts that push only.
+        cones: Cones of the contacts that only push.
         contact_places: The first row of each contact.
         normals: Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the
             robot.

@@ -189,7 +189,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
             Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
         formulation, solver, strict: As in Problem.solve.
-        seed: Of the pushes.
+        seed: Seed of the pushes.
         dt: Control period, s.
         duration: float, s; by default the scenario's.
         q: (nq,) array, where it stands; by default that of stand_on_feet.
