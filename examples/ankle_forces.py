@@ -6,7 +6,7 @@ python examples/ankle_forces.py
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 
 leg = linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")  # or ff.load("kangaroo.xml")
 joints = ["left_ankle_pitch", "left_ankle_roll"]
