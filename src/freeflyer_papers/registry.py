@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from freeflyer.errors import unknown_name
@@ -48,7 +49,7 @@ def reproduction(key: str) -> Reproduction:
     return made
 
 
-def reproduce(key: str, progress: Progress = no_progress, **options: Any) -> Any:
+def reproduce(key: str, *, progress: Progress = no_progress, **options: Path | None) -> Any:
     """Result of a paper computed again: its tables and what its figures draw.
 
     Args:

@@ -11,6 +11,7 @@ from command import run
 
 import freeflyer_papers as papers
 from freeflyer.plots.figures import new_figure
+from freeflyer.tables import Table
 from freeflyer_papers import running
 from freeflyer_papers.linearization import cost, recursion
 
@@ -55,7 +56,7 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
     tiny = papers.Reproduction(
         "tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
-        lambda result: [papers.Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
+        lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
     )  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
@@ -85,7 +86,7 @@ def two_papers(monkeypatch):
     figure = new_figure(2.0, 2.0)[0]
     works = papers.Reproduction(
         "works", "A paper <that> works", lambda progress: {"answer": 42},
-        lambda result: [papers.Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
+        lambda result: [Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
         lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."},
     )  # fmt: skip
 

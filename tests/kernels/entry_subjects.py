@@ -23,16 +23,19 @@ from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.compiler import build
-from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
 from freeflyer.linkages.closure import plan_for
 from freeflyer_papers.hopping.records import make_record, table_of
+from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
+
+ENTRIES = {**LIBRARY, HOP_STEPS.name: HOP_STEPS}
 
 
 def subjects(random_robots: int = 2) -> list[Subject]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled_parts import aligned
-from entry_subjects import address, raw_call, subjects
+from entry_subjects import ENTRIES, address, raw_call, subjects
 from kernel_samples import Subject
 
 from freeflyer.kernels import plain
 from freeflyer.kernels.calls.running import batch_lanes
-from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer.kernels.entry_code.scratch import scratch_need
 

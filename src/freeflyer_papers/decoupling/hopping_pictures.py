@@ -27,9 +27,9 @@ def pictures(r: HoppingResult) -> dict[str, Any]:
         begin, cycle = six.named("apex")[-2].t, r.gaits[0][1].period
         return drawn | {
             "fig4_15_4_16_revolute_VI_zoom": hop_figure(six, six.t[-1] - 1.5),
-            "fig4_17_cycle": hop_strip(six, 10, begin=begin, period=cycle),
-            "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], 9, period=0.6),
-            "fig4_6_revolute": hop_strip(runs["revolute-IV"], 2, period=0.1),
+            "fig4_17_cycle": hop_strip(six, count=10, begin=begin, period=cycle),
+            "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], count=9, period=0.6),
+            "fig4_6_revolute": hop_strip(runs["revolute-IV"], count=2, period=0.1),
             "fig4_5_spring_energy": spring_energy(runs["prismatic-III"]), "fig4_7_tuning": tuning(r),
             "basins": basin_figure(basins),
         }  # fmt: skip

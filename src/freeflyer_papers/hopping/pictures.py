@@ -97,7 +97,7 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
 
 
 @styled
-def hop_strip(run: HopRun, count: int = 9, *, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
+def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
     Args:
