@@ -30,7 +30,8 @@ def test_both_readings_of_the_base_wrench(base):
 
 def test_the_world_holds_a_fixed_robot():
     """At rest, the wrench at a base that does not move carries the weight."""
-    model, q, v, _ = robot_and_state("fixed", 0.0, 4)
+    drawn = (robot_and_state("fixed", 0.0, seed) for seed in range(4, 100))
+    model, q, v, _ = next(x for x in drawn if x[0].joints[0].kind != "free")  # a free first joint makes its child the base
     e = geometric.motion_pass(geometric.tree_of(model), q, 0.0 * v, 0.0 * v)
     carried = ff.mass_matrix(model, q)  # what moves; link_0 is bolted to the world and no part of the Model
     assert len(carried) == model.nv
