@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from freeflyer.analysis.timing.peer import NoPeerError, peer_for
+
 from freeflyer.analysis.checks.states import States, random_states
 from freeflyer.analysis.timing.clock import time_interleaved
-from freeflyer.analysis.timing.peer import NoPeerError, peer_for
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.formulations import dual_quaternion, gauss

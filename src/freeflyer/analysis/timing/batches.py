@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from freeflyer.analysis.timing.results import BatchPoint
 from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.analysis.timing.runner import Effort, time_robot
+from freeflyer.analysis.timing.runner import Effort, MakePeer, time_robot
 from freeflyer.progress import Progress
 
 SIZES = (16, 64, 512, 4096)
@@ -18,15 +18,15 @@ ALGORITHMS = (
 
 
 def batches(
-    robots: Iterable[BenchRobot], with_peer: bool, effort: Effort, progress: Progress
+    robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort, progress: Progress
 ) -> tuple[BatchPoint, ...]:
-    """Time batches of SIZES states on each robot, ours and the peer's interleaved."""
+    """Time batches of SIZES states on each robot, interleaved with the peer's."""
     points = []
     for robot in robots:
         for n in SIZES:
             progress(0.0, f"{robot.model.name}: batches of {n}")
             its = replace(effort, batch=n)
-            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, with_peer=with_peer, effort=its,
+            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, effort=its,
                                algorithms=ALGORITHMS, closed=False)  # fmt: skip
             points += [BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
     return tuple(points)

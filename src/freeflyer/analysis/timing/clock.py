@@ -10,6 +10,10 @@ from time import perf_counter
 Call = Callable[[], object]
 
 
+class NoPeerError(Exception):
+    """Why a robot cannot be put beside another library; the sentence goes under its table."""
+
+
 def time_interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
     """Microseconds a call of each contestant: medians over `blocks` blocks of `block_seconds` each, taken in turn."""
     counts = [_count(call, block_seconds) for call in calls]

@@ -1,17 +1,23 @@
-"""Control cycles: our contestants on TALOS beside TSID, weighted like TSID's and strict, and on the built-in humanoid; inverse
-kinematics beside pink and mink."""
+"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; inverse kinematics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from freeflyer import contacts
-from freeflyer.analysis.timing.cycles import Contestant, CycleTiming, cycle_times, cycles_table, standing_times
-from freeflyer.analysis.timing.kinematic_peers import ReachTiming, reach_table, reach_times
-from freeflyer.analysis.timing.standing import Standing, motion_tasks
+from freeflyer.analysis.timing.cycles import (
+    Contestant,
+    ControlPeers,
+    CycleTiming,
+    cycle_times,
+    cycles_table,
+    standing_times,
+)
+from freeflyer.analysis.timing.standing import ReachPeer, ReachTiming, Standing, motion_tasks, reach_table, reach_times
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
@@ -35,7 +41,7 @@ WAYS: tuple[tuple[str, bool, Formulation], ...] = (
 
 
 def control_problem(standing: Standing) -> Problem:
-    """Tasks, contacts and limits of the problem; levels as in papers/003, Table 1, which the weighted form leaves out."""
+    """Tasks, contacts and limits of the problem; the weighted form leaves the levels out."""
     tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
     feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
     limits = [
@@ -96,8 +102,9 @@ def humanoid_problem() -> tuple[Problem, np.ndarray]:
     return Problem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
 
 
-def control_times(peers: bool, progress: Progress = no_progress, count: int = 1000, rounds: int = 3) -> ControlTimings:
-    """Cycles at `count` states each, `rounds` times; peers where they are installed."""
+def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, ReachPeer] = MappingProxyType({}),
+                  progress: Progress = no_progress, count: int = 1000, rounds: int = 3) -> ControlTimings:  # fmt: skip
+    """Cycles at `count` states each, `rounds` times."""
     problem, q = humanoid_problem()
     random = np.random.default_rng(0)
     steps = random.standard_normal((count, 2, problem.model.nv))
@@ -106,9 +113,9 @@ def control_times(peers: bool, progress: Progress = no_progress, count: int = 10
     own = cycle_times([Contestant(name, _cycle(problem, strict, way), states) for name, strict, way in WAYS], rounds)
     try:
         progress(0.4, "control cycles: TALOS")
-        times, note = standing_times(own_contestants, count, rounds, with_peer=peers)
+        times, note = standing_times(own_contestants, peers, count, rounds)
         progress(0.9, "inverse kinematics: TALOS")
-        reached, missing = reach_times(with_peer=peers)
+        reached, missing = reach_times(peers=reach_peers)
     except FreeflyerError as error:  # without the file of TALOS
         times, note, reached, missing = (), str(error), (), str(error)
     return ControlTimings(own, times, note, reached, missing)

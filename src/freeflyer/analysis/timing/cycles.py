@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -11,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.timing.peer import NoPeerError
 from freeflyer.analysis.timing.standing import Standing, motion, talos
-from freeflyer.analysis.timing.tsid_peer import SOLVERS, tsid_peer
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
 TITLE = "whole-body control: TALOS on two feet, from a state to torques and accelerations"
 SLOWEST = 99.9  # percentile
-THREADS = "TSID built with OpenMP spreads small products over threads, which may take several times as long: OMP_NUM_THREADS=1"
 
 
 @dataclass(frozen=True)
@@ -42,10 +38,7 @@ class CycleTiming:
     slowest: float
 
 
-def tsid_contestants(problem: Standing, q: np.ndarray, v: np.ndarray) -> list[Contestant]:
-    """TSID with each of its solvers, at states (count, nq), (count, nv) of ours; NoPeerError where it is missing."""
-    peers = [tsid_peer(problem, solver) for solver in SOLVERS]
-    return [Contestant(peer.label, peer.cycle, list(zip(*peer.state(q, v), strict=True))) for peer in peers]
+ControlPeers = Callable[[Standing, np.ndarray, np.ndarray], tuple[Sequence[Contestant], str]]  # with a note; of states (count, nq), (count, nv)
 
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,
@@ -82,20 +75,15 @@ def _timing(name: str, taken: np.ndarray) -> CycleTiming:
     return CycleTiming(name, len(taken), float(np.median(taken)), float(np.percentile(taken, SLOWEST)), float(taken.max()))
 
 
-def standing_times(own: Callable[[Standing, np.ndarray, np.ndarray], Sequence[Contestant]] | None = None, count: int = 1000,
-                   rounds: int = 3, clock: Callable[[], float] = perf_counter,
-                   with_peer: bool = True) -> tuple[tuple[CycleTiming, ...], str]:  # fmt: skip
-    """TALOS on two feet: (times, a note: why the peer is missing, or how it was run).
-
-    `own` gives further contestants for the problem and its states."""
+def standing_times(own: Callable[[Standing, np.ndarray, np.ndarray], Sequence[Contestant]] | None = None, peers: ControlPeers | None = None,
+                   count: int = 1000, rounds: int = 3,
+                   clock: Callable[[], float] = perf_counter) -> tuple[tuple[CycleTiming, ...], str]:  # fmt: skip
+    """TALOS on two feet: (times of our contestants and of peers, the note of these)."""
     problem = talos()
     q, v = motion(problem, count)
-    contestants, note = list(own(problem, q, v)) if own else [], ""
-    try:
-        contestants += tsid_contestants(problem, q, v) if with_peer else []
-        note = "" if not with_peer or os.environ.get("OMP_NUM_THREADS") == "1" else THREADS
-    except NoPeerError as error:
-        note = f"no peer: {error}"
+    contestants = list(own(problem, q, v)) if own else []
+    more, note = peers(problem, q, v) if peers else ((), "")
+    contestants += more
     return cycle_times(contestants, rounds, clock) if contestants else (), note
 
 

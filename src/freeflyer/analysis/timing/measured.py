@@ -1,12 +1,18 @@
-"""All that one benchmark measured."""
+"""A benchmark: its parts measured, ours alone or beside others, and shown as tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
+from freeflyer.analysis.timing.batches import batches
+from freeflyer.analysis.timing.clock import floor
+from freeflyer.analysis.timing.closed.runner import MakeClosedPeers
 from freeflyer.analysis.timing.closed.tables import closed_table
-from freeflyer.analysis.timing.control_cycles import ControlTimings
-from freeflyer.analysis.timing.hierarchies import HierarchyTiming, hierarchies_table
+from freeflyer.analysis.timing.control_cycles import ControlTimings, control_times
+from freeflyer.analysis.timing.cycles import ControlPeers
+from freeflyer.analysis.timing.machine import machine
 from freeflyer.analysis.timing.results import (
     BatchPoint,
     Machine,
@@ -16,6 +22,13 @@ from freeflyer.analysis.timing.results import (
     Start,
     StepTiming,
 )
+from freeflyer.analysis.timing.robots import BenchRobot, default_robots
+from freeflyer.analysis.timing.runner import NAMES, Effort, MakePeer, time_robot
+from freeflyer.analysis.timing.scaling import SIZES, scaling
+from freeflyer.analysis.timing.solvers import solver_times
+from freeflyer.analysis.timing.standing import ReachPeer
+from freeflyer.analysis.timing.start import start_times
+from freeflyer.analysis.timing.steps import StepPeer, step_times
 from freeflyer.analysis.timing.tables import (
     batches_table,
     robot_table,
@@ -24,8 +37,22 @@ from freeflyer.analysis.timing.tables import (
     start_table,
     steps_table,
 )
+from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import microseconds as us, short_repr
+
+PARTS = ("robots", "batches", "scaling", "simulation", "solvers", "control", "start")
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Other libraries that are timed beside us, of each part; none of them by default."""
+
+    robot: MakePeer | None = None
+    closed: MakeClosedPeers | None = None
+    step: StepPeer | None = None
+    control: ControlPeers | None = None
+    reach: Mapping[str, ReachPeer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -40,7 +67,6 @@ class Bench:
     start: Start | None
     steps: tuple[StepTiming, ...] = ()
     solvers: tuple[SolverTiming, ...] = ()
-    hierarchies: tuple[HierarchyTiming, ...] = ()
     control: ControlTimings | None = None
 
     __repr__ = short_repr
@@ -71,6 +97,32 @@ class Bench:
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
         tables += [solvers_table(self.solvers)] if self.solvers else []
-        tables += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
         tables += self.control.tables() if self.control else []
         return tables + ([start_table(self.start)] if self.start else [])
+
+
+def measure(
+    parts: Collection[str], named: Sequence[BenchRobot], effort: Effort, progress: Progress, peers: Peers | None = None
+) -> Bench:
+    """Times of some of PARTS, on the named robots or the usual ones."""
+    beside = peers or Peers()
+
+    def first() -> Iterable[BenchRobot]:
+        return named or islice(default_robots(), 1)
+
+    wanted = {part: part in parts for part in PARTS}
+    return Bench(
+        machine(),
+        floor() if wanted["robots"] else None,
+        tuple(
+            time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed, effort=effort,
+                       progress=progress)
+            for c in named or default_robots()
+        ) if wanted["robots"] else (),
+        batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
+        scaling(SIZES, beside.robot, progress) if wanted["scaling"] else (),
+        start_times(NAMES, progress) if wanted["start"] else None,
+        step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
+        solver_times(effort.blocks, effort.block_seconds, progress) if wanted["solvers"] else (),
+        control_times(beside.control, beside.reach, progress) if wanted["control"] else None,
+    )  # fmt: skip

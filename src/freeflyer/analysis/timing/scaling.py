@@ -8,20 +8,20 @@ import numpy as np
 
 from freeflyer import robots
 from freeflyer.analysis.timing.results import ScalingPoint
-from freeflyer.analysis.timing.runner import Effort, time_robot
+from freeflyer.analysis.timing.runner import Effort, MakePeer, time_robot
 from freeflyer.progress import Progress
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
 
 
-def scaling(sizes: Iterable[int], with_peer: bool, progress: Progress) -> tuple[ScalingPoint, ...]:
-    """Time chains of the given numbers of bodies, ours and the peer's interleaved."""
+def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[ScalingPoint, ...]:
+    """Time chains of the given numbers of bodies, interleaved with the peer's."""
     points = []
     for n in sizes:
         effort = Effort(batch=256, blocks=9, threads=1)
         timed = time_robot(
-            robots.chain(n), with_peer=with_peer, effort=effort, algorithms=ALGORITHMS, progress=progress
+            robots.chain(n), make_peer=make_peer, effort=effort, algorithms=ALGORITHMS, progress=progress
         )
         points += [ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
     return tuple(points)

@@ -1,10 +1,10 @@
-"""A whole-body problem for every contestant: TALOS on two feet holds its centre of mass, pelvis, left hand and posture.
+"""TALOS on two feet, for every contestant: it holds its centre of mass, pelvis, left hand and posture; or its hand reaches.
 
-Numbers alone: a peer builds its own problem from them."""
+Numbers alone: another library builds its own problem from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts
+from freeflyer.analysis.timing.clock import NoPeerError, time_interleaved
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
+from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -27,11 +29,15 @@ from freeflyer.errors import InputError
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
 from freeflyer.spatial import quaternion
+from freeflyer.tables import Table
+from freeflyer.text import microseconds as us
 
 WEIGHTS = MappingProxyType({"com": 100.0, "pelvis": 10.0, "hand": 10.0, "posture": 0.1, "force": 1e-5})
 STIFFNESS = MappingProxyType({"com": 40.0, "pelvis": 30.0, "hand": 100.0, "posture": 10.0, "contact": 50.0})
 # of a foot's wrench, in the foot's axes about the frame's origin: forces along the sole, the normal force, torques
 FORCE_ROWS = (1.0, 1.0, 1e-3, 2.0, 2.0, 2.0)
+TOLERANCE = 1e-6  # m and rad: where both stop
+MOST = 200  # steps
 BENT = {"leg_{}_3": -0.411, "leg_{}_4": 0.859, "leg_{}_5": -0.448, "arm_{}_4": -0.5}  # rad: knees, ankles and elbows
 
 
@@ -119,3 +125,93 @@ def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float =
     phase = 2.0 * np.pi * np.arange(count)[:, None] / count
     q = integrate(model, posture, np.sin(phase) * way)
     return q, 2.0 * np.pi / period * np.cos(phase) * way
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Start q (nq,), and targets: poses of frames by name, a place of the centre of mass; whether position limits hold."""
+
+    problem: Standing
+    q: np.ndarray
+    frames: dict[str, np.ndarray]
+    com: np.ndarray
+    limits: bool
+
+
+@dataclass(frozen=True)
+class ReachTiming:
+    """One contestant: steps, us to the tolerance, and the largest error there, m and rad; whether limits hold."""
+
+    name: str
+    limits: bool
+    steps: int
+    time: float
+    error: float
+
+
+def reach(distance: float = 0.2, turn: float = 0.5, limits: bool = False) -> Reach:
+    """TALOS in its bent posture; the hand goes so far (m) and turns by so much (rad), the centre of mass goes a tenth of that."""
+    p = talos()
+    X = frame_pose(p.model, p.posture, p.hand)
+    axis = np.array([2.0, 1.0, 2.0]) / 3.0
+    X[:3, 3] += distance * axis
+    X[:3, :3] = quaternion.to_matrix(quaternion.exp(turn * axis)) @ X[:3, :3]
+    com = center_of_mass(p.model, p.posture) + 0.1 * distance * np.array([0.0, 1.0, 0.0])
+    return Reach(p, p.posture, dict(zip(p.feet, p.places, strict=True)) | {p.hand: X}, com, limits)
+
+
+Reaching = Callable[[], tuple[np.ndarray, int]]  # (q, steps)
+ReachPeer = Callable[[Reach], Reaching]  # NoPeerError where it is missing
+
+
+def reach_tasks(r: Reach) -> list[Task]:
+    """Ours, of one level and with equal weights."""
+    return [*(FramePoseTask(frame, X) for frame, X in r.frames.items()), CenterOfMassTask(r.com)]
+
+
+def reach_error(r: Reach, q: np.ndarray) -> float:
+    """The largest entry of the tasks' errors, m and rad."""
+    return float(max(np.abs(task.error(r.problem.model, q)).max() for task in reach_tasks(r)))
+
+
+def own_solver(r: Reach) -> Reaching:
+    """(q, steps) of inverse_kinematics."""
+    wanted = reach_tasks(r)
+
+    def run() -> tuple[np.ndarray, int]:
+        found = inverse_kinematics(r.problem.model, wanted, r.q, limits=r.limits, tolerance=TOLERANCE, iterations=MOST)
+        return found.q, found.iterations
+
+    return run
+
+
+REACHES = ((0.2, 0.5, False), (0.4, 1.5, True))  # m, rad; at the second one three joints stand at their limits
+
+
+def reach_times(reaches: Sequence[tuple[float, float, bool]] = REACHES, blocks: int = 15, block_seconds: float = 0.05,
+                peers: Mapping[str, ReachPeer] = MappingProxyType({})) -> tuple[tuple[ReachTiming, ...], str]:  # fmt: skip
+    """(times of all, alternating in one process, why peers are missing)."""
+    found, notes = [], list[str]()
+    for distance, turn, limits in reaches:
+        r = reach(distance, turn, limits)
+        runs = {"freeflyer": own_solver(r)}
+        for name, peer in peers.items():
+            try:
+                runs[name] = peer(r)
+            except NoPeerError as missing:
+                notes.append(f"no peer: {missing}")
+        times = time_interleaved(list(runs.values()), blocks, block_seconds)
+        for (name, run), time in zip(runs.items(), times, strict=True):
+            q, steps = run()
+            found.append(ReachTiming(name, limits, steps, time, reach_error(r, q)))
+    return tuple(found), "; ".join(dict.fromkeys(notes))
+
+
+def reach_table(timings: Sequence[ReachTiming], note: str = "") -> Table:
+    """A row for each contestant."""
+    rows = [
+        (t.name, "at limits" if t.limits else "no limits", str(t.steps), us(t.time), us(t.time / max(t.steps, 1)), f"{t.error:.0e}")
+        for t in timings
+    ]
+    columns = ("contestant", "target", "steps", "us", "us a step", "error")
+    return Table(f"inverse kinematics: TALOS to {TOLERANCE:g} m and rad", columns, rows, (2, 3, 4, 5), note)

@@ -111,7 +111,8 @@ def steps_table(steps: tuple[StepTiming, ...]) -> Table:
     for s in steps:
         ratio = None if s.peer_step is None else s.peer_step / s.step
         rows.append((s.robot, s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
-    columns = ("robot", "integrator", "us a step", "MuJoCo's", "faster")
+    peer = next((s.peer for s in steps if s.peer), "peer")
+    columns = ("robot", "integrator", "us a step", f"{peer}'s", "faster")
     return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
 
 

@@ -1,4 +1,4 @@
-"""The table of a closed robot: constraint rows and constrained dynamics beside Pinocchio and MuJoCo."""
+"""The table of a closed robot: constraint rows and constrained dynamics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from freeflyer.text import microseconds as us
 
 
 def closed_table(robot: str, c: ClosedTimings) -> Table:
-    """The rows, below each the functions of the peers and their differences; MuJoCo's errors by softness in the note."""
+    """The rows, below each the functions of the peers and their differences; errors by softness in the note."""
     compared = any(row.peers for row in c.rows)
     columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]
     rows = []
@@ -28,5 +28,5 @@ def closed_table(robot: str, c: ClosedTimings) -> Table:
     parts += c.notes
     if c.softness:
         faded = ", ".join(f"{gap:.1e} at {1.0 - x:g}" for x, gap in c.softness)
-        parts += [f"MuJoCo's equalities are soft; its accelerations miss the rigid ones by impedance: {faded}"]
+        parts += [f"the equalities of a peer are soft; its accelerations miss the rigid ones by impedance: {faded}"]
     return Table(title, columns, rows, [k for k in range(1, len(columns)) if k != 3], "; ".join(parts))

@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.analysis.checks.states import States
 from freeflyer.analysis.timing.algorithms import held_frames, outer_frames, wrenches
-from freeflyer.analysis.timing.clock import Call
+from freeflyer.analysis.timing.clock import Call, NoPeerError
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
 from freeflyer.model.writers import to_urdf
@@ -24,12 +24,8 @@ NAME = "Pinocchio"
 LARGEST_WORKSPACE = 2e9  # bytes
 
 
-class NoPeerError(Exception):
-    """Why a robot cannot be put beside the peer; the sentence goes under its table."""
-
-
 @dataclass(frozen=True)
-class Peer:
+class PinocchioPeer:
     """`columns` (nv,): our velocity coordinate behind each of the peer's; `pieces`: (peer's iq, ours, nq, kind)."""
 
     pin: Any
@@ -48,6 +44,18 @@ class Peer:
     def state(self, x: States, i: int) -> PeerState:
         v, a, tau = (np.ascontiguousarray(part[i][self.columns]) for part in (x.v, x.a, x.tau))
         return PeerState(self._q(x.q[i]), v, a, tau, wrenches(x.count)[i])
+
+    def call(self, algorithm: str, x: States) -> Call:
+        """A call that evaluates the algorithm at the first state."""
+        return CALLS[algorithm](self, self.state(x, 0))
+
+    def batch_call(self, algorithm: str, x: States) -> tuple[Call, str]:
+        """(a call that evaluates all states on one thread, by which means)."""
+        return batch_call(self, algorithm, x, x.count)
+
+    def answer(self, algorithm: str, x: States) -> tuple[np.ndarray, ...]:
+        """Its results at the first state, in its order of coordinates."""
+        return answer(self, algorithm, self.state(x, 0))
 
     def forces(self, x: PeerState, count: int) -> Any:
         """The first wrenches of a state, as Pinocchio takes them: on joints, in their axes."""
@@ -77,7 +85,7 @@ class PeerState:
     wrenches: np.ndarray
 
 
-def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None) -> Peer:
+def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None) -> PinocchioPeer:
     """Load the robot in Pinocchio, from its own URDF or MJCF, or from a URDF of ours, and map coordinates by joint names."""
     try:
         import pinocchio as pin
@@ -97,7 +105,7 @@ def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None
         if not loaded.existBodyName(name):
             raise NoPeerError(f"Pinocchio has no link named {name!r}")
     outer, held = (tuple(map(loaded.getBodyId, x)) for x in (outer_frames(model), kept))
-    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces, outer, held)
+    return PinocchioPeer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces, outer, held)
 
 
 def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
@@ -138,7 +146,7 @@ def _map(model: Any, theirs: Any) -> tuple[np.ndarray, tuple[tuple[int, int, int
     return columns, tuple(pieces)
 
 
-def _frame_bias(p: Peer, x: PeerState) -> Call:
+def _frame_bias(p: PinocchioPeer, x: PeerState) -> Call:
     """The acceleration of the frame while no joint accelerates."""
     forward, acceleration, local = p.pin.forwardKinematics, p.pin.getFrameAcceleration, p.pin.LOCAL
     m, d, q, v, zero, frame = p.model, p.data, x.q, x.v, np.zeros(p.model.nv), p.frame
@@ -150,7 +158,7 @@ def _frame_bias(p: Peer, x: PeerState) -> Call:
     return call
 
 
-def _forward_dynamics(p: Peer, x: PeerState) -> Call:
+def _forward_dynamics(p: PinocchioPeer, x: PeerState) -> Call:
     """Pinocchio's faster convention, where there is a choice."""
     aba, m, d, q, v, tau = p.pin.aba, p.model, p.data, x.q, x.v, x.tau
     if not hasattr(p.pin, "Convention"):
@@ -159,15 +167,15 @@ def _forward_dynamics(p: Peer, x: PeerState) -> Call:
     return lambda: aba(m, d, q, v, tau, world)
 
 
-def _momentum_bias(p: Peer, x: PeerState) -> Call:
+def _momentum_bias(p: PinocchioPeer, x: PeerState) -> Call:
     """The rate of change of momentum at zero acceleration; cheaper than dccrba, which also builds the matrix."""
     rate, m, d = p.pin.computeCentroidalMomentumTimeVariation, p.model, p.data
     q, v, zero = x.q, x.v, np.zeros(p.model.nv)
     return lambda: rate(m, d, q, v, zero)
 
 
-def _call(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
-    def make(p: Peer, x: PeerState) -> Call:
+def _call(name: str, *fields: str) -> Callable[[PinocchioPeer, PeerState], Call]:
+    def make(p: PinocchioPeer, x: PeerState) -> Call:
         f, m, d = getattr(p.pin, name), p.model, p.data
         values = [getattr(x, field) for field in fields]
         if len(values) == 1:
@@ -182,8 +190,8 @@ def _call(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
     return make
 
 
-def _with_wrenches(count: int, name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
-    def make(p: Peer, x: PeerState) -> Call:
+def _with_wrenches(count: int, name: str, *fields: str) -> Callable[[PinocchioPeer, PeerState], Call]:
+    def make(p: PinocchioPeer, x: PeerState) -> Call:
         f, m, d, forces = getattr(p.pin, name), p.model, p.data, p.forces(x, count)
         q, v, a = (getattr(x, field) for field in fields)
         return lambda: f(m, d, q, v, a, forces)
@@ -191,7 +199,7 @@ def _with_wrenches(count: int, name: str, *fields: str) -> Callable[[Peer, PeerS
     return make
 
 
-def _all_terms(p: Peer, x: PeerState) -> Call:
+def _all_terms(p: PinocchioPeer, x: PeerState) -> Call:
     """computeAllTerms, and Jacobians, velocities and bias accelerations of the frames."""
     pin, m, d, q, v, zero, axes = p.pin, p.model, p.data, x.q, x.v, np.zeros(p.model.nv), p.pin.LOCAL_WORLD_ALIGNED
 
@@ -208,10 +216,10 @@ def _all_terms(p: Peer, x: PeerState) -> Call:
     return call
 
 
-def _with_contacts(count: int, derivatives: bool = False) -> Callable[[Peer, PeerState], Call]:
+def _with_contacts(count: int, derivatives: bool = False) -> Callable[[PinocchioPeer, PeerState], Call]:
     """constraintDynamics with frames held in all directions, and its derivatives of the accelerations."""
 
-    def make(p: Peer, x: PeerState) -> Call:
+    def make(p: PinocchioPeer, x: PeerState) -> Call:
         pin, m, d = p.pin, p.model, p.data
         frames = [m.frames[number] for number in p.held[:count]]
         models, kind = pin.StdVec_RigidConstraintModel(), pin.ContactType.CONTACT_6D
@@ -234,13 +242,13 @@ def _with_contacts(count: int, derivatives: bool = False) -> Callable[[Peer, Pee
     return make
 
 
-def _jacobian(p: Peer, x: PeerState) -> Call:
+def _jacobian(p: PinocchioPeer, x: PeerState) -> Call:
     f, m, d, q, frame, local = p.pin.computeFrameJacobian, p.model, p.data, x.q, p.frame, p.pin.LOCAL
     return lambda: f(m, d, q, frame, local)
 
 
-def _frame_derivatives(name: str) -> Callable[[Peer, PeerState], Call]:
-    def make(p: Peer, x: PeerState) -> Call:
+def _frame_derivatives(name: str) -> Callable[[PinocchioPeer, PeerState], Call]:
+    def make(p: PinocchioPeer, x: PeerState) -> Call:
         derive, f, local = p.pin.computeForwardKinematicsDerivatives, getattr(p.pin, name), p.pin.LOCAL
         m, d, q, v, a, frame = p.model, p.data, x.q, x.v, x.a, p.frame
 
@@ -254,7 +262,7 @@ def _frame_derivatives(name: str) -> Callable[[Peer, PeerState], Call]:
 
 
 # fmt: off
-CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
+CALLS: dict[str, Callable[[PinocchioPeer, PeerState], Call]] = {
     "inverse_dynamics": _call("rnea", "q", "v", "a"),
     "forward_dynamics": _forward_dynamics,
     "mass_matrix": _call("crba", "q"),
@@ -291,7 +299,7 @@ NOT_STORED = ("all_terms, 4 frames",)  # copying all of it from Python would be 
 IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
 
 
-def answer(p: Peer, algorithm: str, x: PeerState) -> tuple[np.ndarray, ...]:
+def answer(p: PinocchioPeer, algorithm: str, x: PeerState) -> tuple[np.ndarray, ...]:
     """The peer's result for one state, or several, in its own order."""
     returned: Any = CALLS[algorithm](p, x)()
     if algorithm.startswith("all_terms"):
@@ -299,7 +307,7 @@ def answer(p: Peer, algorithm: str, x: PeerState) -> tuple[np.ndarray, ...]:
     return (_result(p, algorithm, returned),)
 
 
-def _terms(p: Peer) -> tuple[np.ndarray, ...]:
+def _terms(p: PinocchioPeer) -> tuple[np.ndarray, ...]:
     """What `all_terms` left, in the order of `runner.parts`."""
     pin, m, d, axes = p.pin, p.model, p.data, p.pin.LOCAL_WORLD_ALIGNED
     M = np.triu(d.M) + np.triu(d.M, 1).T  # as crba, Pinocchio fills the upper triangle
@@ -310,7 +318,7 @@ def _terms(p: Peer) -> tuple[np.ndarray, ...]:
     return M, d.nle, d.g, d.Ag, *map(np.array, (poses, J, V, A))
 
 
-def _result(p: Peer, algorithm: str, returned: Any) -> np.ndarray:
+def _result(p: PinocchioPeer, algorithm: str, returned: Any) -> np.ndarray:
     if algorithm == "centroidal_bias":
         return p.data.dhg.vector.copy()
     if algorithm.startswith("inverse_dynamics_derivatives"):  # of the mass matrix, Pinocchio fills the upper triangle
@@ -321,7 +329,7 @@ def _result(p: Peer, algorithm: str, returned: Any) -> np.ndarray:
     return np.array(returned[first:] if first else returned, dtype=float)
 
 
-def batch_call(p: Peer, algorithm: str, states: States, count: int) -> tuple[Call, str]:
+def batch_call(p: PinocchioPeer, algorithm: str, states: States, count: int) -> tuple[Call, str]:
     """(a call that evaluates `count` states on one thread, what that means)."""
     listed = [p.state(states, i) for i in range(count)]
     if algorithm in IN_PARALLEL and hasattr(p.pin, IN_PARALLEL[algorithm][0]):
@@ -333,7 +341,7 @@ def batch_call(p: Peer, algorithm: str, states: States, count: int) -> tuple[Cal
     return _loop(p, algorithm, listed), "Python loop, not stored" if algorithm in NOT_STORED else "Python loop"
 
 
-def _loop(p: Peer, algorithm: str, listed: list[PeerState]) -> Call:
+def _loop(p: PinocchioPeer, algorithm: str, listed: list[PeerState]) -> Call:
     """Call by call from Python, each result stored in a preallocated array, as a user of the peer would have to."""
     calls = [CALLS[algorithm](p, x) for x in listed]
     if algorithm in NOT_STORED:

@@ -5,6 +5,7 @@ foot's axes, as TSID has them. `tests/control/tsid_problem.py` states the quadra
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -15,12 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.timing.peer import NoPeerError, peer_for
+from benchmarks.pinocchio_peer import peer_for
+from freeflyer.analysis.timing.clock import NoPeerError
+from freeflyer.analysis.timing.cycles import Contestant
 from freeflyer.analysis.timing.standing import Standing
 from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 
 NAME = "TSID"
 SOLVERS = {"eiquadprog": "SolverHQuadProg", "eiquadprog-fast": "SolverHQuadProgFast"}
+THREADS = "TSID built with OpenMP spreads small products over threads, which may take several times as long: OMP_NUM_THREADS=1"
 HARD, SOFT = 0, 1  # TSID's levels: constraints, costs
 PROBE = "import pinocchio, tsid; tsid.RobotWrapper(pinocchio.Model(), False)"
 
@@ -171,3 +175,13 @@ def _pose(X: np.ndarray) -> Any:
     import pinocchio
 
     return pinocchio.SE3(X[:3, :3], X[:3, 3])
+
+
+def tsid_contestants(problem: Standing, q: np.ndarray, v: np.ndarray) -> tuple[list[Contestant], str]:
+    """TSID with each of its solvers, at states (count, nq), (count, nv) of ours, and a note: why it is missing, or how it was run."""
+    try:
+        peers = [tsid_peer(problem, solver) for solver in SOLVERS]
+    except NoPeerError as error:
+        return [], f"no peer: {error}"
+    found = [Contestant(peer.label, peer.cycle, list(zip(*peer.state(q, v), strict=True))) for peer in peers]
+    return found, "" if os.environ.get("OMP_NUM_THREADS") == "1" else THREADS

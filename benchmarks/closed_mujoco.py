@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.timing.clock import Call
+from freeflyer.analysis.timing.clock import Call, NoPeerError
 from freeflyer.analysis.timing.closed.state import ClosedState
-from freeflyer.analysis.timing.peer import NoPeerError
 from freeflyer.errors import FileError
 
 STIFFEST = 0.9999  # MuJoCo's largest impedance
