@@ -15,7 +15,7 @@ from benchmarks.closed_mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
 from freeflyer import linkages as mechanisms
 from freeflyer.analysis.timing.clock import Call, NoPeerError
-from freeflyer.analysis.timing.closed.state import ClosedState
+from freeflyer.analysis.timing.closed_loops import ClosedState
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import POINT

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.timing.clock import Call, NoPeerError
-from freeflyer.analysis.timing.closed.state import ClosedState
+from freeflyer.analysis.timing.closed_loops import ClosedState
 from freeflyer.errors import FileError
 
 STIFFEST = 0.9999  # MuJoCo's largest impedance

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.timing.clock import NoPeerError
-from freeflyer.analysis.timing.closed.state import ClosedState
+from freeflyer.analysis.timing.closed_loops import ClosedState
 from freeflyer.model.description import POINT, WELD, WORLD
 
 Answer = Callable[[], Any]

@@ -14,7 +14,7 @@ import qpsolvers
 
 from benchmarks.pinocchio_peer import peer_for
 from freeflyer.analysis.timing.clock import NoPeerError
-from freeflyer.analysis.timing.standing import MOST, TOLERANCE, Reach, Reaching
+from freeflyer.analysis.timing.robots import MOST, TOLERANCE, Reach, Reaching
 from freeflyer.dynamics.mujoco_states import from_mujoco, to_mujoco
 from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 from freeflyer.model.writers import to_mjcf

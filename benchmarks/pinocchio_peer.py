@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.checks.states import States
+from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.algorithms import held_frames, outer_frames, wrenches
 from freeflyer.analysis.timing.clock import Call, NoPeerError
 from freeflyer.errors import FreeflyerError

@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.pinocchio_peer import peer_for
 from freeflyer.analysis.timing.clock import NoPeerError
-from freeflyer.analysis.timing.cycles import Contestant
-from freeflyer.analysis.timing.standing import Standing
+from freeflyer.analysis.timing.control_cycles import Contestant
+from freeflyer.analysis.timing.robots import Standing
 from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 
 NAME = "TSID"
@@ -178,7 +178,7 @@ def _pose(X: np.ndarray) -> Any:
 
 
 def tsid_contestants(problem: Standing, q: np.ndarray, v: np.ndarray) -> tuple[list[Contestant], str]:
-    """TSID with each of its solvers, at states (count, nq), (count, nv) of ours, and a note: why it is missing, or how it was run."""
+    """(TSID with each of its solvers, at our states (count, nq), (count, nv); a note: why it is missing, or how it was run)."""
     try:
         peers = [tsid_peer(problem, solver) for solver in SOLVERS]
     except NoPeerError as error:

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
-from freeflyer.analysis.timing.machine import machine
+from freeflyer.analysis.timing.clock import machine
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count
 from freeflyer.version import __version__

@@ -12,7 +12,7 @@ from robots_on_disk import MODELS, needs_models
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.analysis.timing.standing import sway
+from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer.optimization.quadratic import solve_qp
 from freeflyer_papers import reduced_wbc

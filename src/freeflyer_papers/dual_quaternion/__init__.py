@@ -13,7 +13,7 @@ __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.machine import machine
+    from freeflyer.analysis.timing.clock import machine
     from freeflyer_papers.dual_quaternion import agreements, counts, timings, twists
     from freeflyer_papers.dual_quaternion.validation import validate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.analysis.checks.states import random_states
+from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics.equations import coriolis_matrix, inverse_dynamics, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.formulations import dual_quaternion, gauss, gibbs_appell, kane

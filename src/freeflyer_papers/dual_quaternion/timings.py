@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from freeflyer.analysis.timing.peer import NoPeerError, peer_for
-
-from freeflyer.analysis.checks.states import States, random_states
+from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.formulations import dual_quaternion, gauss
 from freeflyer.model.model import Model
+from freeflyer.model.writers import to_urdf
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.arms import serial_arm
 from freeflyer_papers.dual_quaternion.results import Timing
@@ -51,9 +50,11 @@ def _timing(model: Model) -> tuple[Timing, str]:
 
 
 def _pinocchio(model: Model, states: States) -> tuple[list[Callable[[], object]], str]:
+    """RNEA on the URDF of the arm, whose joints are in one order in both."""
     try:
-        p = peer_for(model, None, f"link_{model.nv}")
-    except NoPeerError as error:
-        return [], str(error)
-    x, rnea = p.state(states, 0), p.pin.rnea
-    return [lambda: rnea(p.model, p.data, x.q, x.v, x.a)], p.label
+        import pinocchio as pin
+    except ImportError:
+        return [], "Pinocchio is not installed: pip install 'freeflyer[peers]'"
+    theirs, q, v, a = pin.buildModelFromXML(to_urdf(model)), states.q[0], states.v[0], states.a[0]
+    data = theirs.createData()
+    return [lambda: pin.rnea(theirs, data, q, v, a)], f"Pinocchio {pin.__version__}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.experiment import servo_targets
+from freeflyer.analysis.swing.lateral_swing import servo_targets
 from freeflyer.analysis.swing.motion import Route, holding_forces
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at

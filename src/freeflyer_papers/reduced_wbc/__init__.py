@@ -20,7 +20,7 @@ __all__ = ["REPRODUCTION", "ReducedResult", "compute"]
 
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
-    from freeflyer.analysis.timing.machine import machine
+    from freeflyer.analysis.timing.clock import machine
     from freeflyer_papers.reduced_wbc import counts, solver_alone, stances, times, tracking
     from freeflyer_papers.reduced_wbc.robot import robot as chosen_robot
 

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from freeflyer.analysis.timing.standing import sway
+from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from tempfile import TemporaryDirectory
 
-from freeflyer.analysis.timing.batches import batches
-from freeflyer.analysis.timing.clock import floor
-from freeflyer.analysis.timing.closed.runner import MakeClosedPeers
-from freeflyer.analysis.timing.closed.tables import closed_table
-from freeflyer.analysis.timing.control_cycles import ControlTimings, control_times
-from freeflyer.analysis.timing.cycles import ControlPeers
-from freeflyer.analysis.timing.machine import machine
+from freeflyer.analysis.timing.clock import floor, machine
+from freeflyer.analysis.timing.closed_loops import MakeClosedPeers
+from freeflyer.analysis.timing.control_cycles import ControlPeers, ControlTimings, control_times
+from freeflyer.analysis.timing.larger_calls import StepPeer, solver_times, step_times
 from freeflyer.analysis.timing.results import (
     BatchPoint,
+    FirstCall,
     Machine,
     RobotTimings,
     ScalingPoint,
@@ -22,21 +25,18 @@ from freeflyer.analysis.timing.results import (
     Start,
     StepTiming,
 )
-from freeflyer.analysis.timing.robots import BenchRobot, default_robots
-from freeflyer.analysis.timing.runner import NAMES, Effort, MakePeer, time_robot
-from freeflyer.analysis.timing.scaling import SIZES, scaling
-from freeflyer.analysis.timing.solvers import solver_times
-from freeflyer.analysis.timing.standing import ReachPeer
-from freeflyer.analysis.timing.start import start_times
-from freeflyer.analysis.timing.steps import StepPeer, step_times
+from freeflyer.analysis.timing.robots import BenchRobot, ReachPeer, default_robots
+from freeflyer.analysis.timing.runner import CHAIN_SIZES, NAMES, Effort, MakePeer, batches, scaling, time_robot
 from freeflyer.analysis.timing.tables import (
     batches_table,
+    closed_table,
     robot_table,
     scaling_table,
     solvers_table,
     start_table,
     steps_table,
 )
+from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import microseconds as us, short_repr
@@ -120,9 +120,62 @@ def measure(
             for c in named or default_robots()
         ) if wanted["robots"] else (),
         batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
-        scaling(SIZES, beside.robot, progress) if wanted["scaling"] else (),
+        scaling(CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
         start_times(NAMES, progress) if wanted["start"] else None,
         step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
         solver_times(effort.blocks, effort.block_seconds, progress) if wanted["solvers"] else (),
         control_times(beside.control, beside.reach, progress) if wanted["control"] else None,
     )  # fmt: skip
+
+
+IMPORT = """
+from time import perf_counter
+start = perf_counter()
+import freeflyer
+print(perf_counter() - start)
+"""
+
+FIRST_CALL = """
+import json, sys
+from time import perf_counter
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.analysis.timing.algorithms import BY_NAME, outermost_frame, single_call
+from freeflyer.analysis.checks.laws import States
+import numpy as np
+model = robots.make("humanoid")
+q, zero = model.neutral[None], np.zeros((1, model.nv))
+call = single_call(model, BY_NAME[sys.argv[1]], States(q, zero, zero, zero), outermost_frame(model))
+start = perf_counter()
+call()
+print(perf_counter() - start)
+"""
+
+REPEATS = 5  # of an import
+
+
+def start_times(algorithms: tuple[str, ...], progress: Progress) -> Start:
+    """Measure imports and the first calls on the built-in humanoid, one process each."""
+    progress(0.0, "import, without bytecode")
+    with TemporaryDirectory() as folder:
+        bytecode = {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}  # written, but to a fresh folder
+        cold = _run(IMPORT, **bytecode)
+        progress(0.0, "import, with bytecode")
+        warm = sorted(_run(IMPORT, **bytecode) for _ in range(REPEATS))[REPEATS // 2]
+    return Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
+
+
+def _first_call(name: str, progress: Progress) -> FirstCall:
+    progress(0.0, f"first call of {name}")
+    with TemporaryDirectory() as folder:
+        cold = _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder)
+        return FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))
+
+
+def _run(script: str, *arguments: str, **environment: str) -> float:
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise FreeflyerError(f"a fresh Python process for timing ended with code {done.returncode}: {last}")
+    return float(json.loads(done.stdout.strip().splitlines()[-1]))

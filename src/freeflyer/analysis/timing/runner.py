@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from freeflyer.analysis.checks.states import States, random_states
+from freeflyer import robots
+from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.algorithms import (
     ALGORITHMS,
     BY_NAME,
@@ -21,10 +22,10 @@ from freeflyer.analysis.timing.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.analysis.timing.clock import Call, NoPeerError, time_interleaved
-from freeflyer.analysis.timing.closed.runner import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.machine import usable_cores
-from freeflyer.analysis.timing.results import ClosedTimings, RobotTimings, Timing
+from freeflyer.analysis.timing.clock import Call, NoPeerError, time_interleaved, usable_cores
+from freeflyer.analysis.timing.closed_loops import MakeClosedPeers, time_closed
+from freeflyer.analysis.timing.results import BatchPoint, ClosedTimings, RobotTimings, ScalingPoint, Timing
+from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.linkages import LinkageError
@@ -197,3 +198,63 @@ def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[in
     if hasattr(result, "dq"):
         return [(np.stack(result, axis=-3), axes)]
     return [(np.asarray(result, dtype=float), axes)]
+
+
+SHORT_SIZES = (16, 64, 512, 4096)
+SHORT_ALGORITHMS = (
+    "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives",
+    "inverse_dynamics, 2 wrenches", "all_terms, 4 frames",
+)  # fmt: skip
+
+
+def batches(
+    robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort, progress: Progress
+) -> tuple[BatchPoint, ...]:
+    """Time batches of SHORT_SIZES states on each robot, interleaved with the peer's."""
+    points = []
+    for robot in robots:
+        for n in SHORT_SIZES:
+            progress(0.0, f"{robot.model.name}: batches of {n}")
+            its = replace(effort, batch=n)
+            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, effort=its,
+                               algorithms=SHORT_ALGORITHMS, closed=False)  # fmt: skip
+            points += [BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
+    return tuple(points)
+
+
+def call_overhead(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
+    """Microseconds beside the states: where the line through the two shortest batches begins."""
+    times = sorted(
+        (p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)
+    )
+    if len(times) < 2:
+        return None
+    (a, first), (b, second), *_ = times
+    return first - a * (second - first) / (b - a)
+
+
+CHAIN_SIZES = (10, 20, 50, 100, 200, 500, 1000)
+CHAIN_ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
+
+
+def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[ScalingPoint, ...]:
+    """Time chains of the given numbers of bodies, interleaved with the peer's."""
+    points = []
+    for n in sizes:
+        effort = Effort(batch=256, blocks=9, threads=1)
+        timed = time_robot(
+            robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS, progress=progress
+        )
+        points += [ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
+    return tuple(points)
+
+
+def exponent(points: Iterable[ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
+    """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
+    pairs = [
+        (p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm and getattr(p, field) is not None
+    ]
+    if len(pairs) < 2:
+        return None
+    n, t = np.log(np.array(pairs, dtype=float)).T
+    return float(np.polyfit(n, t, 1)[0])
