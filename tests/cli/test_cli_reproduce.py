@@ -12,8 +12,8 @@ from command import run
 import freeflyer_papers as papers
 from freeflyer.plots.figures import new_figure
 from freeflyer.tables import Table
-from freeflyer_papers import running
-from freeflyer_papers.linearization import cost, recursion
+from freeflyer_papers import page
+from freeflyer_papers.linearization import cost
 
 pytestmark = pytest.mark.papers
 
@@ -24,7 +24,7 @@ def small(monkeypatch):
     monkeypatch.setattr(cost, "SIZES", (3, 5))
     monkeypatch.setattr(cost, "BLOCKS", 3)
     monkeypatch.setattr(cost, "BLOCK_SECONDS", 1e-3)
-    monkeypatch.setattr(recursion, "SIZES", (2, 4, 6, 8))
+    monkeypatch.setattr(cost, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
 def test_the_list():
@@ -95,8 +95,8 @@ def two_papers(monkeypatch):
         raise ValueError("no <root> was found")
 
     fails = papers.Reproduction("fails", "A paper that fails", compute, lambda result: [], lambda result: {})
-    monkeypatch.setattr(running, "names", lambda: ("fails", "works"))
-    monkeypatch.setattr(running, "reproduction", {"fails": fails, "works": works}.__getitem__)
+    monkeypatch.setattr(page, "names", lambda: ("fails", "works"))
+    monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 
 
 def test_all_of_them_on_one_page(tmp_path, monkeypatch):
@@ -143,6 +143,6 @@ def test_all_goes_with_no_key(tmp_path):
 def test_progress_tells_which_paper(monkeypatch):
     two_papers(monkeypatch)
     heard = []
-    done = list(running.outcomes(lambda fraction, what: heard.append((fraction, what))))
+    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
     assert heard == [(0.5, "1 of 2, fails: half way")]
     assert [bool(x.failure) for x in done] == [True, False]

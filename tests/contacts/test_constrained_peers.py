@@ -22,10 +22,9 @@ from freeflyer import linkages
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from freeflyer.analysis.timing.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
-from freeflyer.analysis.timing.closed.pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.timing.closed.runner import distance
-from freeflyer.analysis.timing.closed.state import ClosedState, closed_state
+from benchmarks.closed_mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
+from freeflyer.analysis.timing.closed_loops import ClosedState, closed_state, distance
 
 pytestmark = pytest.mark.peers
 

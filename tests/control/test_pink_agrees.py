@@ -9,9 +9,10 @@ from robots_on_disk import needs_examples
 from seeds import fresh
 
 import freeflyer as ff
+from benchmarks.kinematic_peers import SOLVERS
+from benchmarks.pinocchio_peer import peer_for
 from freeflyer import control
-from freeflyer.analysis.timing.kinematic_peers import PEERS, TOLERANCE, Reach, error, own_solver, reach
-from freeflyer.analysis.timing.peer import peer_for
+from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
@@ -27,13 +28,13 @@ def pink():
 
 
 @pytest.mark.parametrize("target", [(0.02, 0.5, False), (0.1, 0.5, True), (0.4, 1.5, True)])
-@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("peer", SOLVERS)
 def test_all_reach_the_targets(peer, target):
     pytest.importorskip(peer.split(",")[0])
     r = reach(*target)
-    for run in (own_solver(r), PEERS[peer](r)):
+    for run in (own_solver(r), SOLVERS[peer](r)):
         q, steps = run()
-        assert error(r, q) <= 2.0 * TOLERANCE  # their errors are in the frame's axes, and their linear part is log6's
+        assert reach_error(r, q) <= 2.0 * TOLERANCE  # their errors are in the frame's axes, and their linear part is log6's
         assert steps < 10
         assert not r.limits or PositionBounds.of(r.problem.model, True).gap(q) <= TOLERANCE
 

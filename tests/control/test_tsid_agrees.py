@@ -12,10 +12,10 @@ from seeds import fresh
 from tsid_problem import equations, generator, program
 
 import freeflyer as ff
+from benchmarks.tsid_peer import SOLVERS, TsidPeer, tsid_peer
+from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.control_cycles import control_problem
-from freeflyer.analysis.timing.peer import NoPeerError
-from freeflyer.analysis.timing.standing import Standing, motion, motion_tasks, talos
-from freeflyer.analysis.timing.tsid_peer import SOLVERS, TsidPeer, tsid_peer
+from freeflyer.analysis.timing.robots import Standing, motion, motion_tasks, talos
 from freeflyer.optimization import solve_qp
 
 pytestmark = [pytest.mark.peers, needs_examples]

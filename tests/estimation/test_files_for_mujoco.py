@@ -12,8 +12,7 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.experiment import simulate
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.lateral_swing import lateral_swing, simulate
 from freeflyer.analysis.swing.motion import Sway, route
 from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes

@@ -28,7 +28,7 @@ from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
 from freeflyer.linkages.closure import plan_for
-from freeflyer_papers.hopping.records import make_record, table_of
+from freeflyer_papers.hopping.settings import make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 

@@ -42,7 +42,7 @@ def estimate(
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer.analysis.estimators.times import estimation_times
+    from freeflyer.analysis.estimators.calibration import estimation_times
     from freeflyer.analysis.estimators.tracking_accuracy import Encoder
     from freeflyer.analysis.swing.motion import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables

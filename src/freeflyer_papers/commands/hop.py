@@ -10,7 +10,7 @@ import typer
 from freeflyer.cli.options import DebugOption, JsonOption
 
 if TYPE_CHECKING:
-    from freeflyer_papers.hopping.results import HopRun
+    from freeflyer_papers.hopping.hopping import HopRun
 
 ExperimentArgument = Annotated[
     str | None,

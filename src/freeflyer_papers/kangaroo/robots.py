@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of, sole
+from freeflyer.contacts.feet import feet_of, held_feet, sole
 from freeflyer.contacts.soles import feet_in_file
+from freeflyer.control.support import ground_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition, sweep
@@ -22,7 +23,7 @@ from freeflyer.model.description import Inertia, Site
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
 from freeflyer.robots import kangaroo_like
-from freeflyer_papers.model_files import model_file
+from freeflyer_papers.registry import model_file
 
 OWN = "kangaroo_like"
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
@@ -206,3 +207,10 @@ def _with_soles(model: Model, *legs: Names) -> Model:
         X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
         sites.append(Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
     return build(replace(model.description, sites=(*model.description.sites, *sites)))
+
+
+def on_the_floor(model: Model, q: np.ndarray, feet: Sequence[Contact] | None = None) -> np.ndarray:
+    """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
+    found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
+    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in held_feet(model, q, feet))
+    return found

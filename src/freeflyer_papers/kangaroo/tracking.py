@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators.times import Times, estimation_times
+from freeflyer.analysis.estimators.calibration import Times, estimation_times
 from freeflyer.analysis.estimators.tracking_accuracy import Encoder, Tracking, sinusoids, track
 from freeflyer.contacts import sole
 from freeflyer.estimation import sensors
