@@ -108,14 +108,14 @@ def test_wrenches_and_gravity(formulation, expressed):
     gravity = rng.standard_normal(3)
     loads = {"external": external, "expressed": expressed, "gravity": gravity}
     close(formulation.inverse_dynamics(model, q, v, a, **loads), ff.inverse_dynamics(model, q, v, a, **loads), EXACT)
-    close(formulation.inverse_dynamics(model, q, v, a, external=external), ff.inverse_dynamics(model, q, v, a, external), EXACT)
+    close(formulation.inverse_dynamics(model, q, v, a, external=external), ff.inverse_dynamics(model, q, v, a, external=external), EXACT)
 
 
 @with_matrices
 def test_forward_dynamics_undoes_inverse_dynamics(formulation):
     model, q, v, a = robot_and_state("free", 0.3, 7)
     external = {"site_1": np.arange(6.0)}
-    tau = ff.inverse_dynamics(model, q, v, a, external, expressed="mixed")
+    tau = ff.inverse_dynamics(model, q, v, a, external=external, expressed="mixed")
     found = formulation.forward_dynamics(model, q, v, tau, external=external, expressed="mixed")
     close(found, a, solved(model, q))
 
@@ -129,7 +129,7 @@ def test_closed_robots(name):
     bias, size = ff.bias_forces(model, s.q, s.u), float(np.abs(ff.mass_matrix(model, s.q)).max() * (s.u @ s.u))
     for f in ALL:
         for load in (None, external):
-            expected = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, load)
+            expected = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load)
             close(f.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load), expected, within)
         close(f.mass_matrix(model, s.q), ff.mass_matrix(model, s.q), within)
         close(f.gravity_forces(model, s.q), ff.gravity_forces(model, s.q), within)

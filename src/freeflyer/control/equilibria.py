@@ -143,7 +143,7 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
     _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
-    slope = inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
+    slope = inverse_dynamics_derivatives(model, q, rest, rest, external=external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
 
