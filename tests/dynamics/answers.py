@@ -33,7 +33,8 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
     out |= {"inverse dynamics by q": D.dq, "inverse dynamics by v": D.dv, "inverse dynamics by a": D.da}
     out["inverse dynamics by q, wrenches"] = W.dq
     if solve:
-        D, W = ff.forward_dynamics_derivatives(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau, external=wrenches)
+        D = ff.forward_dynamics_derivatives(model, q, v, tau)
+        W = ff.forward_dynamics_derivatives(model, q, v, tau, external=wrenches)
         out |= {"forward dynamics by q": D.dq, "forward dynamics by v": D.dv, "forward dynamics by tau": D.dtau}
         out["forward dynamics by q, wrenches"] = W.dq
         out["inverse mass matrix"] = out["inverse mass matrix, recursive"] = ff.inverse_mass_matrix(model, q)

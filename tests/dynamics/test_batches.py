@@ -43,10 +43,14 @@ FUNCTIONS: dict[str, tuple[str, Call, int]] = {
     "inverse_mass_matrix": ("q", lambda m, q: ff.inverse_mass_matrix(m, q), 2),
     "coriolis_matrix": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v), 2),
     "coriolis_matrix, hamel": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v, "hamel"), 2),
-    "inverse_dynamics_derivatives, dq": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a, external=wrenches(m)).dq, 2),
+    "inverse_dynamics_derivatives, dq": (
+        "qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a, external=wrenches(m)).dq, 2,
+    ),
     "inverse_dynamics_derivatives, dv": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a).dv, 2),
     "inverse_dynamics_derivatives, da": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a).da, 2),
-    "forward_dynamics_derivatives, dq": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t, external=wrenches(m)).dq, 2),
+    "forward_dynamics_derivatives, dq": (
+        "qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t, external=wrenches(m)).dq, 2,
+    ),
     "forward_dynamics_derivatives, dv": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t).dv, 2),
     "forward_dynamics_derivatives, dtau": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t).dtau, 2),
     "kinetic_energy": ("qv", lambda m, q, v: ff.kinetic_energy(m, q, v), 0),

@@ -13,8 +13,7 @@ from seeds import fresh
 
 import freeflyer as ff
 import freeflyer_papers
-from freeflyer.formulations import gauss
-from freeflyer.formulations.dual_quaternion import printed
+from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels.model import layout as L
 from freeflyer_papers import dual_quaternion
 from freeflyer_papers.dual_quaternion import (
@@ -28,6 +27,7 @@ from freeflyer_papers.dual_quaternion import (
     validation_wheels,
 )
 from freeflyer_papers.dual_quaternion.arms import KINDS, serial_arm
+from freeflyer_papers.printed import newton_euler as printed
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_remark_4_1_lacks_a_skew_term(result):
     )  # fmt: skip
     A, lacking = printed_gauss.skew_part_as_printed(list(terms))
     rate = central(lambda h: ff.mass_matrix(model, ff.integrate(model, q, h * v)))
-    close(A + lacking, 0.5 * rate - gauss.equations(model, q, v).C, slope_error(), least=1.0)
+    close(A + lacking, 0.5 * rate - gauss_terms(model, q, v)[1], slope_error(), least=1.0)
     assert np.abs(lacking).max() > 1e-3 * np.abs(A).max()
 
 
@@ -131,7 +131,7 @@ def test_gauss_as_printed(kind):
         [b.x_parent for b in bodies], [b.x_joint for b in bodies], [of_body[0][1] for of_body in columns], v,
         [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies], model.gravity,
     )  # fmt: skip
-    for x, y in zip(found, gauss.equations(model, q, v)):
+    for x, y in zip(found, gauss_terms(model, q, v)):
         close(x, y, rounding(20_000))
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.formulations import geometric
 from freeflyer_papers import linearization
 from freeflyer_papers.linearization import cost, differences, exact, recursion, requirements, robot, trajectory
 from freeflyer_papers.linearization.pictures import pictures
 from freeflyer_papers.linearization.tables import tables
+from freeflyer_papers.printed import geometric
 
 MODEL = robot.branched_robot()
 STATE = robot.perturbed_state(MODEL)
@@ -140,7 +140,7 @@ def test_the_threads_are_given_back():
 
 @pytest.mark.parametrize("planted", ["derivative_by_pose", "derivative_by_base_velocity", "derivative_by_shape"])
 def test_a_wrong_table_fails_the_checks(planted, monkeypatch):
-    from freeflyer.formulations.geometric import library
+    from freeflyer_papers.printed import geometric as library
 
     right = getattr(library, planted)
 

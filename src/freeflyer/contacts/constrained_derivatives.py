@@ -234,7 +234,8 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     if external is None:
         return inverse_dynamics_derivatives(model, q, v, a, external=forces, gravity=gravity)
     rest = model._zero
-    extra = inverse_dynamics_derivatives(model, q, rest, rest, external=forces).dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
+    loaded = inverse_dynamics_derivatives(model, q, rest, rest, external=forces)
+    extra = loaded.dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
     g = inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     return g._replace(dq=g.dq + extra)
 

@@ -88,10 +88,12 @@ Frames = FrameSet | str | Sequence[str]
 
 
 def frames_of(model: Model, frames: Frames) -> FrameSet:
-    """The set of frames that are given as a set, by one name or by a list of names; kept for the model. UnknownNameError, InputError."""
+    """The set of frames given as a set, by one name or by a list of names. Errors: UnknownNameError, InputError."""
     if isinstance(frames, FrameSet):
         if not (frames.belongs_to(model) or frames is cached_frame_set(model, frames.names)):
-            raise InputError(f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")
+            raise InputError(
+                f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)"
+            )
         return frames
     names = (frames,) if isinstance(frames, str) else frames
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):

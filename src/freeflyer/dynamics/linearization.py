@@ -10,7 +10,7 @@ which are the rows of x_dot = A x + B dtau. A step of an integrator is linearise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +22,14 @@ from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.integrators import Integrator, Scheme, moves_of, scheme_of, time_step
+from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
-from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 
 Effect = Callable[[np.ndarray], np.ndarray]
 Solvers = tuple[Callable[..., np.ndarray], Callable[..., Any]]  # forward dynamics and its derivatives, or what stands for them

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.formulations.dual_quaternion import Body, joint_wrenches
-from freeflyer.formulations.dual_quaternion.printed import product
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
@@ -18,6 +16,7 @@ from freeflyer_papers.dual_quaternion.arms import serial_arm
 from freeflyer_papers.dual_quaternion.hollerbach import Link, recursive_lagrange, times_z
 from freeflyer_papers.dual_quaternion.printed_gauss import gauss_as_printed
 from freeflyer_papers.dual_quaternion.results import Count
+from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
 
 FIRST = 3  # joints: shorter arms lack links in the middle
 PAPER = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.formulations.dual_quaternion.printed import adjoint, conjugate, cross, product
+from freeflyer_papers.printed.newton_euler import adjoint, conjugate, cross, product
 
 Array = np.ndarray
 IMAGINARY = [0, 1, 2, 4, 5, 6]  # the rows that I-bar keeps

@@ -9,7 +9,7 @@ from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.analysis.timing.peer import NoPeerError, peer_for
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
-from freeflyer.formulations import dual_quaternion, gauss
+from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.arms import serial_arm
@@ -38,10 +38,10 @@ def _timing(model: Model) -> tuple[Timing, str]:
     n, states = model.nv, random_states(model, BATCH, 1)
     q, v, a = states.q[0], states.v[0], states.a[0]
     calls: list[Callable[[], object]] = [
-        lambda: dual_quaternion.inverse_dynamics(model, q, v, a),
+        lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
         lambda: inverse_dynamics(model, q, v, a),
-        lambda: gauss.equations(model, q, v),
-        lambda: dual_quaternion.inverse_dynamics(model, states.q, states.v, states.a),
+        lambda: gauss_terms(model, q, v),
+        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion"),
     ]
     theirs, peer = _pinocchio(model, states)
     times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)

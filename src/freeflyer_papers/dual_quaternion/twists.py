@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations.dual_quaternion import Body, bodies_of
 from freeflyer.model.configuration import random_configuration
 from freeflyer.spatial import dual_quaternion as D
 from freeflyer_papers.dual_quaternion.arms import KINDS, serial_arm
 from freeflyer_papers.dual_quaternion.results import Twist
+from freeflyer_papers.printed.newton_euler import Body, bodies_of
 
 FORMULAS = {
     "6-DoF": "wx i + wy j + wz k + eps (vx i + vy j + vz k)", "revolute": "w l", "spherical": "wx i + wy j + wz k",

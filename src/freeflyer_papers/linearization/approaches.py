@@ -11,7 +11,6 @@ import numpy as np
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import geometric
 from freeflyer.kernels.counting import Operations, count
 from freeflyer.model.model import Model
 from freeflyer.robots import chain
@@ -20,6 +19,7 @@ from freeflyer_papers.linearization.exact import by_complex_steps, distance
 from freeflyer_papers.linearization.requirements import PITCHES, ROLL, YAW, body_rates
 from freeflyer_papers.linearization.results import Approach, Counts
 from freeflyer_papers.linearization.robot import State
+from freeflyer_papers.printed import geometric
 
 STEP = 1e-5  # of central differences: about where they are best
 Derivatives = Callable[[Model, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]

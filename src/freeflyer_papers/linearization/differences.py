@@ -9,10 +9,10 @@ import numpy as np
 
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import geometric
 from freeflyer.model.model import Model
 from freeflyer_papers.linearization.results import Differences
 from freeflyer_papers.linearization.robot import State
+from freeflyer_papers.printed import geometric
 
 STEPS = np.logspace(-1.0, -12.0, 67)
 MARGIN = 1.0  # decades kept away from the minimum when slopes are fitted

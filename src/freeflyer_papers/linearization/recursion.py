@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.formulations import geometric
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.robots import chain
 from freeflyer_papers.linearization.results import Check, Counts
+from freeflyer_papers.printed import geometric
 
 SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial
 

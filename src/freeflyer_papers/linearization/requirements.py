@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.formulations import geometric
 from freeflyer.model.model import Model
 from freeflyer.spatial import quaternion
 from freeflyer_papers.linearization.exact import by_complex_steps, distance
 from freeflyer_papers.linearization.results import Check, Differences, Prediction, Sweep
 from freeflyer_papers.linearization.robot import State
+from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12
 PITCHES = np.radians(np.arange(-180.0, 181.0, 15.0))  # +-90 degrees among them

@@ -6,10 +6,10 @@ import numpy as np
 
 from freeflyer.dynamics.integrators import step
 from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.formulations import geometric
 from freeflyer.model.model import Model
 from freeflyer_papers.linearization.results import Prediction
 from freeflyer_papers.linearization.robot import State
+from freeflyer_papers.printed import geometric
 
 DURATION, STEPS = 0.3, 60  # s
 SIZES = np.logspace(-1.0, -4.0, 7)
