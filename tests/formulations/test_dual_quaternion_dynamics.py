@@ -224,7 +224,7 @@ def test_appell_function_is_that_of_the_bodies():
 
 def test_a_formulation_that_does_not_exist_or_gives_no_matrix_is_refused():
     model = ff.robots.chain(2)
-    with pytest.raises(ff.InputError, match="by must be one of 'dual_quaternion', 'gauss', 'gibbs_appell', 'kane', 'geometric', got"):
+    with pytest.raises(ff.InputError, match=r"by must be one of 'dual_quaternion', 'gauss', .*'geometric', got"):
         formulations.mass_matrix(model, model.neutral, by="lagrange")
     with pytest.raises(ff.InputError, match="by='kane' gives no Coriolis matrix: 'dual_quaternion', 'gauss' do"):
         formulations.coriolis_matrix(model, model.neutral, np.zeros(2), by="kane")

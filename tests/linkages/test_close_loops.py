@@ -15,7 +15,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, linkages
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.errors import LinkageError
 
 MODELS = ("point", "nested", "weld", "coupled", "turn", "held")
 

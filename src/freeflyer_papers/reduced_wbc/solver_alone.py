@@ -16,8 +16,8 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from freeflyer.analysis.timing.standing import sway
+from freeflyer.errors import SolverError
 from freeflyer.optimization import hierarchy
-from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
 from freeflyer.optimization.quadratic import solve_qp, solvers
 from freeflyer_papers.reduced_wbc import two_programs

@@ -9,10 +9,9 @@ import numpy as np
 from freeflyer.analysis.swing.motion import RATE, Route, Sway, offset_at
 from freeflyer.contacts.forces import express_at
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.errors import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.mujoco_spec import Servos
