@@ -172,11 +172,11 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
         for call in (ff.inverse_dynamics, ff.forward_dynamics):
             np.testing.assert_array_equal(call(model, *mixed.values()), call(model, *full.values()))
             for wrench in (W, W[0]):
-                loaded = call(model, *mixed.values(), (frames, wrench))
-                expected = call(model, *full.values(), (frames, np.broadcast_to(wrench, W.shape).copy()))
+                loaded = call(model, *mixed.values(), external=(frames, wrench))
+                expected = call(model, *full.values(), external=(frames, np.broadcast_to(wrench, W.shape).copy()))
                 np.testing.assert_array_equal(loaded, expected)
-            by_name = call(model, *mixed.values(), {SITE: W[0, 0]}, gravity=model.gravity)
-            np.testing.assert_array_equal(by_name, call(model, *full.values(), (frames, W[0])))
+            by_name = call(model, *mixed.values(), external={SITE: W[0, 0]}, gravity=model.gravity)
+            np.testing.assert_array_equal(by_name, call(model, *full.values(), external=(frames, W[0])))
         D = ff.inverse_dynamics_derivatives(model, *mixed.values())
         np.testing.assert_array_equal(D.dq, ff.inverse_dynamics_derivatives(model, *full.values()).dq)
         bad = {k: x.copy() for k, x in mixed.items()}
@@ -199,8 +199,8 @@ def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None
     q, v, a = inputs(model, "qvv", ())
     w = rng.standard_normal((7, 6))
     for f in (ff.inverse_dynamics, ff.forward_dynamics):
-        expected = np.stack([f(model, q, v, a, {SITE: x}) for x in w])
-        close(f(model, q, v, a, {SITE: w}), expected, SOLVES, 1, least=0.0)
+        expected = np.stack([f(model, q, v, a, external={SITE: x}) for x in w])
+        close(f(model, q, v, a, external={SITE: w}), expected, SOLVES, 1, least=0.0)
 
 
 @each_function
@@ -240,9 +240,9 @@ def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.
     for shape in ((), (5,)):
         arrays = inputs(model, "qvv", shape)
         for external in (None, wrenches(model)):
-            expected = f(model, *arrays, external)
+            expected = f(model, *arrays, external=external)
             out = type(expected)(*(np.full_like(expected.dq, np.nan) for _ in range(3)))
-            got = f(model, *arrays, external, out=out)
+            got = f(model, *arrays, external=external, out=out)
             assert got is out
             for part in ("dq", "dv"):
                 assert getattr(got, part) is getattr(out, part)
