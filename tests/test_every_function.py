@@ -80,6 +80,8 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "linkages.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/linkages)"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
+    **{n: {"all": "takes a robot of Pinocchio's: tested by itself (tests/dynamics/test_pinocchio_states.py)"} for n in (
+        "from_pinocchio", "to_pinocchio")},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
     "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
