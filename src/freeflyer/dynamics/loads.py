@@ -58,8 +58,10 @@ def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
     """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
         return cached_frame_set(model, tuple(external)), tuple(external.values())
-    if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
-        return external
+    if type(external) is tuple and len(external) == 2:
+        frames, W = external
+        if type(frames) is FrameSet and frames.model is model:
+            return frames, W
     return wrenches(model, external)
 
 
