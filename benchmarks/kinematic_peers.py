@@ -27,13 +27,13 @@ def pink_solver(r: Reach) -> Reaching:
     pink = _package("pink", "pin-pink")
     model = r.problem.model
     peer = peer_for(model, r.problem.urdf, r.problem.hand)
-    start = to_pinocchio(peer.model, model, r.q).q
+    start = to_pinocchio(model, peer.model, r.q).q
     tasks = [pink.tasks.FrameTask(frame, position_cost=1.0, orientation_cost=1.0) for frame in r.frames]
     poses = [peer.pin.SE3(X[:3, :3], X[:3, 3]) for X in r.frames.values()]
     limits = [pink.limits.ConfigurationLimit(peer.model, 1.0)] if r.limits else []
     return _peer_solver(
         pink, r, lambda: pink.Configuration(peer.model, peer.data, start), [*tasks, pink.tasks.ComTask(1.0)], poses, limits,
-        lambda q: from_pinocchio(peer.model, model, q).q,
+        lambda q: from_pinocchio(model, peer.model, q).q,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch
 COMMON: dict[str, Any] = {
     "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
     "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
+    "by": "gauss",
 }  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
     "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
@@ -37,8 +38,6 @@ WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints,
 }  # fmt: skip
 ONE = "takes one posture a call"
 SET = "its result is one for the robot, whatever the state"
-NO_LOOPS = "the formulation is that of trees (papers/002): loops have no place in it"
-PRINTED = "the recursion is the printed one, of trees (papers/001)"
 CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
 LONG = "runs for minutes: tested by itself (tests/{})"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
@@ -64,11 +63,6 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
     "formulations.constrained.unilateral_accelerations": {"batch": ONE},
-    "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
-    **{f"formulations.dual_quaternion.{n}": {"closed": PRINTED, "batch": ONE} for n in (
-        "bodies_of", "inverse_dynamics_as_printed")},
-    **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
-        "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
     **{f"analysis.{n}": {"batch": SET} for n in (
         "check", "conditioning", "free_fall", "identities", "linkages", "matrices", "middle_posture", "overview")},
     **{n: {"batch": SET} for n in (
@@ -86,6 +80,8 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "linkages.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/linkages)"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
+    **{n: {"all": "takes a robot of Pinocchio's: tested by itself (tests/dynamics/test_pinocchio_states.py)"} for n in (
+        "from_pinocchio", "to_pinocchio")},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
     "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
@@ -135,7 +131,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
-        "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))}, "tree_of": {},
+        "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))},
         "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
         "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
@@ -241,7 +237,7 @@ def modelled(column: str) -> ff.Model:
 def test_every_function_takes_every_robot(name: str) -> None:
     for column in COLUMNS:
         model, why = modelled(column), reason(name, column)
-        if why in (CUT, NO_LOOPS, PRINTED):
+        if why == CUT:
             with pytest.raises(ff.InputError, match="close_loops" if why == CUT else None):
                 call(name, model, ())
         elif why:

@@ -50,7 +50,7 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
     s = ff.ConstraintSet(tree, [contacts.point("l11", (0.1, 0.0, 0.2), name="finger")] if floats else [])
     d = ff.constrained_dynamics(tree, st.q, v, tau, constraints=s)
     external = {"l11": d.forces["finger"]} if floats else None
-    total = ff.inverse_dynamics(tree, st.q, v, d.a, external) - tau
+    total = ff.inverse_dynamics(tree, st.q, v, d.a, external=external) - tau
     for loop in tree.loops:
         on_b, X_a, X_b = d.forces[loop.name], ff.frame_pose(tree, st.q, loop.frame_a), ff.frame_pose(tree, st.q, loop.frame_b)
         f, n = X_b[:3, :3] @ on_b[:3], X_b[:3, :3] @ on_b[3:]
@@ -72,7 +72,7 @@ def test_closed_robots_stand(models_folder):
     check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
     d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
     external = {c.frame: d.forces[c.name] for c in s.contacts}
-    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a, 1e-8)
+    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external=external), d.a, 1e-8)
 
 
 def test_a_robot_of_closed_linkages_stands_on_two_soles():
@@ -91,7 +91,7 @@ def test_a_robot_of_closed_linkages_stands_on_two_soles():
     close(J @ d.a, np.zeros(12), 1e-8)
     assert sum(d.redundant.values()) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
     external = {name: d.forces[name] for name in feet}
-    close(ff.forward_dynamics(model, q, rest, tau, external), d.a, 1e-7)
+    close(ff.forward_dynamics(model, q, rest, tau, external=external), d.a, 1e-7)
 
 
 def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):

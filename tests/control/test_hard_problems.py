@@ -10,9 +10,9 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import control
 from freeflyer.control import solving
+from freeflyer.errors import NotConvergedError
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.errors import NotConvergedError
 
 
 def finite(solution):

@@ -61,14 +61,14 @@ def test_a_step_of_pink_is_the_least_squares_step_of_log6(pink):
             rows.append(weight[:, None] * (se3.right_jacobian_inverse(e) @ ff.frame_jacobian(model, q, frame, "body")))
             errors.append(weight * e)
         posture = pink.tasks.PostureTask(cost=0.3)
-        posture.set_target(ff.to_pinocchio(peer.model, model, r.q).q)
+        posture.set_target(ff.to_pinocchio(model, peer.model, r.q).q)
         ours = control.PostureTask(r.q)
         rows.append(0.3 * ours.jacobian(model, q)); errors.append(0.3 * ours.error(model, q))
         J, e = np.vstack(rows), np.concatenate(errors)
         d = solve_qp(J.T @ J, J.T @ e, tolerance=1e-11).x
-        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
         theirs = pink.solve_ik(at, [*wanted, posture], 1.0, "daqp", limits=[], safety_break=False)
-        close(ff.from_pinocchio(peer.model, model, at.q, theirs).v, d, STEP)
+        close(ff.from_pinocchio(model, peer.model, at.q, theirs).v, d, STEP)
 
 
 def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
@@ -92,9 +92,9 @@ def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
         ours.append(control.PostureTask(posture, weight=costs["posture"] ** 2))
         theirs += [pink.tasks.ComTask(cost=float(costs["com"])), pink.tasks.PostureTask(cost=float(costs["posture"]))]
         theirs[-2].set_target(com)
-        theirs[-1].set_target(ff.to_pinocchio(peer.model, model, posture).q)
-        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        theirs[-1].set_target(ff.to_pinocchio(model, peer.model, posture).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
         at.integrate_inplace(pink.solve_ik(at, theirs, 1.0, "daqp", limits=[], safety_break=False), 1.0)
         found = control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
         assert np.abs(ff.difference(model, q, found.q)).max() > 1e-3
-        close(found.q, ff.from_pinocchio(peer.model, model, at.q).q, STEP)
+        close(found.q, ff.from_pinocchio(model, peer.model, at.q).q, STEP)

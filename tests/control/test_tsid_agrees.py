@@ -102,7 +102,7 @@ def test_accelerations_torques_and_wrenches_agree(kind, solver):
         close(a, theirs.a, SOLVED, what="accelerations")
         close((A @ found.x + h)[6:], theirs.torque, SOLVED, what="torques")
         close(f @ generator(p).T, theirs.wrenches, SOLVED, what="wrenches")
-        tau = ff.inverse_dynamics(p.model, q, v, theirs.a, dict(zip(p.feet, theirs.wrenches, strict=True)))
+        tau = ff.inverse_dynamics(p.model, q, v, theirs.a, external=dict(zip(p.feet, theirs.wrenches, strict=True)))
         close(tau, np.append(np.zeros(6), theirs.torque), SOLVED, what="equations of motion")
         values = s.C @ found.x
         near = np.minimum(values - s.lower, s.upper - values) < 1e-6

@@ -9,7 +9,7 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.errors import LinkageError
 from freeflyer.linkages.multipliers import (
     constrained_forward_dynamics,
     constraint_multipliers,

@@ -7,7 +7,7 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis.estimators import times as estimation_times
+from freeflyer.analysis.estimators import calibration as estimation_times
 from freeflyer.analysis.swing.motion import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.formulations import geometric
 from freeflyer_papers import linearization
 from freeflyer_papers.linearization import cost, requirements, robot
 from freeflyer_papers.linearization.tables import pictures, tables
+from freeflyer_papers.printed import geometric
 
 MODEL = robot.branched_robot()
 STATE = robot.perturbed_state(MODEL)
@@ -139,7 +139,7 @@ def test_the_threads_are_given_back():
 
 @pytest.mark.parametrize("planted", ["derivative_by_pose", "derivative_by_base_velocity", "derivative_by_shape"])
 def test_a_wrong_table_fails_the_checks(planted, monkeypatch):
-    from freeflyer.formulations.geometric import library
+    from freeflyer_papers.printed import geometric as library
 
     right = getattr(library, planted)
 

@@ -226,16 +226,17 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
                           expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
-        return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+        return inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     forces: Any = {x.frame: x.wrench for x in own}
     if len(forces) < len(own):  # several on one frame
         W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
         forces = frame_set(model, *(x.frame for x in own)), W
     if external is None:
-        return inverse_dynamics_derivatives(model, q, v, a, forces, gravity=gravity)
+        return inverse_dynamics_derivatives(model, q, v, a, external=forces, gravity=gravity)
     rest = model._zero
-    extra = inverse_dynamics_derivatives(model, q, rest, rest, forces).dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
-    g = inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    loaded = inverse_dynamics_derivatives(model, q, rest, rest, external=forces)
+    extra = loaded.dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
+    g = inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     return g._replace(dq=g.dq + extra)
 
 

@@ -82,7 +82,7 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         0.000000
     """
     q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
-    need = inverse_dynamics(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    need = inverse_dynamics(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)
     _check_allowed(rows.J, a, rows.bias)
     y = _least_forces(model, rows.J, need, rows.free)

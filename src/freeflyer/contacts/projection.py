@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.errors import AssemblyError
+from freeflyer.errors import AssemblyError, InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

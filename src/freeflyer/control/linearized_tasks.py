@@ -19,10 +19,9 @@ from freeflyer.control.solving import program_for
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import KINEMATIC_STEPS
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
 from freeflyer.tolerances import IK_LIMIT_GAP, IK_STEP

@@ -25,11 +25,10 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import support_polygon
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, StepError
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.errors import StepError
 from freeflyer.sim.sensing import Sensing
 from freeflyer.text import short_repr
 

@@ -185,7 +185,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
         h = time_step("dt", dt)
         solvers = FREE if constraints is None else constrained_solvers(constraints)
         return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x), solvers)
-    found = linearize(model, q, v, tau, external, gravity=gravity, constraints=constraints)
+    found = linearize(model, q, v, tau, external=external, gravity=gravity, constraints=constraints)
     return found.A, found.B @ inputs.matrix(model, q)
 
 

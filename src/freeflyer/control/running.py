@@ -26,7 +26,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, StepError, format_value, unknown_name
 from freeflyer.linkages.closed.calls import velocity_map
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
@@ -36,7 +36,6 @@ from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
-from freeflyer.sim.errors import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import mujoco_plant
 from freeflyer.sim.run import Run

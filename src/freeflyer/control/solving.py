@@ -16,12 +16,11 @@ from freeflyer.control.solution import ControlSolution, contradiction
 from freeflyer.control.state import StateTerms
 from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, MissingSolverError, SolverError
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
 from freeflyer.model.inputs import finite_row
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.errors import MissingSolverError, SolverError
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
 

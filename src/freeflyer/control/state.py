@@ -38,17 +38,16 @@ class StateTerms:
     @staticmethod
     def of(model: Model, q: np.ndarray, v: np.ndarray, frames: FrameSet) -> StateTerms:
         """Terms at the state q (nq,), v (nv,), with these frames. Errors: as all_terms."""
-        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames), frames.places)
+        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames, expressed="mixed"), frames.places)
 
     def pose(self, frame: str) -> np.ndarray:
         """Pose (4, 4) of a frame in the world."""
-        return self.terms.frame_poses[self.places[frame]].reshape(4, 4)
+        return self.terms.poses[self.places[frame]]
 
     def jacobian(self, frame: str) -> np.ndarray:
         """Jacobian (6, nv) of a frame in mixed expression."""
-        k = 6 * self.places[frame]
-        return self.terms.frame_jacobians[k : k + 6]
+        return self.terms.jacobians[self.places[frame]]
 
     def bias(self, frame: str) -> np.ndarray:
         """Jdot v (6,) of a frame in mixed expression."""
-        return self.terms.frame_motions[self.places[frame], 6:]
+        return self.terms.bias_accelerations[self.places[frame]]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
+from freeflyer.errors import CalibrationError as CalibrationError, InputError, format_value, unknown_name
 from freeflyer.linkages.closure import position_limits, q_of_v
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import partition
@@ -19,19 +19,6 @@ from freeflyer.model.inputs import finite_row, name_list, positive, real_array, 
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
-
-
-class CalibrationError(FreeflyerError, ValueError):
-    """Offsets that the encoders do not determine, or encoders that agree with no posture.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> try:
-        ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
-        ... except ff.estimation.CalibrationError as error:
-        ...     print(error.data["joints"])  # the knee does not follow this motor
-        ('left_yaw_motor',)
-    """
 
 
 @dataclass(frozen=True)

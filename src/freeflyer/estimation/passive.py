@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.linkages import refusals
 from freeflyer.linkages.assembly import assemble
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

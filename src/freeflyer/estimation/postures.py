@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.linkages.errors import AssemblyError, LinkageError
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.tolerances import DEFAULT_STROKE
 

@@ -16,9 +16,8 @@ from freeflyer.contacts.feet import contact_points
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.rows import constraints
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3

@@ -1,7 +1,7 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
+from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import Assembly, assemble
-from freeflyer.linkages.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.following import Keep, Path, follow
 from freeflyer.linkages.inverse_transmission import (
     motor_accelerations,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close
-from freeflyer.linkages.errors import AssemblyError
 from freeflyer.linkages.factorisation import unit_free
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import add_forces, load_forces
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closed.dynamics import forward_dynamics
 from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public

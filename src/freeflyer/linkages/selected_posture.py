@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.errors import AssemblyError
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names

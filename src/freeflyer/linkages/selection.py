@@ -8,10 +8,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition
 from freeflyer.linkages.refusals import list_names

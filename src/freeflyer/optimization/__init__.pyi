@@ -1,6 +1,6 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .errors import (
+from .failures import (
     InfeasibleError as InfeasibleError,
     MissingSolverError as MissingSolverError,
     NotConvergedError as NotConvergedError,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.optimization.certificates import descent, infeasibility
-from freeflyer.optimization.errors import (
-    InfeasibleError,
-    NotConvergedError,
-    NumericalError,
-    SolverError,
-    UnboundedError,
+from freeflyer.errors import (
+    InfeasibleError as InfeasibleError,
+    MissingSolverError as MissingSolverError,
+    NotConvergedError as NotConvergedError,
+    NumericalError as NumericalError,
+    SolverError as SolverError,
+    UnboundedError as UnboundedError,
 )
+from freeflyer.optimization.certificates import descent, infeasibility
 from freeflyer.optimization.problem import QuadraticProgram, first_crossed_row
 from freeflyer.optimization.residuals import Residuals, residuals
 from freeflyer.optimization.scaling import equilibrate

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import qpsolvers
 
-from freeflyer.errors import InputError, format_value
-from freeflyer.optimization.errors import MissingSolverError
+from freeflyer.errors import InputError, MissingSolverError, format_value
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
 from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE

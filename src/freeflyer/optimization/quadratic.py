@@ -8,11 +8,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InfeasibleError, InputError, UnboundedError, format_value
 from freeflyer.model.inputs import finite_array, number, positive, whole_number
 from freeflyer.model.public import public
 from freeflyer.optimization import daqp_solver
-from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
 from freeflyer.optimization.feasible_descent import descend
 from freeflyer.optimization.polishing import polish

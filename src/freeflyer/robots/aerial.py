@@ -32,7 +32,7 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
         >>> model = ff.robots.aerial_manipulator()
         >>> thrust = model.mass * 9.81 / 6     # N, of each rotor in hover
         >>> thrusts = {f"rotor_{k}": (0.0, 0.0, thrust, 0.0, 0.0, 0.0) for k in range(1, 7)}
-        >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, thrusts)).max():.6f}")
+        >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, external=thrusts)).max():.6f}")
         0.000000
     """
     return build(aerial_manipulator_description(rotors, arm))

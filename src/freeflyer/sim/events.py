@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import true_or_false
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 from freeflyer.tolerances import TIME_ACCURACY
 

@@ -16,10 +16,9 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import real_array
 from freeflyer.sim.changes import Change
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
 from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP

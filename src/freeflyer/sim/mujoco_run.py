@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.external import load_forces
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, StepError, format_value
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -21,7 +21,6 @@ from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.equations import Loads
-from freeflyer.sim.errors import StepError
 from freeflyer.sim.inputs import InputLaw, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.recording import Recorder

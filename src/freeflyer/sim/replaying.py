@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, ReplayError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.equations import Loads
-from freeflyer.sim.errors import ReplayError
 from freeflyer.sim.events import START, Event
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.sensing import Sensing

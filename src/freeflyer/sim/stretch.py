@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.errors import EventError
 from freeflyer.sim.changes import apply_event
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event, Occurrence, locate
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import State

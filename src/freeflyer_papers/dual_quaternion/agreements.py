@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics.equations import coriolis_matrix, inverse_dynamics, mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import dual_quaternion, gauss, gibbs_appell, kane
-from freeflyer.formulations.dual_quaternion import Body, bodies_of
-from freeflyer.formulations.dual_quaternion.printed import adjoint, conjugate, cross, product
 from freeflyer.model.build import build
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
@@ -20,6 +18,15 @@ from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3
 from freeflyer_papers.dual_quaternion.results import Agreement, Remark, Twist
+from freeflyer_papers.printed.newton_euler import (
+    Body,
+    adjoint,
+    bodies_of,
+    conjugate,
+    cross,
+    inverse_dynamics_as_printed,
+    product,
+)
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -41,13 +48,13 @@ def _remark(robots: str, model: Model) -> Remark:
     x = random_states(model, STATES, 2)
     as_printed, whole, skew = [], [], []
     for q, v in zip(x.q, x.v):
-        bodies = dual_quaternion.bodies_of(model, q, v, v)
-        screws = [b.twist for b in dual_quaternion.bodies_of(model, q, np.ones(model.nv), v)]
+        bodies = bodies_of(model, q, v, v)
+        screws = [b.twist for b in bodies_of(model, q, np.ones(model.nv), v)]
         masses, inertias = [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies]
         terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
         printed, lacking = skew_part_as_printed(list(terms))
         P = coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
-        A = 0.5 * (P + P.T) - gauss.coriolis_matrix(model, q, v)
+        A = 0.5 * (P + P.T) - formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
         as_printed.append(np.linalg.norm(printed - A) / size)
         whole.append(np.linalg.norm(printed + lacking - A) / size)
@@ -58,14 +65,14 @@ def _remark(robots: str, model: Model) -> Remark:
 def _agreement(robots: str, model: Model) -> Agreement:
     x = random_states(model, STATES, 2)
     expected = inverse_dynamics(model, x.q, x.v, x.a)
-    printed = np.array([dual_quaternion.inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
+    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
     armature = model.armature * x.a  # which the printed recursion leaves out
-    rest = np.array([gauss.inverse_dynamics(model, *state) for state in zip(x.q, x.v, x.a)])
-    by_appell = gibbs_appell.inverse_dynamics(model, x.q, x.v, x.a)
+    rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
+    by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
     return Agreement(
-        robots, STATES, _distance(dual_quaternion.inverse_dynamics(model, x.q, x.v, x.a), expected),
+        robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"), expected),
         _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(kane.inverse_dynamics(model, x.q, x.v, x.a), expected), _skew(model, x.q, x.v),
+        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v),
     )  # fmt: skip
 
 
@@ -79,7 +86,7 @@ def _skew(model: Model, q: np.ndarray, v: np.ndarray) -> float:
         return mass_matrix(model, integrate(model, q, t * v))
 
     rate = (2 / 3 * (mass(STEP) - mass(-STEP)) - 1 / 12 * (mass(2 * STEP) - mass(-2 * STEP))) / STEP
-    C = gauss.coriolis_matrix(model, q, v)
+    C = formulations.coriolis_matrix(model, q, v, by="gauss")
     return float(np.abs(rate - C - np.swapaxes(C, -1, -2)).max() / np.abs(mass(0.0)).max())
 
 

@@ -14,9 +14,7 @@ from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
-from freeflyer.formulations import dual_quaternion, gauss
-from freeflyer.formulations.dual_quaternion import Body, joint_wrenches
-from freeflyer.formulations.dual_quaternion.printed import product
+from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
@@ -24,6 +22,7 @@ from freeflyer.model.writers import to_urdf
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
 from freeflyer_papers.dual_quaternion.results import Count, Timing
+from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
 
 FIRST = 3  # joints: shorter arms lack links in the middle
 PAPER = {
@@ -214,10 +213,10 @@ def _timing(model: Model) -> tuple[Timing, str]:
     n, states = model.nv, random_states(model, BATCH, 1)
     q, v, a = states.q[0], states.v[0], states.a[0]
     calls: list[Callable[[], object]] = [
-        lambda: dual_quaternion.inverse_dynamics(model, q, v, a),
+        lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
         lambda: inverse_dynamics(model, q, v, a),
-        lambda: gauss.equations(model, q, v),
-        lambda: dual_quaternion.inverse_dynamics(model, states.q, states.v, states.a),
+        lambda: gauss_terms(model, q, v),
+        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion"),
     ]
     theirs, peer = _pinocchio(model, states)
     times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)

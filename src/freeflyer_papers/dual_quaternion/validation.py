@@ -10,8 +10,13 @@ import numpy as np
 from freeflyer.analysis.waveforms import multiple_correlation
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
 from freeflyer.dynamics.named_postures import configuration
-from freeflyer.formulations import constrained, dual_quaternion, gauss
+from freeflyer.formulations import constrained
 from freeflyer.formulations.constrained import weighted
+from freeflyer.formulations.methods import (
+    gauss_terms,
+    inverse_dynamics as inverse_dynamics_by,
+    mass_matrix as mass_matrix_by,
+)
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import differential_drive_manipulator
@@ -71,13 +76,14 @@ class Motion(NamedTuple):
 
 def by_gauss(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) with M a + h = tau by dqGP."""
-    e = gauss.equations(model, q, v)
-    return e.M, (e.C @ v[..., None])[..., 0] + e.g
+    M, C, g = gauss_terms(model, q, v)
+    return M, (C @ v[..., None])[..., 0] + g
 
 
 def by_dual_quaternions(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) by dqNE."""
-    return dual_quaternion.mass_matrix(model, q), dual_quaternion.inverse_dynamics(model, q, v, np.zeros(model.nv))
+    tau = inverse_dynamics_by(model, q, v, np.zeros(model.nv), by="dual_quaternion")
+    return mass_matrix_by(model, q, by="dual_quaternion"), tau
 
 
 def by_vectors(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from freeflyer import contacts, robots
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import StepError
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.load import load
@@ -24,7 +25,6 @@ from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
 from freeflyer.robots.mobile import WHEEL_RADIUS, differential_drive_manipulator_description
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
-from freeflyer.sim.errors import StepError
 
 SERIAL, HOLONOMIC, NONHOLONOMIC = (
     "50-DoF serial manipulator", "9-DoF holonomic mobile manipulator", "8-DoF nonholonomic mobile manipulator",

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.dynamics.threads import get_threads
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.calls.running import batch, table_handle
 from freeflyer.kernels.entry import OK
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.errors import StepError
 from freeflyer_papers.hopping.settings import (
     ROBOTS,
     HopSettings,

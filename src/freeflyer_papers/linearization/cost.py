@@ -12,13 +12,13 @@ from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import geometric
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import chain
 from freeflyer_papers.linearization.results import Check, Cost, Counts
+from freeflyer_papers.printed import geometric
 
 SIZES = (5, 10, 20, 50, 100, 200, 300)
 LARGEST_TABLES = 200  # bodies: beyond, NumPy would take the reader's time and show nothing new

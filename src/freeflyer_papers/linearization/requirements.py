@@ -9,13 +9,13 @@ import numpy as np
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import geometric
 from freeflyer.kernels.counting import Operations, count
 from freeflyer.model.model import Model
 from freeflyer.robots import chain
 from freeflyer.spatial import quaternion
 from freeflyer_papers.linearization.results import Approach, Check, Counts, Differences, Prediction, Sweep
 from freeflyer_papers.linearization.robot import State, by_complex_steps, distance
+from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12
 PITCHES = np.radians(np.arange(-180.0, 181.0, 15.0))  # +-90 degrees among them

@@ -17,8 +17,8 @@ from freeflyer.analysis.timing.robots import sway
 from freeflyer.control.coordinates import base_coordinates
 from freeflyer.control.problem import Problem
 from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.errors import SolverError
 from freeflyer.optimization import hierarchy
-from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
 from freeflyer.optimization.quadratic import solve_qp, solvers

@@ -18,10 +18,10 @@ from freeflyer.control.pieces import HARD
 from freeflyer.control.problem import Problem
 from freeflyer.control.solving import TOLERANCES, asked_of
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.errors import NumericalError, SolverError
 from freeflyer.kernels.control.layout import MOTOR_LIMITS
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.errors import NumericalError, SolverError
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer_papers.reduced_wbc.robot import Stance
 

@@ -66,7 +66,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
     tau, external = inputs.forces_and_wrenches(at.u)
-    found = linearize(model, at.q, rest, tau + at.missing, external)
+    found = linearize(model, at.q, rest, tau + at.missing, external=external)
     A, B = found.A, found.B @ inputs.matrix(model, at.q)
     M = mass_matrix(model, at.q)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))

@@ -22,7 +22,7 @@ from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.polygons import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
@@ -31,7 +31,6 @@ from freeflyer.estimation.stance import sole_points
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.errors import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import Servos

@@ -1,4 +1,5 @@
-"""IMMAmb, the inverse mass matrix algorithm for moving bases: papers/002, Table 9, line by line."""
+"""IMMAmb, the inverse mass matrix algorithm for moving bases, line by line:
+"Efficient geometric linearization of moving-base rigid robot dynamics", Table 9."""
 
 from __future__ import annotations
 
@@ -6,15 +7,14 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import scalars, zeros
-from freeflyer.formulations.geometric.joints import jcalc
-from freeflyer.formulations.geometric.tree import Tree
+from freeflyer.formulations.geometric.tree import Tree, jcalc
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     """The inverse mass matrix of base and joints by IMMAmb, every joint moving by itself.
 
-    papers/002, Table 9, line by line. Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in
+    Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in
     line 17; and lines 21 to 25 copy the joints' upper triangle below the diagonal only, where the base's columns (7:, 1:6) need a
     copy of line 20, too.
 
@@ -25,13 +25,6 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
         q: (nq,) array, configuration; real or complex, not checked.
     Returns: (6 + n_J, 6 + n_J) array, M^-1, base first; (n_J, n_J) where the base does not move.
     Raises: InputError where a joint, or the base, moves no inertia.
-
-    Examples:
-        >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
-        >>> q = ff.random_configuration(model, np.random.default_rng(0))
-        >>> M_inv = ff.formulations.geometric.immamb(geometric.tree_of(model), q)
-        >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, q), np.eye(13)))
-        True
     """
     n, lam, gamma, nJ = tree.n_bodies, tree.parent, tree.gamma, tree.n_joint_columns
     base = 6 * tree.moving

@@ -9,7 +9,7 @@ from geometric_cases import CASES, robot_and_state, solved, state
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.formulations import geometric
+from freeflyer_papers.printed import geometric
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)

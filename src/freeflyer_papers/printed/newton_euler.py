@@ -1,4 +1,5 @@
-"""dqNE as papers/001 prints it, section 3, with full dual quaternions of eight entries: to be read, counted, and given any joint.
+"""dqNE as "Dynamics of Mobile Manipulators using Dual Quaternion Algebra" prints it, section 3,
+with full dual quaternions of eight entries: to be read, counted, and given any joint.
 
 Dual quaternions are arrays (8,) in the library's order, [primary x, y, z, w; dual x, y, z, w], of floats or other scalars. The
 recursion knows nothing of joints: it takes, for each body, the pose, twist and twist rate that its joint gives it (15)."""
@@ -15,7 +16,6 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 from freeflyer.spatial import dual_quaternion as D, quaternion
 
 Array = np.ndarray
@@ -34,11 +34,6 @@ class Body:
             or another.
         mass: float, kg
         inertia: (3, 4) array, quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2.
-
-    Examples:
-        >>> bodies = ff.formulations.dual_quaternion.bodies_of(ff.robots.chain(3), np.zeros(3), np.ones(3), np.zeros(3))
-        >>> bodies[1].parent, bodies[1].twist.tolist()  # revolute, 1 rad/s about its own axis
-        (0, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
 
     parent: int
@@ -59,14 +54,8 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
     Returns: list of (8,) arrays, zeta of each body's joint, force + eps torque in its frame j; N, N m.
     Raises: InputError for a body whose parent does not come before it, dual quaternions of other lengths, poses that are not unit
     ones, and twists that are not pure.
-    Source: papers/001, (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
+    Source: (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
     wrenches join (24), with the other sign.
-
-    Examples:
-        >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
-        >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, *rng.normal(size=(3, 4)))
-        >>> [wrench.shape for wrench in ff.formulations.dual_quaternion.joint_wrenches(bodies, model.gravity)]
-        [(8,), (8,), (8,), (8,)]
     """
     _check(bodies)
     g = _pure(np.asarray(gravity))
@@ -108,18 +97,11 @@ def joint_force(wrench: Array, twist: Array) -> Array:
     Args:
         wrench, twist: (8,) array, force + eps torque and angular + eps linear, in the same frame.
     Returns: scalar array, N or N m.
-    Source: papers/001, (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
-
-    Examples:
-        >>> about_z, wrench = np.eye(8)[2], np.array([1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0])
-        >>> float(ff.formulations.dual_quaternion.joint_force(wrench, about_z)), float(ff.formulations.dual_quaternion.joint_force(
-        ...     wrench, about_z + 0.5 * np.eye(8)[6]))  # revolute; helical, of pitch 0.5 m/rad
-        (6.0, 7.5)
+    Source: (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
     """
     return np.asarray(_inner(wrench[:4], twist[4:]) + _inner(wrench[4:], twist[:4]))
 
 
-@public
 def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Body, ...]:
     """Bodies of a robot at one state, for `joint_wrenches`.
 
@@ -130,19 +112,12 @@ def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[B
     Returns: tuple of Body, one for each joint of the compiled model, which has chains of screws in place of cylindrical, universal
     and planar joints. Armature has no part in them.
     Raises: InputError for anything but one good state, and models whose loops are closed.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> bodies = ff.formulations.dual_quaternion.bodies_of(model, model.neutral, np.zeros(3), np.zeros(3))
-        >>> len(bodies), round(float(sum(b.mass for b in bodies)), 3) == round(model.mass, 3)
-        (3, True)
     """
     q, v, a = _state(model, q, v, a)
     bodies, _ = _bodies(model, q, v, a)
     return bodies
 
 
-@public
 def inverse_dynamics_as_printed(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Generalised forces of the links, without armature, by `joint_wrenches` and `joint_force`, at one state; (nv,), N, N m.
 
@@ -151,13 +126,6 @@ def inverse_dynamics_as_printed(model: Model, q: ArrayLike, v: ArrayLike, a: Arr
         q: (nq,) array, configuration.
         v, a: (nv,) array, velocity and acceleration.
     Raises: InputError as bodies_of.
-
-    Examples:
-        >>> model, rng = ff.robots.chain(4), np.random.default_rng(0)
-        >>> q, v, a = rng.normal(size=(3, 4))
-        >>> tau = ff.formulations.dual_quaternion.inverse_dynamics_as_printed(model, q, v, a)
-        >>> bool(np.allclose(tau, ff.inverse_dynamics(model, q, v, a)))
-        True
     """
     q, v, a = _state(model, q, v, a)
     bodies, columns = _bodies(model, q, v, a)

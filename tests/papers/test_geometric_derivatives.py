@@ -9,10 +9,10 @@ from geometric_cases import CASES, rates, robot_and_state, solved
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.formulations import geometric
-from freeflyer.formulations.geometric.algebra import transform, wedge
+from freeflyer.formulations.geometric.algebra import cross, transform, wedge
 from freeflyer.formulations.geometric.eidamb import base_transform
 from freeflyer.spatial import se3
+from freeflyer_papers.printed import geometric
 
 EXACT = rounding(450)  # of robots of eight joints
 TREES = [("free", 0.0, 1), ("free", 0.4, 2), ("fixed", 0.0, 3)]
@@ -77,7 +77,7 @@ def test_lines_1_and_2_of_table_5_as_they_are_printed(point):
         corner = R @ wedge(angular) @ R.T
         right = R @ wedge(linear - wedge(o) @ angular) @ R.T
         printed = np.block([[corner, right], [np.zeros((3, 3)), corner]])
-        close(geometric.algebra.cross(body), printed, EXACT)
+        close(cross(body), printed, EXACT)
 
 
 def test_table_6(point):

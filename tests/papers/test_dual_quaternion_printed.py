@@ -12,9 +12,8 @@ from random_robots import random_robot
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.formulations import dual_quaternion
-from freeflyer.formulations.dual_quaternion import printed
 from freeflyer.spatial import dual_quaternion as D
+from freeflyer_papers.printed import newton_euler as printed
 
 BASES = ("free", "fixed", "planar", "two free")
 
@@ -25,9 +24,9 @@ def test_equals_the_other_algorithms_on_random_trees(base, mimics):
     rng = fresh(base)
     model = random_robot(rng, 7, base=base, mimics=mimics, armature=False)
     q, v, a = state(model, rng)
-    size = dual_quaternion.joint_wrenches(dual_quaternion.bodies_of(model, q, v, a), model.gravity)
+    size = printed.joint_wrenches(printed.bodies_of(model, q, v, a), model.gravity)
     within = rounding(40_000)  # through quaternions of matrices, poses in the world and full products
-    found = dual_quaternion.inverse_dynamics_as_printed(model, q, v, a)
+    found = printed.inverse_dynamics_as_printed(model, q, v, a)
     close(found, ff.inverse_dynamics(model, q, v, a), within, least=float(np.abs(size).max()))
 
 
@@ -63,8 +62,8 @@ class Swinging:
         return printed.Body(-1, np.eye(8)[3], self.pose(s), self.unit_twist(s) * ds, rate, self.mass, I)
 
     def force(self, s: float, ds: float, dds: float, g: np.ndarray) -> float:
-        (wrench,) = dual_quaternion.joint_wrenches([self.body(s, ds, dds)], g)
-        return float(dual_quaternion.joint_force(wrench, self.unit_twist(s)))
+        (wrench,) = printed.joint_wrenches([self.body(s, ds, dds)], g)
+        return float(printed.joint_force(wrench, self.unit_twist(s)))
 
 
 def test_a_joint_of_ones_own():
@@ -84,14 +83,14 @@ def test_bad_bodies_are_named():
         ({"x_joint": np.zeros(7)}, r"x_joint of body 0 has shape \(7,\)"), ({"twist": np.eye(8)[3]}, "real part"),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match=words):
-            dual_quaternion.joint_wrenches([replace(good, **change)], g)
+            printed.joint_wrenches([replace(good, **change)], g)
     with pytest.raises(ff.InputError, match="bodies holds str at 0"):
-        dual_quaternion.joint_wrenches(["link"], g)
+        printed.joint_wrenches(["link"], g)
     with pytest.raises(ff.InputError, match="gravity has shape"):
-        dual_quaternion.joint_wrenches([good], [0.0, -9.81])
+        printed.joint_wrenches([good], [0.0, -9.81])
     model = ff.robots.chain(3)
     with pytest.raises(ff.InputError, match="q has shape"):
-        dual_quaternion.bodies_of(model, np.zeros((2, 3)), np.zeros(3), np.zeros(3))
+        printed.bodies_of(model, np.zeros((2, 3)), np.zeros(3), np.zeros(3))
     closed = ff.close_loops(ff.robots.kangaroo_like())
     with pytest.raises(ff.InputError, match="are closed"):
-        dual_quaternion.inverse_dynamics_as_printed(closed, closed.neutral, np.zeros(18), np.zeros(18))
+        printed.inverse_dynamics_as_printed(closed, closed.neutral, np.zeros(18), np.zeros(18))
