@@ -9,10 +9,10 @@ from entry_subjects import address, raw_call, subjects
 from kernel_samples import Subject
 
 from freeflyer.kernels import plain
-from freeflyer.kernels.calls.running import batch_lanes
+from freeflyer.kernels.compiler.calls.running import batch_lanes
+from freeflyer.kernels.compiler.entry_code.scratch import scratch_need
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
-from freeflyer.kernels.entry_code.scratch import scratch_need
 
 GUARD = 64  # numbers before and after what an entry may write
 CANARY = -1.2345678901234567e300

@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.export.calls import Call, Library, example_inputs
 from freeflyer.export.example_text import TEMPLATE
 from freeflyer.export.sources import array
-from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import OK
 
 STATES = 16  # of a batch

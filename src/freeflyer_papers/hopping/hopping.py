@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, format_value
-from freeflyer.kernels.calls.running import state, table_handle
+from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
