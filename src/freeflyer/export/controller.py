@@ -14,13 +14,12 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.export.controller_text import EXAMPLE, HEADER, SOURCE
 from freeflyer.export.exporting import Export
 from freeflyer.export.folder import refuse_to_replace, whole_folder
-from freeflyer.export.header import STATUS, enum
-from freeflyer.export.identifiers import Identifiers, comment, prefix_of, word
+from freeflyer.export.header import STATUS, Identifiers, comment, enum, prefix_of, word
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, target_of
 from freeflyer.export.sources import array
 from freeflyer.files import check_path
-from freeflyer.kernels.compiler.entry_code.scratch import row_need, scratch_need
+from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.model.inputs import finite_row, one_row

@@ -12,8 +12,7 @@ from freeflyer.export.calls import Call, Library
 from freeflyer.export.example import main_c
 from freeflyer.export.folder import refuse_to_replace, whole_folder
 from freeflyer.export.functions import USUAL, select_functions
-from freeflyer.export.header import header
-from freeflyer.export.identifiers import prefix_of, word
+from freeflyer.export.header import header, prefix_of, word
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, lanes_of, target_of
 from freeflyer.export.sources import source

@@ -13,8 +13,7 @@ import qpsolvers
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.optimization.errors import MissingSolverError
-from freeflyer.optimization.problem import QuadraticProgram
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution
 from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
 
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}

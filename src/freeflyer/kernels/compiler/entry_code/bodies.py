@@ -12,9 +12,10 @@ from freeflyer.kernels.compiler.entry_code.checks import (
     first_not_finite,
     first_not_unit,
     no_nan,
+    row_need,
+    scratch_need,
     unit_quaternions,
 )
-from freeflyer.kernels.compiler.entry_code.scratch import row_need, scratch_need
 from freeflyer.kernels.compiler.meanings import arguments as calls, memory
 from freeflyer.kernels.compiler.meanings.arguments import (
     integers,
