@@ -62,9 +62,7 @@ def export_controller(
     if own:
         raise InputError(f"{', '.join(own)}: methods of your own cannot be exported; leave them out")
     state = finite_row(model, "q", one_row(model, "q", q, "q"), "q")
-    if prefix is not None and word(prefix) != prefix:
-        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
-    begin = prefix_of(f"{model.name}_stance" if prefix is None else prefix)
+    begin = prefix_of(f"{model.name}_stance", prefix)
     check_path(folder)
     target = Path(folder)
     refuse_to_replace(target, overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from freeflyer.errors import InputError, format_value
 from freeflyer.export.calls import Array, Call, Library
 from freeflyer.kernels import entry as status
 from freeflyer.kernels.model import layout
@@ -29,9 +30,13 @@ def word(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:LONGEST].strip("_")
 
 
-def prefix_of(name: str) -> str:
-    """The beginning of a robot's functions, and the name of its files: lower case, never that of a system library or header."""
-    prefix = word(name).lower()
+def prefix_of(name: str, given: str | None) -> str:
+    """The beginning of a robot's functions, and the name of its files: lower case, never that of a system library or header.
+
+    Errors: InputError for a `given` one of other characters; without one, `name` gives it."""
+    if given is not None and word(given) != given:
+        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(given)}", prefix=given)
+    prefix = word(name if given is None else given).lower()
     if not prefix or prefix[0].isdigit() or prefix in RESERVED:
         prefix = f"robot_{prefix}".strip("_")
     return prefix
