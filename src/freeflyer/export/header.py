@@ -30,7 +30,7 @@ def word(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:LONGEST].strip("_")
 
 
-def prefix_of(name: str, given: str | None) -> str:
+def prefix_of(name: str, given: str | None = None) -> str:
     """The beginning of a robot's functions, and the name of its files: lower case, never that of a system library or header.
 
     Errors: InputError for a `given` one of other characters; without one, `name` gives it."""
