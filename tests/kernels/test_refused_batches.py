@@ -9,7 +9,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.dynamics import evaluate, threads
-from freeflyer.kernels.calls import running
+from freeflyer.kernels.compiler.calls import running
 
 MODEL = tree()
 

@@ -15,7 +15,7 @@ import freeflyer as ff
 from freeflyer import linkages
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
-from freeflyer.kernels.calls import running
+from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
 
 ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}

@@ -9,10 +9,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.optimization import quadratic
-from freeflyer.optimization.feasible_descent import descend
-from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.problem import Attempt, quadratic_program
 from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.solution import Attempt
+from freeflyer.optimization.second_attempts import descend
 
 
 def program(rng, rank, tight):

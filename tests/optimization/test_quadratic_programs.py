@@ -26,12 +26,11 @@ from freeflyer.optimization import (
     solve_qp,
     solvers,
 )
-from freeflyer.optimization.certificates import proves_infeasible, proves_unbounded
-from freeflyer.optimization.polishing import polish
+from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.scaling import equilibrate
+from freeflyer.optimization.second_attempts import equilibrate, polish
 
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("daqp", "osqp", "proxqp", "piqp")

@@ -17,7 +17,7 @@ from freeflyer.control.coordinates import velocity_places
 from freeflyer.control.limits import Limit, LimitRows
 from freeflyer.control.pieces import HARD, Piece
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import bare_topology, handle, with_table
+from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.model.frozen import frozen_array

@@ -12,8 +12,8 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.python_calls import short_work, work
-from freeflyer.kernels.calls.running import Result, batch, batch_lanes, state
+from freeflyer.kernels.compiler.calls.python_calls import short_work, work
+from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
 from freeflyer.model.inputs import choice, output_array, row
 from freeflyer.model.model import Model

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.kernels.calls.running import handle, with_table
+from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model

@@ -17,7 +17,7 @@ from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.sensing import loops_of_block
-from freeflyer.kernels.calls.running import state, table_handle
+from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING

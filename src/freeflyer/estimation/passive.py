@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels.calls.running import batch, state as state_of
+from freeflyer.kernels.compiler.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.linkages import refusals

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from freeflyer.errors import InputError, LinkageError, unknown_name
-from freeflyer.kernels.calls.running import table_handle
+from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import q_of_v

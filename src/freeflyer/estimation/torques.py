@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors, loops_of_block
-from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entries import CLOSED_TORQUES
 from freeflyer.kernels.entry import OK
 from freeflyer.linkages import refusals

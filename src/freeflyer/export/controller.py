@@ -14,15 +14,14 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.export.controller_text import EXAMPLE, HEADER, SOURCE
 from freeflyer.export.exporting import Export
 from freeflyer.export.folder import refuse_to_replace, whole_folder
-from freeflyer.export.header import STATUS, enum
-from freeflyer.export.identifiers import Identifiers, comment, prefix_of, word
+from freeflyer.export.header import STATUS, Identifiers, comment, enum, prefix_of, word
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, target_of
 from freeflyer.export.sources import array
 from freeflyer.files import check_path
+from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
-from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
 from freeflyer.model.inputs import finite_row, one_row
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -63,9 +62,7 @@ def export_controller(
     if own:
         raise InputError(f"{', '.join(own)}: methods of your own cannot be exported; leave them out")
     state = finite_row(model, "q", one_row(model, "q", q, "q"), "q")
-    if prefix is not None and word(prefix) != prefix:
-        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
-    begin = prefix_of(f"{model.name}_stance" if prefix is None else prefix)
+    begin = prefix_of(f"{model.name}_stance", prefix)
     check_path(folder)
     target = Path(folder)
     refuse_to_replace(target, overwrite)

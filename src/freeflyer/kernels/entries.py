@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Entry, Stages
-from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
-from freeflyer.kernels.model.program_layout import PROGRAMS
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, STANDING
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 

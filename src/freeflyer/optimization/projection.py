@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.optimization.problem import Solution
 from freeflyer.optimization.quadratic import solve_qp
-from freeflyer.optimization.solution import Solution
 
 
 def nearest(

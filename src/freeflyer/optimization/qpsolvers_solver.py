@@ -12,8 +12,7 @@ import numpy as np
 import qpsolvers
 
 from freeflyer.errors import InputError, MissingSolverError, format_value
-from freeflyer.optimization.problem import QuadraticProgram
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution
 from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
 
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}

@@ -13,13 +13,9 @@ from freeflyer.model.inputs import finite_array, number, positive, whole_number
 from freeflyer.model.public import public
 from freeflyer.optimization import daqp_solver
 from freeflyer.optimization.failures import failure
-from freeflyer.optimization.feasible_descent import descend
-from freeflyer.optimization.polishing import polish
-from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
-from freeflyer.optimization.residual_sums import squared_residuals
-from freeflyer.optimization.residuals import limit_violations, residuals
-from freeflyer.optimization.scaling import equilibrate
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution, quadratic_program, refuse_numbers
+from freeflyer.optimization.residuals import limit_violations, residuals, squared_residuals
+from freeflyer.optimization.second_attempts import descend, equilibrate, polish
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
 ACTIVE_SET = "active set"  # what solutions from a feasible start name as their solver

@@ -1,11 +1,15 @@
-"""How well x and its multipliers satisfy the conditions of optimality of a quadratic program."""
+"""How well x and its multipliers satisfy the conditions of optimality: sums of squares by compiled code, or entry by entry."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.kernels.entries import PROGRAM_RESIDUALS
+from freeflyer.kernels.model.layout import PROGRAMS
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.tolerances import SMALL_EQUATION_RATIO
 
@@ -74,3 +78,16 @@ def _relative(x: np.ndarray, size: np.ndarray) -> np.ndarray:
 
 def _largest(x: np.ndarray) -> float:
     return float(x.max(initial=0.0))
+
+
+@lru_cache(maxsize=256)
+def _sizes(variables: int, limits: int, rows: int) -> Sizes:
+    return sizes_table(PROGRAMS, [variables, limits, variables * variables, rows * variables, rows], variables)
+
+
+def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list[float] | None:
+    """Sums (5,) of x (n,) and its multipliers y (b + m,): see kernels/optimization/residuals.py. None where numbers are not finite
+    or limits cross."""
+    H, g, A, lower, upper = p
+    sums = call(PROGRAM_RESIDUALS, _sizes(len(g), len(upper), len(A)), g, H.ravel(), A.ravel(), lower, upper, x, y)
+    return None if sums is None else sums[0].tolist()

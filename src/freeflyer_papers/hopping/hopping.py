@@ -15,7 +15,7 @@ from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, format_value
-from freeflyer.kernels.calls.running import state, table_handle
+from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from freeflyer.kernels.call_layout import ARRAY, ENTRY_NAME, MODEL_NAME, NEW_ARRAY, NPY_DOUBLE
-from freeflyer.kernels.frontend.functions import Functions
-from freeflyer.kernels.frontend.kinds import INT, INTEGERS, Register
-from freeflyer.kernels.meanings.arguments import compiled_only
+from freeflyer.kernels.compiler.call_layout import ARRAY, ENTRY_NAME, MODEL_NAME, NEW_ARRAY, NPY_DOUBLE
+from freeflyer.kernels.compiler.frontend.functions import Functions
+from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS, Register
+from freeflyer.kernels.compiler.meanings.arguments import compiled_only
 
 
 def pointer(e: Functions, x: Any) -> str:

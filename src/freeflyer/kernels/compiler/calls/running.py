@@ -11,34 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import call_layout
-from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.compiler import build
-from freeflyer.kernels.entry import (
-    OK,
-    SCRATCH,
-    SHORT_SCRATCH,
-    STATE,
-    TAKEN,
-    WHERE,
-    Entry,
-)
+from freeflyer.kernels.compiler import build, call_layout
+from freeflyer.kernels.compiler.calls import python_calls
+from freeflyer.kernels.entry import OK, SCRATCH, SHORT_SCRATCH, STATE, TAKEN, WHERE, Entry
 from freeflyer.kernels.model.layout import COLUMN_ROW, HEADER, TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
 MAX_KEPT_SCRATCH = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
 _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
-
-
-def first_call(entry: Entry) -> Callable[..., Any]:
-    """The value of `entry.call` until its first call."""
-
-    def call(*arguments: Any) -> Any:
-        object.__setattr__(entry, "call", python_function(entry))
-        return entry.call(*arguments)
-
-    return call
 
 
 def python_function(entry: Entry) -> Callable[..., Any]:
@@ -49,6 +30,7 @@ def python_function(entry: Entry) -> Callable[..., Any]:
     return python_calls.builtin(entry.name, build.address("adapter", 1), record(entry))
 
 
+Entry.compiled = python_function
 record = cache(python_calls.record)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.backend import transpose
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.functions import Functions, means
-from freeflyer.kernels.frontend.instructions import FAST
-from freeflyer.kernels.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
-from freeflyer.kernels.meanings.scalars import lanes_of
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.instructions import FAST
+from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
+from freeflyer.kernels.compiler.meanings.scalars import lanes_of
 from freeflyer.kernels.model import vector4
 
 VECTOR4 = K.VECTOR4

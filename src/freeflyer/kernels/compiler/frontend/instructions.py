@@ -9,8 +9,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.source import KernelError, Source
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.source import KernelError, Source
 
 FAST = "reassoc nsz arcp contract "  # LLVM may fuse and reorder; NaN and infinity stay detectable
 

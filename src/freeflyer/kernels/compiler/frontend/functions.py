@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.control_flow import ControlFlow
-from freeflyer.kernels.frontend.instructions import Scope
-from freeflyer.kernels.frontend.source import KernelError, Source, source
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.control_flow import ControlFlow
+from freeflyer.kernels.compiler.frontend.instructions import Scope
+from freeflyer.kernels.compiler.frontend.source import KernelError, Source, source
 from freeflyer.kernels.marks import INLINED, KERNEL, mark
 
 SHORT = 150  # lines of LLVM code: kernels of fewer are written into their callers

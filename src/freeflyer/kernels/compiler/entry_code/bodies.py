@@ -7,11 +7,17 @@ from collections.abc import Callable
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
-from freeflyer.kernels.entry_code.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
-from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
-from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.meanings import arguments as calls, memory
-from freeflyer.kernels.meanings.arguments import (
+from freeflyer.kernels.compiler.entry_code.checks import (
+    finite,
+    first_not_finite,
+    first_not_unit,
+    no_nan,
+    row_need,
+    scratch_need,
+    unit_quaternions,
+)
+from freeflyer.kernels.compiler.meanings import arguments as calls, memory
+from freeflyer.kernels.compiler.meanings.arguments import (
     integers,
     numbers,
     numbers_at,
@@ -20,6 +26,7 @@ from freeflyer.kernels.meanings.arguments import (
     table_rows,
     workspaces,
 )
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import TABLE_KIND
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import call_layout as L
+from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
 from freeflyer.kernels.model.layout import N_V
 

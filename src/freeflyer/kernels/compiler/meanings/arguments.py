@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
+from freeflyer.kernels.compiler.frontend.source import source
+from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
 from freeflyer.kernels.entry import OPTIONS, ROWS, STATES, Entry, formula
-from freeflyer.kernels.frontend.functions import Functions, means
-from freeflyer.kernels.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
-from freeflyer.kernels.frontend.source import source
-from freeflyer.kernels.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
 from freeflyer.kernels.model.layout import TABLE_AT
 
 

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from freeflyer.kernels.backend import pack as packs
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.functions import Functions, means
-from freeflyer.kernels.frontend.instructions import FAST
-from freeflyer.kernels.frontend.operators import scalar_kind
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.instructions import FAST
+from freeflyer.kernels.compiler.frontend.operators import scalar_kind
 
 
 def common_kind(e: Functions, *xs: Any) -> K.Scalar:

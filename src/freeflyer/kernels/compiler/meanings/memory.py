@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from freeflyer.kernels.backend import buffers
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.functions import Functions, means
 
 MEMORY, CAPACITY, TAKEN = range(3)  # of a workspace record: address of the memory, numbers it holds, numbers taken
 LANES, ROW = K.LANES, K.ROW

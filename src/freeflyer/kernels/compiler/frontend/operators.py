@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from freeflyer.kernels.frontend import kinds as K
-from freeflyer.kernels.frontend.instructions import FAST, Instructions
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.instructions import FAST, Instructions
 
 PYTHON: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
