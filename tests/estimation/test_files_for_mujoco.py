@@ -134,7 +134,7 @@ def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
     way = route(s, feet, sway)
     simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
     assert isinstance(simulator, Plant)
-    simulator.mj.actuator_gainprm[:, 0] = 1e200
+    simulator.mj_model.actuator_gainprm[:, 0] = 1e200
     with pytest.raises(ff.InputError, match="falls in the simulator"):
         simulate(s, simulator, way, sway, servos)
     assert os.listdir(".") == []

@@ -31,7 +31,7 @@ OTHER_WORDS = {  # that name the argument as well
     "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
     "external": ("no frame is named", "the wrench on 'tip'"), "tau": ("the state and of the wrenches",),
 }  # fmt: skip
-TAKE_BATCHES = {"estimation.start", "estimation.step", "mechanisms.assemble", "sim.simulate"}  # in a way of their own
+TAKE_BATCHES = {"estimation.passive_state", "estimation.update_passive_state", "mechanisms.assemble", "sim.simulate"}  # in a way of their own
 MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
     ("formulations.constrained.accelerations", "constraints"),
@@ -136,7 +136,7 @@ def test_no_function_of_a_model_and_a_state_is_left_out() -> None:
 def test_no_model_where_others_are_taken_too(bad, tmp_path):
     """Descriptions by writers, sensors by estimators."""
     calls = [lambda: ff.to_urdf(bad, tmp_path / "robot.urdf"), lambda: ff.to_mjcf(bad, tmp_path / "robot.xml"),
-             lambda: ff.estimation.start(bad), lambda: ff.estimation.closed_torques(bad, Q, Q, Q)]  # fmt: skip
+             lambda: ff.estimation.passive_state(bad), lambda: ff.estimation.closed_torques(bad, Q, Q, Q)]  # fmt: skip
     for call in calls:
         with pytest.raises(ff.InputError, match="expected a Model or "):
             call()

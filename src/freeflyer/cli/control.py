@@ -142,7 +142,7 @@ def control(
                 with status(f"{robot}: {name} under control, {form}") as progress:
                     found.append(run(
                         name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant,
-                        strict=not weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
+                        weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
                     ))  # fmt: skip
                     progress(0.0, "drawing")
                     drawn = [] if folder is None else draw(found[-1], folder)

@@ -8,7 +8,7 @@ from .body_tasks import (
 from .capture import (
     capture_margin as capture_margin,
     capture_point as capture_point,
-    impulse_limits as impulse_limits,
+    max_push_impulse as max_push_impulse,
 )
 from .centroidal_jacobians import (
     CentroidalJacobian as CentroidalJacobian,
@@ -62,7 +62,7 @@ from .pose_references import (
 from .problem import Problem as Problem
 from .pushes import (
     PushBoundary as PushBoundary,
-    falls_when_pushed as falls_when_pushed,
+    survives_push as survives_push,
     push_boundary as push_boundary,
     random_pushes as random_pushes,
 )

@@ -69,8 +69,8 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
 
 
 @public
-def impulse_limits(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
-                   feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
+def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
+                     feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
     """Largest horizontal impulse in each direction that leaves the capture point inside the support polygon.
 
     An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This is the limit of the linear
@@ -86,7 +86,7 @@ def impulse_limits(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
     Examples:
         >>> model = ff.robots.humanoid()
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> limits = ff.control.impulse_limits(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
+        >>> limits = ff.control.max_push_impulse(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
         >>> [f"{x:.0f} N s" for x in limits]                         # forward, left, backward, right
         ['44 N s', '48 N s', '35 N s', '48 N s']
     """

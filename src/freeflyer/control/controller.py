@@ -25,7 +25,7 @@ class Controller:
 
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
-        formulation, solver, strict: As in Problem.solve.
+        formulation, solver, weighted: As in Problem.solve.
         targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
         keep: Whether all cycles are kept in `cycles`.
 
@@ -48,7 +48,7 @@ class Controller:
     problem: Problem
     formulation: Formulation
     solver: str
-    strict: bool
+    weighted: bool
     targets: Callable[[float], Sequence[Task]] | None = None
     keep: bool = False
     solution: ControlSolution | None = field(default=None, init=False)
@@ -58,7 +58,7 @@ class Controller:
         """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as Problem.solve."""
         problem = self.problem
         self.solution = problem.solve(
-            q, v, formulation=self.formulation, solver=self.solver, strict=self.strict, warm=self.solution
+            q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution
         )  # fmt: skip
         if self.keep:
             self.cycles.append(self.solution)

@@ -70,7 +70,7 @@ class LinearizedTasks:
         problem = _problem(model, [task for task in tasks if task.compiled])
         others = sorted([task for task in tasks if not task.compiled], key=lambda task: task.level)
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
-        program, _ = asked_of(problem, q, model._zero, "full", True)
+        program, _ = asked_of(problem, q, model._zero, "full")
         for task, count in zip(sorted([t for t in tasks if t.compiled], key=lambda t: t.level), program.counts):
             task.numbers(count)  # refuses velocities and accelerations of other shapes
         weights = [*(piece.weights for piece in program.pieces if piece.weights is not None), *(w[w > 0.0] for w in kept)]
@@ -86,7 +86,7 @@ class LinearizedTasks:
         """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
         e, J, rest = np.zeros(0), np.zeros((0, self.model.nv)), self.model._zero
         if self.compiled.tasks:
-            program, numbers = asked_of(self.compiled, q, rest, "full", True)
+            program, numbers = asked_of(self.compiled, q, rest, "full")
             rows = call(CONTROL_PROGRAM, program.sizes, q, rest, rest, numbers)
             if rows is None:
                 mass_matrix(self.model, q)  # refuses such configurations

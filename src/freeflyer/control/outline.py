@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def outline(problem: Problem) -> str:
     """The levels of the full formulation, row by row, at the neutral posture."""
     model = problem.model
-    program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full", True)
+    program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full")
     rows, before = [], ""
     for piece in program.pieces:
         kind = "equations" if piece.equations else "inequalities"

@@ -201,7 +201,7 @@ class Problem:
 
     @cached_property
     def known_programs(self) -> dict[tuple[str, bool], Program]:
-        """By formulation, and whether levels are strict; of problems whose rows need no Python."""
+        """By formulation, and whether tasks are one level; of problems whose rows need no Python."""
         return {}
 
     @cached_property
@@ -245,7 +245,7 @@ class Problem:
 
     @public
     def solve(
-        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
+        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
         external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
     ) -> ControlSolution:  # fmt: skip
         """Torques, accelerations and contact forces at one state.
@@ -257,9 +257,8 @@ class Problem:
                 contacts' chains and the centroidal accelerations of the others, then these (all at once if limits are active, or if
                 branches cannot do what is left to them); those of all joints of a closed linkage, "Kangaroo" (25)-(29).
             solver: As in freeflyer.optimization.solve_hierarchy.
-            strict: Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that
-                contradict each other share it by their weights alone: the sum of weighted squares of their missed accelerations is
-                least.
+            weighted: All tasks are one level, below dynamics, contacts and limits. Tasks that contradict each other share it by
+                their weights alone: the sum of weighted squares of their missed accelerations is least. Otherwise levels are strict.
             warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails.
         Returns: ControlSolution. Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
 
@@ -269,23 +268,23 @@ class Problem:
         """
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
-        true_or_false("strict", strict)
+        true_or_false("weighted", weighted)
         if solver != ACTIVE_SET:
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        return solve_problem(self, q, v, formulation, solver, weighted, external, expressed, warm)
 
     @public
     def controller(
-        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
+        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
         targets: Callable[[float], Sequence[Task]] | None = None, keep: bool = False,
     ) -> Controller:  # fmt: skip
         """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations.
 
         Args:
-            formulation, solver, strict: As in `solve`.
+            formulation, solver, weighted: As in `solve`.
             targets: t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
             keep: Whether the controller keeps the solutions of all cycles.
         Returns: Controller. Its attribute `solution` is that of the last cycle.
@@ -294,7 +293,7 @@ class Problem:
         choice("formulation", formulation, FORMULATIONS)
         if targets is not None and not callable(targets):
             raise InputError(f"targets must be a function t -> tasks, got {format_value(targets)}")
-        return Controller(self, formulation, solver, strict, targets, keep)
+        return Controller(self, formulation, solver, weighted, targets, keep)
 
     def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
         return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])

@@ -69,7 +69,7 @@ class Program:
         return sum(piece.rows for piece in self.pieces if piece.level in HARD)
 
 
-def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
+def make_program(problem: Problem, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
     """The program of a problem. given: of limits and then tasks whose rows come from methods of their own, what their rows are of,
     how many they are, and the names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
@@ -79,7 +79,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     columns = velocity_places(model) if whole else np.arange(model.nv)
     pieces = [*_hard_pieces(problem, columns, loops, given), *_task_pieces(problem, columns, given)]
     hard = sum(piece.rows for piece in pieces if piece.level in HARD)
-    levels = groupby(pieces, key=lambda p: p.level if strict or p.level in HARD else "")
+    levels = groupby(pieces, key=lambda p: p.level if not weighted or p.level in HARD else "")
     ends = tuple(accumulate(sum(p.rows for p in group) for _, group in levels))
     N, m = n + k, sum(piece.rows for piece in pieces)
     records: list[int] = []

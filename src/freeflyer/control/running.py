@@ -177,7 +177,7 @@ class _Loop:
 
 @public
 def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
-        solver: str = ACTIVE_SET, strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
+        solver: str = ACTIVE_SET, weighted: bool = False, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
         path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
         **options: ArrayLike | None) -> ControlRun:  # fmt: skip
@@ -188,7 +188,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
             squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that makes a
             Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
-        formulation, solver, strict: As in Problem.solve.
+        formulation, solver, weighted: As in Problem.solve.
         seed: Of the pushes.
         dt: Control period, s.
         duration: float, s; by default the scenario's.
@@ -231,7 +231,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
                 raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
-    loop = _Loop(made, formulation, delay, {"solver": solver, "strict": strict})
+    loop = _Loop(made, formulation, delay, {"solver": solver, "weighted": weighted})
     plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
     what = f"{name} of {model.name}, {formulation} formulation"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import support
-from freeflyer.control.capture import impulse_limits
+from freeflyer.control.capture import max_push_impulse
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.footsteps import heading, walk_forward
 from freeflyer.control.frame_tasks import FramePositionTask
@@ -65,7 +65,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     in N s, the first of them at the time `first`, s."""
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
-        most = impulse_limits(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
         size = share * rng.uniform(0.3, 1.0, pushes) * most
         impulses = np.column_stack([size * np.cos(angles), size * np.sin(angles)])
     given = finite_array("impulses", impulses)

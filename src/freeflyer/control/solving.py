@@ -34,10 +34,11 @@ TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones i
 STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
 
 
-def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, strict: bool) -> tuple[Program, np.ndarray]:
+def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
+             weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
     limits, tasks = problem.limits_of_users, problem.tasks_of_users
-    known = problem.known_programs.get((formulation, strict))
+    known = problem.known_programs.get((formulation, weighted))
     if known is not None:
         rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, known.counts)]
         return known, np.concatenate(rows) if rows else problem.no_numbers
@@ -52,24 +53,24 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         rows = [np.concatenate([J.ravel(), b, b]) for J, b, _ in equations]
         own = iter(rows)
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
-    key = formulation, strict, problem.task_keys, *given
+    key = formulation, weighted, problem.task_keys, *given
     program = problem.programs.get(key)
     if program is None:
         if len(problem.programs) >= MAX_PROGRAMS:
             problem.programs.clear()
-        program = problem.programs[key] = make_program(problem, formulation, strict, given)
+        program = problem.programs[key] = make_program(problem, formulation, weighted, given)
     if not (limits or tasks):
-        problem.known_programs[formulation, strict] = program
+        problem.known_programs[formulation, weighted] = program
     for task, count in zip(problem.tasks_in_order, program.counts):
         rows.append(task.numbers(count) if task.compiled else next(own))
     return program, np.concatenate(rows) if rows else problem.no_numbers
 
 
-def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
+def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     """The solution of a problem at a state; see Problem.solve."""
     begin = perf_counter()
-    program, numbers = asked_of(problem, q, v, formulation, strict)
+    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = problem.no_loads if external is None else _loads(problem, q, v, external, expressed)
     given, reason = (q, v, loads, numbers), ""
     known = warm is not None and warm.asked is not None and warm.asked[0] is program

@@ -37,14 +37,14 @@ class EncoderSelection:
 
 
 @public
-def select_encoders(robot: Model | Sensors) -> EncoderSelection:
+def select_encoders(model: Model | Sensors) -> EncoderSelection:
     """Passive joints selected for absolute encoders, as many as motors: one after the other by what each adds to the rank.
 
     Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor, in the middle of the strokes, or in the
     file's posture where the linkage does not reach it. Motors without limits count with a stroke of 1 rad or m.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
     Raises: InputError where the positions of the motors that passive joints follow cannot be computed from all passive joints; as
     sensors.
 
@@ -59,7 +59,7 @@ def select_encoders(robot: Model | Sensors) -> EncoderSelection:
     """
     from scipy.linalg import qr
 
-    s = sensors_of(robot)
+    s = sensors_of(model)
     lower, upper = strokes(s)
     q = reach(s, 0.5 * (lower + upper))
     q = s.partition.q if q is None else q

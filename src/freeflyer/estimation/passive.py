@@ -38,10 +38,10 @@ class PassiveState:
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state = ff.estimation.start(model)
+        >>> state = ff.estimation.passive_state(model)
         >>> rates = np.zeros(12)
         >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
-        >>> state = ff.estimation.step(model, state, np.zeros(12), rates)
+        >>> state = ff.estimation.update_passive_state(model, state, np.zeros(12), rates)
         >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
         0.281
     """
@@ -52,11 +52,11 @@ class PassiveState:
 
 
 @public
-def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
+def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     """The state at rest from which to estimate, with loops closed.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState. Loops closed by the joints without encoder.
     Raises: InputError for what is no such configuration; AssemblyError where the loops do not close.
@@ -65,19 +65,19 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
         >>> model = ff.robots.kangaroo_like()
         >>> q = model.neutral.copy()
         >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
-        >>> state = ff.estimation.start(model, q)
+        >>> state = ff.estimation.passive_state(model, q)
         >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
         ['1.506', '0.000']
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
 
 
 @public
-def step(
-    robot: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
+def update_passive_state(
+    model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
 ) -> PassiveState:  # fmt: skip
     """The state a time dt later, from the positions and rates that the encoders show.
@@ -94,7 +94,7 @@ def step(
     defaults.
 
     Args:
-        robot: A model stands for the encoders of its motors, in the order of `model.actuated`.
+        model: A model stands for the encoders of its motors, in the order of `model.actuated`.
         positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
         dt: float, s.
         alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
@@ -106,14 +106,14 @@ def step(
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
         >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
         >>> for _ in range(4):
-        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
         >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
         0.2426
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     gains = _gains(alpha, beta, dt)
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
     lead: tuple[int, ...] = ()
@@ -142,37 +142,37 @@ def step(
 
 
 @public
-def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
+def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
     """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
     It is what (38) of papers/000 closes, and what its Fig 19, bottom, shows.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         q: (..., nq) array, configuration of the tree.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
         >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
         >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
-        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
         ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
         3e-03
         8e-05
         6e-08
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
 
-def sensors_of(robot: Model | Sensors) -> Sensors:
+def sensors_of(model: Model | Sensors) -> Sensors:
     """The sensors of a model: its motors' encoders."""
-    if isinstance(robot, Sensors):
-        return robot
-    if isinstance(robot, Model):
-        return sensors(robot)
-    raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(robot).__name__}")
+    if isinstance(model, Sensors):
+        return model
+    if isinstance(model, Model):
+        return sensors(model)
+    raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(model).__name__}")
 
 
 @lru_cache(maxsize=64)

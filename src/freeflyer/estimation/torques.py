@@ -18,14 +18,14 @@ from freeflyer.model.public import public
 
 
 @public
-def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """The generalised forces at the independent coordinates that give them their accelerations, (nv,), N, N m.
 
     At motors these are the actuators' forces, at the base what contacts must give. Passive joints carry none. The loops may be
     slightly open, as those of an estimated motion are.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         q: (nq,) array, configuration of the tree.
         v: (nv,) array, velocity of the tree.
         a: (nv,) array, acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
@@ -41,7 +41,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
         >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
         0.0
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
     w = _as_state(s.model, "a", a, "v")
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:

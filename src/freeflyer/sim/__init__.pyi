@@ -10,4 +10,4 @@ from .replaying import replay as replay
 from .run import Run as Run, load as load
 from .sensing import Sensing as Sensing
 from .simulating import simulate as simulate
-from .state import State as State
+from .state import EventState as EventState

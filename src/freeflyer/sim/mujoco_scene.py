@@ -73,7 +73,7 @@ class Plant:
     model: Model
     feet: tuple[Contact, ...]
     mujoco: Any
-    mj: Any
+    mj_model: Any
     data: Any
     places: Places
     motors: np.ndarray
@@ -96,12 +96,12 @@ class Plant:
             return np.zeros((len(self.feet), 6))
         local, contact = np.empty((n, 6)), self.data.contact
         for c in range(n):
-            self.mujoco.mj_contactForce(self.mj, self.data, c, local[c])
+            self.mujoco.mj_contactForce(self.mj_model, self.data, c, local[c])
         wrench = local.reshape(n, 2, 3) @ contact.frame.reshape(n, 3, 3)
         position = contact.pos
         wrench[:, 1] += cross(position, wrench[:, 0])
         share = np.zeros((len(self.feet), n))  # +1: a contact acts on the foot, -1: the foot acts on another, as the first geom
-        for c, bodies in enumerate(self.mj.geom_bodyid[contact.geom].tolist()):
+        for c, bodies in enumerate(self.mj_model.geom_bodyid[contact.geom].tolist()):
             for sign, body in zip((-1.0, 1.0), bodies):
                 if body in self.bodies:
                     share[self._foot(body, position, c), c] += sign
@@ -112,7 +112,7 @@ class Plant:
         feet = self.bodies[body]
         if len(feet) == 1:
             return feet[0]
-        first = self.mj.body_weldid[body]
+        first = self.mj_model.body_weldid[body]
         local = self.data.xmat[first].reshape(3, 3).T @ (positions[c] - self.data.xpos[first])
         return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
@@ -142,7 +142,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
 
     Examples:
         >>> plant = ff.sim.mujoco_plant(ff.robots.chain(2), [0.3, 0.0], motors=["joint_1"])
-        >>> plant.mj.nu, plant.mj.opt.timestep, plant.q.tolist()
+        >>> plant.mj_model.nu, plant.mj_model.opt.timestep, plant.q.tolist()
         (1, 0.0005, [0.3, 0.0])
     """
     if feet is None and path is None:

@@ -25,7 +25,7 @@ from freeflyer.sim.inputs import Forces, InputLaw, make_input_law
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
-from freeflyer.sim.state import State
+from freeflyer.sim.state import EventState
 from freeflyer.sim.steppers import Stepper, stepper_of
 from freeflyer.sim.stretch import Stretch
 from freeflyer.tolerances import VELOCITY_TOLERANCE
@@ -113,7 +113,7 @@ def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: S
         try:
             states.append((q, v))
             law = _law(input_law, sensing, equations.model, states, t, dt)
-            state = State(equations, t, q, v, law)
+            state = EventState(equations, t, q, v, law)
             if k == 0:
                 state = _apply_start_events(events, state, record)
                 q, equations = state.q, state.equations
@@ -142,7 +142,7 @@ def _law(input_law: InputLaw, sensing: Sensing | None, model: Model, states: Seq
     return lambda _, x, u: tau
 
 
-def _apply_start_events(events: tuple[Event, ...], state: State, record: Recorder) -> State:
+def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
     """The state after what events change where a simulation begins."""
     for event in events:
         change = None if event.start is None else event.start(state)

@@ -15,7 +15,7 @@ from freeflyer.sim.equations import Equations
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class EventState:
     """State of a simulated robot at one time, as events get it.
 
     Attributes:

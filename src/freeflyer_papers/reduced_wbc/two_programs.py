@@ -83,7 +83,7 @@ class Split(NamedTuple):
 
 def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
     """All rows over all accelerations and contact forces."""
-    program, numbers = asked_of(problem, q, v, "full", True)
+    program, numbers = asked_of(problem, q, v, "full")
     found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers)
     if found is None:
         raise NumericalError("the terms of the state are not finite")
