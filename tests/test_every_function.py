@@ -166,7 +166,9 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
     if name == "estimation.update_passive_state":
         robot = estimation.sensors(model)
-        special["update_passive_state"] = {"state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
+        special["update_passive_state"] = {
+            "state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1),
+        }  # fmt: skip
     if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = linkages.follow(model, "c", values)

@@ -90,8 +90,8 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     arm = ff.robots.chain(2)
     yield control.energy_costs, {"model": arm, "q": np.zeros(2), "inputs": control.joint_inputs(arm), "bandwidth": 2.0}
     yield partial(control.run, duration=1e-3), {
-        "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "weighted": False, "seed": 0, "dt": 1e-3, "q": q,
-        "feet": None, "sensing": None, "depth": 0.1,
+        "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "weighted": False, "seed": 0, "dt": 1e-3,
+        "q": q, "feet": None, "sensing": None, "depth": 0.1,
     }  # fmt: skip
     moved = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0, "begin": 0.0}
     yield lambda **given: control.MinimumJerkReference(**given)(0.5), moved

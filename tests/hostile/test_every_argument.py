@@ -31,7 +31,9 @@ OTHER_WORDS = {  # that name the argument as well
     "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
     "external": ("no frame is named", "the wrench on 'tip'"), "tau": ("the state and of the wrenches",),
 }  # fmt: skip
-TAKE_BATCHES = {"estimation.passive_state", "estimation.update_passive_state", "mechanisms.assemble", "sim.simulate"}  # in a way of their own
+TAKE_BATCHES = {  # in a way of their own
+    "estimation.passive_state", "estimation.update_passive_state", "mechanisms.assemble", "sim.simulate",
+}
 MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
     ("formulations.constrained.accelerations", "constraints"),

@@ -18,7 +18,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
 
     from freeflyer.cli.output import table
     from freeflyer.cli.progress import status
-    from freeflyer.control.pushes import survives_push, push_boundary, random_pushes
+    from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
     from freeflyer.text import number
 
     found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass}

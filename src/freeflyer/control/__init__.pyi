@@ -16,7 +16,6 @@ from .centroidal_jacobians import (
 )
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
-from .controller import Controller as Controller
 from .costs import energy_costs as energy_costs
 from .dcm import DCMPlan as DCMPlan, dcm_plan as dcm_plan
 from .dcm_walking import DCMCommand as DCMCommand, track_dcm as track_dcm, walking_dcm as walking_dcm
@@ -41,7 +40,6 @@ from .inputs import (
     thruster_inputs as thruster_inputs,
     wrench_inputs as wrench_inputs,
 )
-from .joint_limits import JointLimits as JointLimits
 from .kinematics import (
     InverseKinematics as InverseKinematics,
     KinematicLevel as KinematicLevel,
@@ -49,6 +47,7 @@ from .kinematics import (
 )
 from .limits import (
     AccelerationLimits as AccelerationLimits,
+    JointLimits as JointLimits,
     Limit as Limit,
     LimitRows as LimitRows,
     NormalForceLimits as NormalForceLimits,
@@ -59,12 +58,12 @@ from .pose_references import (
     RotationReference as RotationReference,
     move_pose as move_pose,
 )
-from .problem import Problem as Problem
+from .problem import Controller as Controller, Problem as Problem
 from .pushes import (
     PushBoundary as PushBoundary,
-    survives_push as survives_push,
     push_boundary as push_boundary,
     random_pushes as random_pushes,
+    survives_push as survives_push,
 )
 from .reduced_dynamics import ReducedDynamics as ReducedDynamics, reduced_dynamics as reduced_dynamics
 from .references import (

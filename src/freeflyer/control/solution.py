@@ -48,7 +48,7 @@ class LevelResult:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: made in every cycle, in half the time
 class ControlSolution:
     """Solution of a whole-body control problem at one state.
 

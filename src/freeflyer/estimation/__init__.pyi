@@ -16,7 +16,12 @@ from .contact import (
 )
 from .encoders import EncoderSelection as EncoderSelection, select_encoders as select_encoders
 from .history import ContactHistory as ContactHistory, contact_history as contact_history
-from .passive import PassiveState as PassiveState, constraint_error as constraint_error, passive_state as passive_state, update_passive_state as update_passive_state
+from .passive import (
+    PassiveState as PassiveState,
+    constraint_error as constraint_error,
+    passive_state as passive_state,
+    update_passive_state as update_passive_state,
+)
 from .placing import base_over_soles as base_over_soles
 from .sensing import Sensors as Sensors, sensors as sensors
 from .torques import closed_torques as closed_torques

@@ -72,7 +72,7 @@ def export_controller(
     machine = target_of(cpu)
     progress(0.0, f"compiling {CONTROL_CYCLE.name}")
     symbol, code = code_of(CONTROL_CYCLE, 1, cpu)
-    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, weighted=strict)
+    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, weighted=weighted)
     program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, weighted=weighted)
     topology, parameters = program.sizes.topology, program.parameters
     need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]

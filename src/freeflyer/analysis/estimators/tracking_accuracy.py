@@ -162,7 +162,7 @@ def track(
 ) -> Tracking:  # fmt: skip
     """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None).
 
-    duration (s); alpha, beta (1/s) as in `update_passive_state`. Errors: as there; InputError for rates that are not positive and durations too
+    duration (s); alpha, beta (1/s) as in `update_passive_state`. Errors: as there; InputError for bad rates and for durations too
     short."""
     s, encoder = sensors_of(robot), encoder or Encoder()
     rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
