@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.support import convex_polygon
 
 RNG = fresh("capture")
 HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()

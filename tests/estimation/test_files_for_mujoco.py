@@ -19,8 +19,8 @@ from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
-from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_scene import Plant, plant
+from freeflyer.sim.mujoco_spec import for_simulator
 
 
 @pytest.fixture(scope="module")

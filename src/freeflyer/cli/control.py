@@ -113,7 +113,7 @@ def control(
     from freeflyer.cli.pushes import push_study
     from freeflyer.control.running import run
     from freeflyer.errors import InputError
-    from freeflyer.sim.sensing import Sensing
+    from freeflyer.sim.inputs import Sensing
 
     out = output(json)
     walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}

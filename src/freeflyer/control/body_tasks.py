@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.coordinates import joint_coordinates, velocity_places
-from freeflyer.control.pieces import Piece
+from freeflyer.control.inputs import joint_coordinates, velocity_places
+from freeflyer.control.state import Piece
 from freeflyer.control.tasks import Task, frozen_numbers, shaped
 from freeflyer.dynamics.centroidal import (
     center_of_mass,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.control.polygons import convex_polygon, distance_along, signed_distance
+from freeflyer.control.support import convex_polygon, distance_along, signed_distance
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError

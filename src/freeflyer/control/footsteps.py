@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.pose_references import PoseReference, RotationReference
-from freeflyer.control.references import Reference, TargetMotion, WaypointReference
+from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record, frozen_array

@@ -10,10 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.coordinates import actuated_coordinates, joint_coordinates
-from freeflyer.control.pieces import Piece
-from freeflyer.control.state import StateTerms
-from freeflyer.control.words import coordinate_names
+from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joint_coordinates
+from freeflyer.control.state import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
 from freeflyer.model.frozen import frozen_array

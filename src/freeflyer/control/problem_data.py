@@ -16,7 +16,7 @@ from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points, wrenches_of
 from freeflyer.control.chains import Chains, kinematic_chains
-from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
+from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates
 from freeflyer.control.limits import Limit, NormalForceLimits
 from freeflyer.control.tasks import Task, changed, check_tasks
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set

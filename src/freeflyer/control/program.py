@@ -11,10 +11,10 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.coordinates import velocity_places
+from freeflyer.control.inputs import velocity_places
 from freeflyer.control.limits import Limit, LimitRows
-from freeflyer.control.pieces import HARD, Piece
 from freeflyer.control.problem_data import ProblemData
+from freeflyer.control.state import HARD, Piece
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K

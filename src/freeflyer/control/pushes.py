@@ -18,19 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.capture import capture_point, max_push_impulse
-from freeflyer.control.polygons import signed_distance
 from freeflyer.control.problem import Formulation, Problem
 from freeflyer.control.running import run
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
-from freeflyer.control.support import support_polygon
+from freeflyer.control.support import signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.errors import StepError
-from freeflyer.sim.sensing import Sensing
+from freeflyer.sim.events import StepError
+from freeflyer.sim.inputs import Sensing
 from freeflyer.text import short_repr
 
 FIRST = 0.1  # s of rest before the push

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import held_feet
 from freeflyer.control.body_tasks import PostureTask
-from freeflyer.control.coordinates import actuated_coordinates
+from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
@@ -36,11 +36,11 @@ from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.events import StepError
+from freeflyer.sim.inputs import Sensing
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import mujoco_plant
 from freeflyer.sim.run import Run
-from freeflyer.sim.sensing import Sensing
 from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less

@@ -13,8 +13,8 @@ import numpy as np
 from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
-from freeflyer.control.pieces import HARD
 from freeflyer.control.program import Program
+from freeflyer.control.state import HARD
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
 from freeflyer.text import short_repr

@@ -16,8 +16,8 @@ from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.sets.tables import support
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.coordinates import joint_coordinates, unactuated_coordinates
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task

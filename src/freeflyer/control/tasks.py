@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.pieces import Piece
-from freeflyer.control.state import StateTerms
+from freeflyer.control.state import Piece, StateTerms
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import (

@@ -17,10 +17,8 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.balance import check_cutoff, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.placing import base_over_soles
-from freeflyer.estimation.postures import reach
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.stance import place_on_ground, sole_points
+from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach, sole_points
 from freeflyer.linkages.refusals import list_names
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

@@ -10,9 +10,8 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import finite_row
-from freeflyer.sim.equations import anchor
 from freeflyer.sim.events import Event
-from freeflyer.sim.state import EventState
+from freeflyer.sim.state import EventState, anchor
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 KEEP: Any = object()

@@ -1,4 +1,4 @@
-"""Events: where a function of the state passes through zero, and the time at which it does."""
+"""Events: where a function of the state passes through zero, and the time at which it does; errors that end a run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import true_or_false
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import TIME_ACCURACY
 
@@ -135,3 +134,15 @@ def locate(event: Event, before: float, state_at: Callable[[float], EventState],
     root = brentq(value, 0.0, 1.0, xtol=TIME_ACCURACY, rtol=4.0 * np.finfo(float).eps, maxiter=MOST_EVALUATIONS, disp=False)
     past = [x for x, y in values.items() if x >= root and event.is_crossed(before, y)]
     return min(past, default=1.0)
+
+
+class StepError(FreeflyerError, ArithmeticError):
+    """A step after which the state is not finite, or an integration error above its tolerance."""
+
+
+class EventError(FreeflyerError, ArithmeticError):
+    """Events that follow each other without end, or contacts for which no consistent choice exists."""
+
+
+class ReplayError(FreeflyerError, ArithmeticError):
+    """A run that did not come out as before."""

@@ -19,8 +19,7 @@ from freeflyer.dynamics.motion_derivatives import frame_acceleration
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import real_array
 from freeflyer.sim.changes import Change
-from freeflyer.sim.errors import EventError
-from freeflyer.sim.events import Event
+from freeflyer.sim.events import Event, EventError
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 

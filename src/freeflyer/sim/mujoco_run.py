@@ -20,14 +20,12 @@ from freeflyer.model.readers.mjcf_gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.equations import Loads
-from freeflyer.sim.errors import StepError
-from freeflyer.sim.inputs import InputLaw, make_input_law
+from freeflyer.sim.events import StepError
+from freeflyer.sim.inputs import InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
-from freeflyer.sim.recording import Recorder
-from freeflyer.sim.run import Run, digest
-from freeflyer.sim.sensing import Sensing, check_sensing
+from freeflyer.sim.run import Recorder, Run, digest
 from freeflyer.sim.simulating import sample_count
+from freeflyer.sim.state import Loads
 from freeflyer.spatial._vector import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)

@@ -32,8 +32,15 @@ from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
-from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_servos, add_spheres, only_feet_touch
+from freeflyer.sim.mujoco_spec import (
+    Servos,
+    add_floor,
+    add_rods,
+    add_servos,
+    add_spheres,
+    for_simulator,
+    only_feet_touch,
+)
 from freeflyer.spatial import se3
 from freeflyer.spatial._vector import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE

@@ -21,7 +21,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.events import StepError
 from freeflyer.tolerances import QUARTER_TURN
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.sim.changes import apply_event
-from freeflyer.sim.errors import EventError
-from freeflyer.sim.events import Event, Occurrence, locate
+from freeflyer.sim.events import Event, EventError, Occurrence, locate
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import EventState
 from freeflyer.sim.steppers import Stepper

@@ -22,7 +22,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
 from freeflyer.robots.mobile import WHEEL_RADIUS, differential_drive_manipulator_description
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.events import StepError
 from freeflyer_papers.dual_quaternion.validation_robots import WHEELS, arm_joints, drive_forces, drive_start
 
 BALLS, BALL_RADIUS = (0.3, -0.3), 0.05  # m: where the balls are along the base

@@ -20,7 +20,7 @@ from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.events import StepError
 from freeflyer_papers.hopping.records import check_hopper, legs, make_record, put_settings, record_size, table_of
 from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, experiment_of
 from freeflyer_papers.kernels import layout as L

@@ -12,8 +12,8 @@ import numpy as np
 
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.contacts.projection import project_velocity
-from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.frame_tasks import FramePoseTask
+from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, Problem
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import asked_of

@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from freeflyer.analysis.timing.standing import sway
-from freeflyer.control.coordinates import base_coordinates
+from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Problem
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.optimization.hierarchy import ACTIVE_SET

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.control.frame_tasks import FramePoseTask
-from freeflyer.control.pose_references import move_pose
 from freeflyer.control.problem import Formulation
-from freeflyer.control.references import WaypointReference
+from freeflyer.control.references import WaypointReference, move_pose
 from freeflyer.control.running import ControlRun, run
 from freeflyer.control.scenario import Following, Stance
 from freeflyer.progress import Progress

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.pieces import HARD
 from freeflyer.control.problem import Problem
 from freeflyer.control.solving import TOLERANCES, asked_of
+from freeflyer.control.state import HARD
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.kernels.control.layout import MOTOR_LIMITS
 from freeflyer.kernels.entries import CONTROL_PROGRAM

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.estimation import CalibrationError, calibrate
-from freeflyer.estimation.postures import random_postures, reach
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import random_postures, reach
 from freeflyer.progress import Progress, no_progress
 
 TOLERANCE = 1e-4  # m and rad, papers/000

@@ -8,8 +8,8 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from freeflyer.control.words import coordinate_names, describe_direction
+from freeflyer.control.inputs import coordinate_names, describe_direction
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, ZERO_RATE
 

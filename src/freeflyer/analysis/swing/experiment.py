@@ -12,7 +12,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.events import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.mujoco_spec import Servos

@@ -19,7 +19,7 @@ from freeflyer.analysis.swing.motion import RATE, REST_TIME, RISE_TIME, Sway, ch
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.soles import feet_in_file
-from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.support import convex_polygon
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
