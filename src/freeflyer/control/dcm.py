@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.checks import shaped
 from freeflyer.control.footsteps import FootstepPlan
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of, project_into, signed_distance
@@ -119,11 +120,10 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
         >>> bool(np.allclose(plan(1.2).acceleration, plan.omega**2 * (plan(1.2).target - plan.vrp(1.2))))
         True
     """
-    t, p = finite_array("times", times), finite_array("zmp", zmp)
+    t = finite_array("times", times)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
-    if p.shape != (len(t), 3):
-        raise InputError(f"zmp has shape {p.shape}, expected ({len(t)}, 3): a point for each of the times")
+    p = shaped("zmp", zmp, len(t), 3, more=": a point for each of the times")
     h = positive("height", height)
     omega = float(np.sqrt(positive("gravity", gravity) / h))
     t, v, free = _with_free_knots(t, p + [0.0, 0.0, h])
@@ -255,10 +255,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
     """
     if not isinstance(plan, DCMPlan):
         raise InputError(f"plan must be a freeflyer.control.DCMPlan, got {format_value(plan)}")
-    c, speed = finite_array("position", position), finite_array("velocity", velocity)
-    for name, x in (("position", c), ("velocity", speed)):
-        if x.ndim < 1 or x.shape[-1] != 3:
-            raise InputError(f"{name} has shape {x.shape}, expected (..., 3)", name=name)
+    c, speed = shaped("position", position, "...", 3), shaped("velocity", velocity, "...", 3)
     strength, time = positive("gain", gain), number("t", t)
     return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
 
@@ -277,9 +274,7 @@ def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.n
 
 def check_polygon(polygon: ArrayLike) -> np.ndarray:
     """Corners (m, 2); InputError for other shapes, and for corners that do not go around a convex polygon counter-clockwise."""
-    given = finite_array("polygon", polygon)
-    if given.ndim != 2 or given.shape[1] != 2 or not len(given):
-        raise InputError(f"polygon has shape {given.shape}, expected (m, 2): freeflyer.control.support_polygon(feet)")
+    given = shaped("polygon", polygon, "m", 2, more=": freeflyer.control.support_polygon(feet)")
     edge = np.roll(given, -1, axis=0) - given
     following = np.roll(edge, -1, axis=0)
     if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(given).max(initial=1.0) ** 2).any():

@@ -248,14 +248,6 @@ def spread(name: str, x: ArrayLike, n: int, of: str) -> np.ndarray:
     return np.broadcast_to(found, (n,))
 
 
-def ordered(name: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both; InputError where they cross."""
-    if (low > high).any():
-        k = int(np.argmax(low > high))
-        raise InputError(f"{name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
-    return low, high
-
-
 @lru_cache(maxsize=64)
 def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.ndarray]:
     places = actuated_coordinates(model)
@@ -263,7 +255,10 @@ def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.nd
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
     given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
     low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
-    return ordered(limit.name, low, high)
+    if (low > high).any():
+        k = int(np.argmax(low > high))
+        raise InputError(f"{limit.name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
+    return low, high
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:

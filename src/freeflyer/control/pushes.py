@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.capture import capture_point, max_push_impulse
+from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, Problem
 from freeflyer.control.running import run
 from freeflyer.control.scenario import Scenario, Stance
@@ -25,7 +26,7 @@ from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.events import StepError
@@ -85,9 +86,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     """
     if not isinstance(robot, Standing):
         raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
-    given = finite_array("impulses", impulses)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"impulses has shape {given.shape}, expected (n, 2), N s", shape=given.shape)
+    given = shaped("impulses", impulses, "n", 2, more=", N s")
     return _stands(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
 
 
@@ -132,9 +131,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         >>> found.borne == found.limits
         array([ True])
     """
-    turn = finite_array("angles", angles)
-    if turn.ndim != 1 or not len(turn):
-        raise InputError(f"angles has shape {turn.shape}, expected (k,), rad", shape=turn.shape)
+    turn = shaped("angles", angles, "k", more=", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
     borne, lost = np.zeros(len(turn)), WIDEST * limits
     fell_once = np.zeros(len(turn), bool)

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import support
 from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
+from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import velocity_places
 from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.momentum_derivatives import centroidal_momentum_derivatives
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial._vector import cross, skew
@@ -70,15 +71,8 @@ class ReducedDynamics:
         Returns: (nv,) array.
         Raises: InputError for other shapes, and numbers that are not finite.
         """
-        found = self.jacobian.T @ _vector("reduced", reduced, len(self.jacobian))
-        return found if inner is None else found + self.null_space.T @ _vector("inner", inner, len(self.null_space))
-
-
-def _vector(name: str, x: ArrayLike, n: int) -> np.ndarray:
-    found = finite_array(name, x)
-    if found.shape != (n,):
-        raise InputError(f"{name} has shape {found.shape}, expected ({n},)")
-    return found
+        found = self.jacobian.T @ shaped("reduced", reduced, len(self.jacobian))
+        return found if inner is None else found + self.null_space.T @ shaped("inner", inner, len(self.null_space))
 
 
 def _check_directions(model: Model, branch: CentroidalJacobian) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.tasks import frozen_numbers
+from freeflyer.control.checks import check_shape, frozen_numbers
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number, real_array
 from freeflyer.spatial import quaternion, se3
@@ -343,9 +343,7 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
 def rotation(name: str, R: ArrayLike) -> np.ndarray:
     """R as (3, 3), frozen; InputError where it is no rotation."""
-    given = frozen_numbers(name, R)
-    if given.shape != (3, 3):
-        raise InputError(f"{name} has shape {given.shape}, expected (3, 3), a rotation matrix", name=name)
+    given = check_shape(name, frozen_numbers(name, R), 3, 3, more=", a rotation matrix")
     try:
         quaternion.from_matrix(given)
     except InputError as error:

@@ -12,6 +12,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
 from freeflyer.errors import InputError, format_value
+from freeflyer.sim.floor import points_at
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 
@@ -34,8 +35,7 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
 
 def ground_points(foot: Contact) -> np.ndarray:
     """Points (c, 3) of a held foot in the world, m."""
-    X = np.asarray(foot.at)
-    return contact_points(foot) @ X[:3, :3].T + X[:3, 3]
+    return points_at(foot, np.asarray(foot.at))
 
 
 def middle_of(foot: Contact) -> np.ndarray:

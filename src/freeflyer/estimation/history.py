@@ -18,12 +18,13 @@ from freeflyer.estimation.balance import check_cutoff, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach, sole_points
+from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.floor import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
@@ -108,7 +109,7 @@ def contact_history(
         raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
     soles = complete_feet(s.model, feet)
     begin = _initial_posture(s, shown[0], soles, start)
-    ground = sole_points(s.model, begin, soles)
+    ground = foot_points(s.model, begin, soles)
     state, n = passive_state(s, begin), len(times)
     q, misfit = np.empty((n, s.model.nq)), np.empty(n)
     for k in range(n):
@@ -187,7 +188,7 @@ def _initial_posture(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...
 
 def _level_soles(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray:
     """q with all soles in the plane at height 0, as well as they can."""
-    points = sole_points(model, q, feet)
+    points = foot_points(model, q, feet)
     normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
     normal = normal if normal[2] > 0.0 else -normal
     turn = np.zeros(model.nv)

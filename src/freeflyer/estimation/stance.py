@@ -25,24 +25,16 @@ from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.rotations import quaternion
+from freeflyer.sim.floor import foot_points, put_on_floor
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, DEFAULT_STROKE, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
 
 STEPS = 12  # a stroke is gone in so many steps
 
 
-def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
-    """(c, 3): the points of all feet in the world, m."""
-    found = []
-    for foot in feet:
-        X = frame_pose(model, q, foot.frame)
-        found.append(np.asarray(foot.points, dtype=float) @ X[:3, :3].T + X[:3, 3])
-    return np.vstack(found)
-
-
 def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """q with the base lifted so that the soles lie at height 0 on average. Errors: InputError for feet not on one level."""
-    heights = sole_points(model, q, feet)[:, 2]
+    heights = foot_points(model, q, feet)[:, 2]
     middle = float(heights.mean())
     off = np.abs(heights - middle)
     if off.max() > LEVEL_TOLERANCE:
@@ -52,9 +44,7 @@ def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
             foot=str(names[np.argmax(off)]), height=float(heights[np.argmax(off)] - middle),
         )  # fmt: skip
-    x = q.copy()
-    x[2] -= middle
-    return x
+    return put_on_floor(model, q, feet, np.mean)
 
 
 def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
@@ -117,7 +107,7 @@ def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.n
     """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
     check_stands(s, feet)
     q = shift_base(s, place_on_ground(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
-    middle = sole_points(s.model, q, feet)[:, 0].mean()
+    middle = foot_points(s.model, q, feet)[:, 0].mean()
     for _ in range(20):
         off = middle - center_of_mass(s.model, q)[0]
         if abs(off) < 1e-6:
@@ -132,7 +122,7 @@ def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.nd
     if len(feet) != 2:
         raise InputError(f"the weight is shared between two feet, got {len(feet)}", feet=len(feet))
     c, weight = center_of_mass(model, q), model.mass * float(np.linalg.norm(model.gravity))
-    middles = [sole_points(model, q, [f]).mean(axis=0) for f in feet]
+    middles = [foot_points(model, q, [f]).mean(axis=0) for f in feet]
     left = (c[1] - middles[1][1]) / (middles[0][1] - middles[1][1])
     found = []
     for foot, middle, share in zip(feet, middles, (left, 1.0 - left)):
@@ -174,7 +164,7 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
     q, ground = one_row(model, "q", q, "q"), finite_array("ground", ground)
     if model.joints[0].kind != "free":
         raise InputError(f"the base of {model.name!r} does not move: a robot with a free base is expected")
-    here = sole_points(model, q, feet)
+    here = foot_points(model, q, feet)
     if ground.shape != here.shape:
         raise InputError(f"ground has shape {ground.shape}, expected {here.shape}: a place for each point of the feet")
     a, b = here.mean(axis=0), ground.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Inputs of a simulated robot: functions of time and state, or controllers, as one function (t, q, v) -> tau; noise and delay of what they get.
+"""Inputs of a simulated robot: functions of time and state, or controllers, as one function (t, q, v) -> tau; noise and delay.
 
 A function is a continuous force law (a spring, a drag): it is evaluated at every stage of the integrator, which so keeps its order.
 A controller is sampled once every dt, and its forces are held in between."""
