@@ -131,7 +131,7 @@ class Task(ABC):
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""
-        check_shape(f"target of {self.name}", target, *np.shape(vars(self).get("target", ())))
+        check_shape(f"target of {self.name}", target, *np.shape(vars(self).get("target", ())), more=" as before")
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.errors import AssemblyError, LinkageError
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraints
@@ -221,7 +222,5 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
 
 
 def _is_inside(s: Sensors, q: np.ndarray) -> bool:
-    from freeflyer.linkages.closure import position_limits
-
     lower, upper = position_limits(s.model)
     return bool((q >= lower - 1e-6).all() and (q <= upper + 1e-6).all())
