@@ -168,7 +168,7 @@ def test_bad_arguments_of_runs(change, word):
     ("change", "word"),
     [
         ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
-        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one configuration"),
+        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one state"),
         ({"servos": 3}, "servos must be"),
     ],
 )  # fmt: skip

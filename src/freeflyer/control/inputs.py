@@ -17,7 +17,7 @@ from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.model.description import WORLD
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import name_list, real_array, row
+from freeflyer.model.inputs import name_list, number, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import NAMED_SHARE
@@ -198,8 +198,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
         >>> np.round(G[5], 3)  # N m about it
         array([-0.016,  0.016, -0.016,  0.016])
     """
-    if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
-        raise InputError(f"drag must be a finite number of N m per N, got {format_value(drag)}", drag=drag)
+    drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
     if not rotors:
         raise unknown_name("frame", "rotor_1", model.frame_names, "Use thruster_inputs for frames of other names.")

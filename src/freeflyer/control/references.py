@@ -8,7 +8,8 @@ They hold their first value before they begin and their last one after they end,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,20 +144,21 @@ class WaypointReference(Reference):
 
     times: ArrayLike
     waypoints: ArrayLike
-    _spline: Any = field(init=False, repr=False)
-
     def __post_init__(self) -> None:
-        from scipy.interpolate import make_interp_spline
-
         times, points = frozen_numbers("times", self.times), frozen_numbers("waypoints", self.waypoints)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
             raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(self.times)}")
         if points.ndim != 2 or len(points) != len(times):
             raise InputError(f"waypoints have shape {points.shape}, expected ({len(times)}, n): a row for each of the times")
-        still = [(1, np.zeros(points.shape[1])), (2, np.zeros(points.shape[1]))]
-        spline = make_interp_spline(times, points, k=5, bc_type=(still, still))
-        for name, value in (("times", times), ("waypoints", points), ("_spline", spline)):
+        for name, value in (("times", times), ("waypoints", points)):
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import make_interp_spline
+
+        still = [(k, np.zeros(np.shape(self.waypoints)[1])) for k in (1, 2)]
+        return make_interp_spline(self.times, self.waypoints, k=5, bc_type=(still, still))
 
     def at(self, t: np.ndarray) -> TargetMotion:
         """As in Reference."""

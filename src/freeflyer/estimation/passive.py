@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels.calls.running import batch, state, state as state_of
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
@@ -18,7 +18,7 @@ from freeflyer.linkages import refusals
 from freeflyer.linkages.assembly import assemble
 from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.inputs import check_configuration, number, positive, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MAX_CORRECTION_PER_STEP
@@ -177,11 +177,7 @@ def sensors_of(model: Model | Sensors) -> Sensors:
 
 @lru_cache(maxsize=64)
 def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
-    for name, x in (("alpha", alpha), ("beta", beta)):
-        if not (isinstance(x, int | float | np.floating) and 0.0 <= x < np.inf):
-            raise InputError(f"{name} must be a number of 0 or more (1/s), got {format_value(x)}")
-    if not (isinstance(dt, int | float | np.floating) and 0.0 < dt < np.inf):
-        raise InputError(f"dt must be a positive number of seconds, got {format_value(dt)}")
+    alpha, beta, dt = number("alpha", alpha, 0.0), number("beta", beta, 0.0), positive("dt", dt)
     if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:
         raise InputError(
             f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "

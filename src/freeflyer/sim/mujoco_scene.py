@@ -23,7 +23,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.edits import merge_fixed
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import number, one_row
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -164,11 +164,9 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         if joint.nq != 1 or joint.nv != 1 or joint.mimic is not None:
             raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
     _refuse_twice("motors", list(motors))
-    if friction is not None and (isinstance(friction, bool) or not isinstance(friction, int | float) or not 0.0 <= friction < 1e9):
-        raise InputError(f"friction must be a coefficient of 0 or more, got {format_value(friction)}")
-    start = finite_row(model, "q", model.neutral if q is None else q, "q")
-    if start.ndim != 1:
-        raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
+    if friction is not None:
+        number("friction", friction, 0.0)
+    start = one_row(model, "q", model.neutral if q is None else q, "q")
     servos = Servos() if servos is None else servos
     if not isinstance(servos, Servos):
         raise InputError(f"servos must be a freeflyer.sim.Servos, got {format_value(servos)}")

@@ -14,11 +14,12 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
+from freeflyer.model.inputs import SMALLEST, number, positive, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
@@ -64,11 +65,8 @@ class Servos:
 
     def __post_init__(self) -> None:
         for name in ("stiffness", "damping", "dt", "loop_time", "loop_impedance"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
-                raise InputError(f"{name} must be a positive number, got {format_value(value)}")
-        if not isinstance(self.friction, bool):
-            raise InputError(f"friction of Servos must be True or False, got {format_value(self.friction)}")
+            number(name, positive(name, getattr(self, name)), SMALLEST, LARGEST_GAIN)
+        true_or_false("friction of Servos", self.friction)
         if self.loop_time < 2.0 * self.dt or not self.loop_impedance < 1.0:
             raise InputError(
                 f"loops with loop_time = {self.loop_time:g} s and loop_impedance = {self.loop_impedance:g} do not hold in MuJoCo: "
