@@ -51,7 +51,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model",
-        "start", "step", "select_encoders")},
+        "passive_state", "update_passive_state", "select_encoders")},
     "estimation.sensors": {"batch": SET},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_capture.py)"} for n in (
         "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},

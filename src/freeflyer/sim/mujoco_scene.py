@@ -56,7 +56,7 @@ class Plant:
         model: The robot, a tree or a closed one.
         feet: Contacts whose forces are recorded.
         mujoco: The package mujoco.
-        mj, data: MuJoCo's model and state, for its viewers, too.
+        mj_model, data: MuJoCo's model and state, for its viewers, too.
         places: Where q and v are in qpos and qvel.
         motors, idle: (m,) and (k,) array, numbers of the actuators of the servos, and of those that hold pieces which MuJoCo's
             loops leave turning idly.
