@@ -13,6 +13,8 @@ from freeflyer.model.inputs import finite_array
 
 def check_shape(name: str, x: np.ndarray, *shape: int | str, more: str = "") -> np.ndarray:
     """x; InputError for another shape. Letters stand for any size of 1 or more, a first "..." for leading axes."""
+    if x.shape == shape:  # quickly, in control loops
+        return x
     lead = shape[:1] == ("...",)
     sizes = x.shape[len(x.shape) - len(shape) + 1 :] if lead and x.ndim >= len(shape) - 1 else x.shape
     wanted = shape[1:] if lead else shape
