@@ -66,7 +66,7 @@ def record(count: int, seed: int = 0) -> Iterator[Recorded]:
         problem, q = both[k % 2]
         model, speed = problem.model, 10.0 ** rng.uniform(-3.0, 0.5)
         v = project_velocity(model, q, speed * rng.standard_normal(model.nv), constraints=problem.constraints)
-        program, numbers = asked_of(problem, q, v, "full", True)
+        program, numbers = asked_of(problem, q, v, "full")
         found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(model.nv), numbers)
         assert found is not None
         A, lower, upper, H, g = found[:5]

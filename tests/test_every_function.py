@@ -50,12 +50,12 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model",
-        "start", "step", "select_encoders")},
+        "passive_state", "update_passive_state", "select_encoders")},
     "estimation.sensors": {"batch": SET},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_capture.py)"} for n in (
-        "capture_margin", "capture_point", "impulse_limits", "stand_on_feet")},
+        "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
-        "falls_when_pushed", "push_boundary", "random_pushes")},
+        "survives_push", "push_boundary", "random_pushes")},
     "contacts.feet_of": {"batch": SET},
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
     "contacts.held_feet": {"batch": ONE},
@@ -160,9 +160,11 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
             "gravity": np.zeros(3),
         }  # fmt: skip
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
-    if name == "estimation.step":
+    if name == "estimation.update_passive_state":
         robot = estimation.sensors(model)
-        special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
+        special["update_passive_state"] = {
+            "state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1),
+        }  # fmt: skip
     if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = linkages.follow(model, "c", values)

@@ -13,7 +13,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import signed_distance
+from freeflyer.control.support import signed_distance
 
 RNG = fresh("dcm")
 HUMANOID = ff.robots.humanoid()

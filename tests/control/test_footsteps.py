@@ -11,7 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon, signed_distance
+from freeflyer.control.support import convex_polygon, signed_distance
 from freeflyer.spatial import se3
 
 RNG = fresh("footsteps")

@@ -13,9 +13,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import signed_distance
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS
+from freeflyer.control.support import signed_distance
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]

@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon, distance_along, project_into, signed_distance
+from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
 
 RNG = fresh("polygons")
 CLOUD = RNG.standard_normal((12, 2))

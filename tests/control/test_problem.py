@@ -38,7 +38,7 @@ def test_the_answer_obeys_mechanics(formulation, strict):
     rng = fresh(formulation, strict)
     model, q, v = standing_state(rng)
     problem = standing_problem(model, q)
-    solution = problem.solve(q, v, formulation=formulation, strict=strict)
+    solution = problem.solve(q, v, formulation=formulation, weighted=not strict)
     assert solution.status == "solved", solution.reason
     check_physics(problem, q, v, solution)
     for foot in FEET:

@@ -124,7 +124,7 @@ def test_weighted_tasks_are_met_as_well_as_tsid_meets_them(solver):
     for q, v in states(p, fresh(solver), 20, 0.2):
         q = ff.project_configuration(p.model, q, constraints=feet)  # TSID's contacts pull feet back to their places
         v = ff.project_velocity(p.model, q, v, constraints=feet)
-        solution, theirs = problem.solve(q, v, strict=False), peer.answer(q, v)
+        solution, theirs = problem.solve(q, v, weighted=True), peer.answer(q, v)
         assert solution.status == "solved"
         if theirs.forces[..., 2].min() > 1.0 and not solution.levels[1].active:  # else the two friction pyramids differ
             ours, best = (_weighted_squares(p, q, v, a) for a in (solution.a, theirs.a))

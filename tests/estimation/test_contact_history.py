@@ -11,7 +11,7 @@ from freeflyer.analysis.swing.motion import Sway, route
 from freeflyer.contacts import feet_of, sole
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
-from freeflyer.estimation.stance import sole_points
+from freeflyer.sim.floor import foot_points
 
 RATE = 200.0
 
@@ -51,7 +51,7 @@ def test_wrenches_of_postures_that_hold_themselves_carry_the_weight(record):
 def test_without_a_start_the_soles_lie_on_the_floor(record):
     s, feet, _, t, positions, forces = record
     h = contact_history(s, t, positions, forces)
-    np.testing.assert_allclose(sole_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(foot_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-6)
     assert np.ptp(h.q[:, 1]) > 0.01, "the pelvis goes sideways over soles that stay"
 
 

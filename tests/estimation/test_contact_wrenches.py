@@ -21,7 +21,7 @@ from freeflyer.estimation import (
     screw_force,
     zero_moment_point,
 )
-from freeflyer.estimation.postures import random_postures
+from freeflyer.estimation.stance import random_postures
 from freeflyer.linkages import project_velocity, whole_motion
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])

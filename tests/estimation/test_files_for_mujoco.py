@@ -18,8 +18,8 @@ from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
-from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_scene import Plant, plant
+from freeflyer.sim.mujoco_spec import for_simulator
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
     way = route(s, feet, sway)
     simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
     assert isinstance(simulator, Plant)
-    simulator.mj.actuator_gainprm[:, 0] = 1e200
+    simulator.mj_model.actuator_gainprm[:, 0] = 1e200
     with pytest.raises(ff.InputError, match="falls in the simulator"):
         simulate(s, simulator, way, sway, servos)
     assert os.listdir(".") == []

@@ -34,9 +34,9 @@ def robot(k: int, draw: int = 0) -> tuple[estimation.Sensors, np.ndarray, float]
 def test_encoders_give_the_passive_joints(k: int) -> None:
     """Steps of length one with both gains one are Newton's."""
     s, truth, condition = robot(k)
-    state = estimation.start(s)
+    state = estimation.passive_state(s)
     for _ in range(5):
-        state = estimation.step(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
+        state = estimation.update_passive_state(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
     assert estimation.constraint_error(s, state.q) < 1e-12
     close(ff.difference(s.model, truth, state.q), np.zeros(s.model.nv), 1e-9 * condition)
 
@@ -49,7 +49,7 @@ def test_rates_are_those_of_the_closed_motion(k: int) -> None:
     u[s.coordinates] = rates
     v = linkages.whole_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
     state = estimation.PassiveState(truth, np.zeros(s.model.nv), 1.0)
-    close(estimation.step(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
+    close(estimation.update_passive_state(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
 
 
 def observed_motors(s: estimation.Sensors, truth: np.ndarray) -> tuple[list[str], list[str], dict[str, int]]:

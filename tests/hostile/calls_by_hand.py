@@ -106,7 +106,7 @@ def walking_calls() -> Iterator[Call]:
     robot, state = {"model": model, "q": q, "v": v}, {"q": "posture", "v": "rates", "feet": "thing"}
     for function in (control.capture_point, control.capture_margin):
         yield Call(function, robot, state)
-    yield Call(control.impulse_limits, {**robot, "angles": np.zeros(3)}, {**state, "angles": "numbers"})
+    yield Call(control.max_push_impulse, {**robot, "angles": np.zeros(3)}, {**state, "angles": "numbers"})
     ends = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0}
     yield Call(control.MinimumJerkReference, ends, {"start": "rates", "end": "rates", "duration": "positive", "begin": "scalar"})
     swing = {"center": np.zeros(3), "amplitude": np.ones(3), "frequency": 1.0, "ramp": 1.0}

@@ -15,10 +15,11 @@ from freeflyer.analysis.swing.motion import Sway, offset_at, route
 from freeflyer.contacts import feet_in_file, feet_of, sole
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches
-from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, sole_points, standing_posture
+from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
+from freeflyer.sim.floor import foot_points
 from freeflyer.sim.mujoco_scene import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
@@ -82,7 +83,7 @@ def test_feet_are_found_in_the_file(models_folder):
     feet = feet_in_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
     q = place_on_ground(s.model, s.partition.q, feet)
-    points = sole_points(s.model, q, feet)
+    points = foot_points(s.model, q, feet)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
         np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
@@ -115,9 +116,9 @@ def test_postures_keep_loops_soles_and_level():
     feet = feet_of(s.model)
     way = route(s, feet, Sway())
     assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
-    ground = sole_points(s.model, way.start, feet)
+    ground = foot_points(s.model, way.start, feet)
     for q in way.q:
-        np.testing.assert_allclose(sole_points(s.model, q, feet), ground, atol=1e-8)
+        np.testing.assert_allclose(foot_points(s.model, q, feet), ground, atol=1e-8)
         np.testing.assert_allclose(q[3:7], way.start[3:7], atol=1e-12)
     np.testing.assert_allclose(way.q[:, 1] - way.start[1], way.offsets, atol=1e-12)
     assert ff.center_of_mass(s.model, way.start)[0] == pytest.approx(ground[:, 0].mean(), abs=1e-5)
@@ -127,7 +128,7 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
     s = sensed("kangaroo_like")
     feet = feet_of(s.model)
     q = standing_posture(s, feet, 0.05)
-    ground = sole_points(s.model, q, feet)
+    ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
     found, misfit = base_over_soles(s.model, moved, feet, ground)
     assert misfit < 1e-12
@@ -136,7 +137,7 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
         base_over_soles(s.model, q, feet, ground[:3])
     line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
     with pytest.raises(ff.InputError, match="on one line"):
-        base_over_soles(s.model, q, line, sole_points(s.model, q, line))
+        base_over_soles(s.model, q, line, foot_points(s.model, q, line))
 
 
 def test_the_rate_of_the_offset_is_its_derivative():

@@ -29,7 +29,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
     have to go through springs."""
     from freeflyer.cli.output import console
-    from freeflyer.control.coordinates import unactuated_coordinates, velocity_places
+    from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.edits import lock_joints

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.control.words import describe_forces
+from freeflyer.control.inputs import Inputs, describe_forces, resolve_inputs
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.dynamics.manifold import difference, integrate

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.pose_references import PoseReference, RotationReference
-from freeflyer.control.references import Reference, TargetMotion, WaypointReference
+from freeflyer.control.checks import shaped
+from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, whole_number
+from freeflyer.model.inputs import SMALLEST, number, positive, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +195,7 @@ def heading(feet: Sequence[Contact], forward: ArrayLike | None = None) -> np.nda
     if forward is None:
         direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
     else:
-        direction = finite_array("forward", forward)
-        if direction.shape != (3,):
-            raise InputError(f"forward has shape {direction.shape}, expected (3,), a vector in world axes")
+        direction = shaped("forward", forward, 3, more=", a vector in world axes")
     flat = direction * (1.0, 1.0, 0.0)
     size = float(np.linalg.norm(flat))
     if not size > 1e-6 * max(1.0, float(np.linalg.norm(direction))):

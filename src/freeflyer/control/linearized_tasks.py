@@ -76,7 +76,7 @@ class LinearizedTasks:
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
         problem = _problem(model, tasks, bounds)
         own = [task.row_weights(len(evaluate(task, model, q)[0])) for task in problem.tasks_of_users]
-        program = program_for(problem, "kinematic", True, [(w[w > 0.0].tobytes(), int((w > 0.0).sum()), ()) for w in own])
+        program = program_for(problem, "kinematic", False, [(w[w > 0.0].tobytes(), int((w > 0.0).sum()), ()) for w in own])
         kept, given = iter(own), list[tuple[Task | None, np.ndarray]]()
         for task, still, count in zip(sorted(tasks, key=attrgetter("level")), problem.tasks_in_order, program.counts):
             if task.compiled:

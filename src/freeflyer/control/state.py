@@ -1,14 +1,18 @@
-"""One state as a controller sees it: the terms of the equations of motion, and frames by name."""
+"""What a controller sees of one state, and the rows that tasks and limits make of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from freeflyer.dynamics.all_terms import AllTerms, all_terms
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.model.model import Model
+
+HARD = ("dynamics", "contacts")  # levels before those of tasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,3 +55,19 @@ class StateTerms:
     def bias(self, frame: str) -> np.ndarray:
         """Jdot v (6,) of a frame in mixed expression."""
         return self.terms.bias_accelerations[self.places[frame]]
+
+
+class Piece(NamedTuple):
+    """Rows of one thing in a program: its level and name, kind, how many; the list in its table, how many numbers it is given in
+    each cycle, its constants; weights of its squares; names of single rows. Equations have no active limits."""
+
+    level: str
+    name: str
+    kind: int
+    rows: int
+    places: Sequence[int] = ()
+    numbers: int = 0
+    constants: Sequence[float] | np.ndarray = ()
+    weights: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
+    equations: bool = False

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.control.regulator import input_linearization, stack_error
+from freeflyer.control.regulator import BANDWIDTH, cost_matrix, energy_costs, input_linearization, stack_error
 from freeflyer.dynamics import integrators
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.dynamics.manifold import difference

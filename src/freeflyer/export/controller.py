@@ -32,7 +32,7 @@ FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.P
 
 @public
 def export_controller(
-    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", strict: bool = True,
+    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", weighted: bool = False,
     cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False, progress: Progress = no_progress,
 ) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
@@ -44,7 +44,7 @@ def export_controller(
         problem: Of tasks and limits of this library: methods of your own stay in Python.
         folder: As in export.
         q: (nq,) array, a posture at which the example calls the controller, at rest.
-        formulation, strict: As in Problem.solve.
+        formulation, weighted: As in Problem.solve.
         cpu, prefix, overwrite, progress: As in export.
     Raises: InputError for tasks and limits of one's own, and as export; UnknownNameError, FileError as export.
 
@@ -69,8 +69,8 @@ def export_controller(
     machine = target_of(cpu)
     progress(0.0, f"compiling {CONTROL_CYCLE.name}")
     symbol, code = code_of(CONTROL_CYCLE, 1, cpu)
-    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, strict=strict)
-    program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, strict)
+    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, weighted=weighted)
+    program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, weighted=weighted)
     topology, parameters = program.sizes.topology, program.parameters
     need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]
     need += sum(row_need(1, n) for n in CONTROL_CYCLE.sizes(topology))  # type: ignore[no-untyped-call]

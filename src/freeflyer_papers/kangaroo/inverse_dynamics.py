@@ -14,8 +14,8 @@ import numpy as np
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.projection import project_velocity
-from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.frame_tasks import FramePoseTask
+from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, Problem
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import asked_of
@@ -90,7 +90,7 @@ def inverse_dynamics(robot: Kangaroo) -> Result:
     """Both forms at each leg length, at rest and in motion, for random accelerations of the base; and how long they take."""
     closed, rng = close_loops(robot.model), np.random.default_rng(SEED)
     states = [_state(robot, length, moving, rng) for length, moving in product(LENGTHS, (0.0, 1.0))]
-    solved = [[problem.solve(q, u, formulation=word, strict=False) for word in FORMULATIONS] for problem, q, u in states]
+    solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
     weight, rest = closed.mass * float(np.linalg.norm(closed.gravity)), [both[0] for both in solved[::2]]
     return Result(
@@ -121,10 +121,10 @@ def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generat
 
 def _times(problem: Problem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[float, float]]:
     def solve(word: Formulation) -> ControlSolution:
-        return problem.solve(q, u, formulation=word, strict=False)
+        return problem.solve(q, u, formulation=word, weighted=True)
 
     def rows(word: Formulation) -> object:
-        program, numbers = asked_of(problem, q, u, word, False)
+        program, numbers = asked_of(problem, q, u, word, weighted=True)
         return call(CONTROL_PROGRAM, program.sizes, q, u, np.zeros(problem.model.nv), numbers)
 
     both = [partial(f, word) for f in (solve, rows) for word in FORMULATIONS]

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.frame_tasks import FramePoseTask
-from freeflyer.control.pose_references import move_pose
 from freeflyer.control.problem import Formulation, Problem
-from freeflyer.control.references import WaypointReference
+from freeflyer.control.references import WaypointReference, move_pose
 from freeflyer.control.running import ControlRun, run
 from freeflyer.control.scenario import Following, Stance
 from freeflyer.optimization.hierarchy import ACTIVE_SET

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from freeflyer.analysis.timing.robots import sway
-from freeflyer.control.coordinates import base_coordinates
+from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Problem
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import SolverError

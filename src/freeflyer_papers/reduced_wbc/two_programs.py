@@ -14,9 +14,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.pieces import HARD
 from freeflyer.control.problem import Problem
 from freeflyer.control.solving import TOLERANCES, asked_of
+from freeflyer.control.state import HARD
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.errors import NumericalError, SolverError
 from freeflyer.kernels.control.layout import MOTOR_LIMITS
@@ -84,7 +84,7 @@ class Split(NamedTuple):
 
 def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
     """All rows over all accelerations and contact forces."""
-    program, numbers = asked_of(problem, q, v, "full", True)
+    program, numbers = asked_of(problem, q, v, "full")
     found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers)
     if found is None:
         raise NumericalError("the terms of the state are not finite")

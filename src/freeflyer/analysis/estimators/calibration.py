@@ -11,18 +11,10 @@ from freeflyer.analysis.timing.clock import Call, time_interleaved
 from freeflyer.contacts import Contact, feet_of
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
-from freeflyer.estimation import (
-    CalibrationError,
-    calibrate,
-    closed_torques,
-    contact_model,
-    contact_wrenches,
-    start,
-    step,
-)
-from freeflyer.estimation.passive import sensors_of
-from freeflyer.estimation.postures import random_postures, reach
+from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
+from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import random_postures, reach
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress, no_progress
 
@@ -125,10 +117,10 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
     """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where motor
     forces do not determine their wrenches, these times are NaN."""
     s = sensors_of(robot)
-    state = start(s)
+    state = passive_state(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)
     calls: list[Call] = [
-        lambda: inverse_dynamics(s.model, state.q, state.v, a), lambda: step(s, state, x, rates),
+        lambda: inverse_dynamics(s.model, state.q, state.v, a), lambda: update_passive_state(s, state, x, rates),
         lambda: closed_torques(s, state.q, state.v, a),
     ]  # fmt: skip
     try:

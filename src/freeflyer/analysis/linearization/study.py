@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from freeflyer.contacts.constrained_linearization import linearize
 from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
-from freeflyer.control.inputs import Inputs
-from freeflyer.control.regulator import Regulator, lqr
-from freeflyer.control.words import coordinate_names, describe_direction, describe_forces
+from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
+from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model

@@ -20,17 +20,17 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_in_file
-from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.stance import sole_points
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
+from freeflyer.sim.floor import foot_points
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import Servos
@@ -81,7 +81,7 @@ def _compare(
     filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(contact_points(f)) for f in feet])[:-1]
-    corners = tuple(convex_polygon(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))
+    corners = tuple(convex_polygon(p[:, :2]) for p in np.split(foot_points(s.model, begin, feet), ends))
     late = round((REST_TIME + RISE_TIME) * RATE)
     sideways = record.q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))

@@ -121,8 +121,8 @@ def cycles_table(timings: Sequence[CycleTiming], note: str = "", title: str = TI
 JOINTS = 33
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
 WAYS: tuple[tuple[str, bool, Formulation], ...] = (
-    ("freeflyer, weighted", False, "full"), ("freeflyer, strict levels", True, "full"),
-    ("freeflyer, strict levels, reduced", True, "reduced"),
+    ("freeflyer, weighted", True, "full"), ("freeflyer, strict levels", False, "full"),
+    ("freeflyer, strict levels, reduced", False, "reduced"),
 )  # fmt: skip
 
 
@@ -144,14 +144,14 @@ def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Co
     """Whole cycles, from a state to torques, each beginning with the answer of the one before."""
     problem = control_problem(standing)
     states = list(zip(q, v, strict=True))
-    return [Contestant(name, _cycle(problem, strict, formulation), states) for name, strict, formulation in WAYS]
+    return [Contestant(name, _cycle(problem, weighted, formulation), states) for name, weighted, formulation in WAYS]
 
 
-def _cycle(problem: Problem, strict: bool, formulation: Formulation) -> Callable[[np.ndarray, np.ndarray], ControlSolution]:
+def _cycle(problem: Problem, weighted: bool, formulation: Formulation) -> Callable[[np.ndarray, np.ndarray], ControlSolution]:
     last: list[ControlSolution | None] = [None]
 
     def cycle(q: np.ndarray, v: np.ndarray) -> ControlSolution:
-        last[0] = found = problem.solve(q, v, formulation=formulation, strict=strict, warm=last[0])
+        last[0] = found = problem.solve(q, v, formulation=formulation, weighted=weighted, warm=last[0])
         return found
 
     return cycle
