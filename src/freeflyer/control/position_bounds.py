@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.control.limits import Limit
+from freeflyer.control.limits import Contacts, Limit
 from freeflyer.control.state import Piece
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import POSITIONS
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IK_LIMIT_GAP
-
-if TYPE_CHECKING:
-    from freeflyer.control.limits import Contacts
 
 
 @dataclass(frozen=True, eq=False)
