@@ -32,8 +32,8 @@ COMMON: dict[str, Any] = {
     "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
 }  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
-    "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
-    "project_velocity", "contact_model", "closed_torques",
+    "constraint_bias", "constraint_multipliers", "reduce_forces", "keep_closed",
+    "complete_velocity", "contact_model", "closed_torques",
 }  # fmt: skip
 ONE = "takes one posture a call"
 SET = "its result is one for the robot, whatever the state"
@@ -57,9 +57,9 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "capture_margin", "capture_point", "impulse_limits", "stand_on_feet")},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
         "falls_when_pushed", "push_boundary", "random_pushes")},
-    "contacts.feet_of": {"batch": SET},
+    "contacts.feet_by_name": {"batch": SET},
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
-    "contacts.held_feet": {"batch": ONE},
+    "contacts.anchored_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
         "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
@@ -77,7 +77,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "analysis.loop_gaps": {"batch": ONE},
     "analysis.free_flight": {"batch": ONE},
     "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
+    "contacts.feet_from_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
@@ -113,7 +113,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
-    v, a = ff.linkages.whole_motion(model.tree, q, u, u_dot)
+    v, a = ff.linkages.expand_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,

@@ -98,7 +98,7 @@ def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     """The whole tree's matrices, reduced by the velocity map in NumPy, with the tree's own rows of both feet."""
     tree, rng = shared(models_folder, "kangaroo"), fresh()
     s = closed_state(tree, int(rng.integers(1000)), speed=0.3)
-    feet = contacts.feet_in_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
+    feet = contacts.feet_from_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
     assert [c.frame for c in feet] == ["left_ankle_roll", "right_ankle_roll"]
     M, h = ff.mass_matrix(tree, s.q), ff.bias_forces(tree, s.q, s.v)
     rows = ff.ConstraintSet(tree, feet, loops=False)

@@ -135,7 +135,7 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     G = p.map_of(linkages.mapping_jacobian(model, s.q), split.dependent, kept)
 
     def whole(e: np.ndarray) -> np.ndarray:
-        return linkages.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
+        return linkages.expand_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
 
     moving = slopes(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.tau_u)

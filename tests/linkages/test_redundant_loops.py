@@ -49,7 +49,7 @@ def test_multipliers_take_accelerations_and_forces_by_name() -> None:
     """G6: the fourth argument is a here and tau in constrained_forward_dynamics."""
     model = four_bar()
     q = linkages.partition(model).q
-    v, a = linkages.whole_motion(model, q, np.ones(7), np.ones(7))
+    v, a = linkages.expand_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
         linkages.constraint_multipliers(model, q, v, a)
     tau = fresh(0).standard_normal(model.nv)

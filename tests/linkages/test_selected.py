@@ -15,6 +15,7 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
+    expand_motion,
     motor_accelerations,
     motor_forces,
     motor_velocities,
@@ -23,7 +24,6 @@ from freeflyer.linkages import (
     selected_jacobian,
     selected_posture,
     sweep,
-    whole_motion,
 )
 from freeflyer.linkages.rows import constraint_jacobian
 
@@ -117,7 +117,7 @@ def test_motors_named_answer_alone(models_folder):
     columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     u = np.zeros(len(split.independent))
     u[columns], u[np.setdiff1d(np.arange(len(u)), columns)] = found, others
-    v = whole_motion(model, split.q, u, 0 * u)[0]
+    v = expand_motion(model, split.q, u, 0 * u)[0]
     np.testing.assert_allclose(v[[model.joint(n).iv for n in joints]], rates, atol=1e-12)
     tau = rng.standard_normal(6)
     at_joints = selected_forces(model, split.q, joints, tau, motors=motors)
@@ -142,7 +142,7 @@ def test_other_motors_are_reckoned_with():
     u_dot[columns] = motor_accelerations(
         model, q, joints, [0.3, -0.2], [1.0, 2.0], motors=motors, others=others, others_rates=others_rates
     )
-    v, a = whole_motion(model, q, u, u_dot)
+    v, a = expand_motion(model, q, u, u_dot)
     at = [model.joint(n).iv for n in joints]
     np.testing.assert_allclose(v[at], [0.3, -0.2], atol=1e-12)
     np.testing.assert_allclose(a[at], [1.0, 2.0], atol=1e-10)

@@ -136,7 +136,7 @@ def motor_forces(
     """Forces at the motors that do what given forces do at the selected joints, (..., n), N and N m.
 
     J_m^T P^T tau: papers/000 (20). They do the same power in every motion of the motors; on independent joints that are not in
-    `motors` act independent_forces.
+    `motors` act reduce_forces.
 
     Args:
         model, q, joints: As in selected_jacobian.

@@ -47,7 +47,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 @public
-def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
+def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities of the dependent coordinates for independent ones.
 
     Args:
@@ -58,7 +58,7 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> u = np.ones(6)
-        >>> passive = ff.linkages.passive_velocities(leg, leg.neutral, u)
+        >>> passive = ff.linkages.dependent_velocities(leg, leg.neutral, u)
         >>> bool(np.allclose(passive, ff.linkages.mapping_jacobian(leg, leg.neutral) @ u))
         True
     """
@@ -67,7 +67,7 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
 
 
 @public
-def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
+def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations of the dependent coordinates for independent velocities and accelerations.
 
     Args:
@@ -78,7 +78,7 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
     Examples:
         >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
         >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
-        >>> a = ff.linkages.passive_accelerations(yaw, q, [0.1], [0.0])
+        >>> a = ff.linkages.dependent_accelerations(yaw, q, [0.1], [0.0])
         >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
         -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
     """
@@ -87,7 +87,7 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
 
 
 @public
-def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
 
     Args:
@@ -100,7 +100,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> v, a = ff.linkages.whole_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
+        >>> v, a = ff.linkages.expand_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
         >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
         >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
         J v = 0.000000, J a + bias = 0.000000
@@ -109,7 +109,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
 
 @public
-def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """Forces in all joints, passive ones too, projected on the independent joints: G^T tau; (..., nu), N and N m.
 
     Args:
@@ -121,7 +121,7 @@ def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> tau = ff.gravity_forces(leg, leg.neutral)
-        >>> shared = ff.linkages.independent_forces(leg, leg.neutral, tau)
+        >>> shared = ff.linkages.reduce_forces(leg, leg.neutral, tau)
         >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
         True
     """
@@ -262,6 +262,6 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
         f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
-        "independent ones; see freeflyer.linkages.whole_motion",
+        "independent ones; see freeflyer.linkages.expand_motion",
         reason="velocity", argument=name, gap=gap,
     )  # fmt: skip

@@ -10,8 +10,8 @@ import numpy as np
 
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of, sole
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.feet import contact_from_points, feet_by_name
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition, sweep
@@ -144,13 +144,13 @@ def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Pa
 def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
     """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
     if path is None or path.suffix != ".xml":
-        return tuple([foot for leg in legs for foot in feet_of(model) if foot.frame == leg.sole])
+        return tuple([foot for leg in legs for foot in feet_by_name(model) if foot.frame == leg.sole])
     made, q = [], partition(model).q
-    for leg, foot in zip(legs, feet_in_file(close_loops(model), path)):
+    for leg, foot in zip(legs, feet_from_file(close_loops(model), path)):
         X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
         points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
         points[:, 2] = points[:, 2].mean()
-        made.append(sole(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+        made.append(contact_from_points(leg.sole, points.round(SOLE_DIGITS), foot.friction))
     return tuple(made)
 
 

@@ -18,7 +18,7 @@ from freeflyer.analysis.swing.experiment import Record, simulate
 from freeflyer.analysis.swing.motion import RATE, REST_TIME, RISE_TIME, Sway, check_sway, route
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.control.polygons import convex_polygon
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
@@ -53,7 +53,7 @@ def lateral_swing(
     reach; FileError for what MuJoCo refuses."""
     s, sway, servos = sensors_of(robot), sway or Sway(), servos or Servos()
     check_sway(sway, servos)
-    chosen = tuple(feet) if feet is not None else feet_in_file(s.closed, path) if path is not None else None
+    chosen = tuple(feet) if feet is not None else feet_from_file(s.closed, path) if path is not None else None
     soles = complete_feet(s.model, chosen)
     progress(0.0, "finding postures")
     way = route(s, soles, sway)

@@ -39,8 +39,8 @@ def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float
     nu = closed.nv
     q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
     u, u_dot = rng.standard_normal((2, nu))
-    largest = np.abs(mechanisms.whole_motion(model, q, u, u_dot)[0]).max()
+    largest = np.abs(mechanisms.expand_motion(model, q, u, u_dot)[0]).max()
     u = u * (speed / largest)
-    v, a = mechanisms.whole_motion(model, q, u, u_dot)
+    v, a = mechanisms.expand_motion(model, q, u, u_dot)
     tau = rng.standard_normal(model.tree.nv)
-    return ClosedState(closed, q, u, u_dot, v, a, tau, mechanisms.independent_forces(model, q, tau))
+    return ClosedState(closed, q, u, u_dot, v, a, tau, mechanisms.reduce_forces(model, q, tau))
