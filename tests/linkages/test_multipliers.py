@@ -9,9 +9,9 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
+from freeflyer import ConstraintSet, constrained_dynamics
 from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.multipliers import (
-    constrained_forward_dynamics,
     constraint_multipliers,
     dependent_accelerations,
     dependent_velocities,
@@ -39,7 +39,7 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     s = state(model, rng, 0.02)
     r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
-    close(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
+    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, a, 1e-9)
     close(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
     close(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
     close(dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
@@ -56,7 +56,7 @@ def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
     model, rng = shared(models_folder, name), fresh(16)
     s = state(model, rng, 0.002)
     r, tau = reference(model, s), rng.standard_normal(model.nv)
-    close(constrained_forward_dynamics(model, s.q, r.v, tau), solved(model, s.q, r.v, tau)[0], 1e-8)
+    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, solved(model, s.q, r.v, tau)[0], 1e-8)
 
 
 def test_refusals_name_the_fault() -> None:
@@ -74,6 +74,6 @@ def test_refusals_name_the_fault() -> None:
     with pytest.raises(LinkageError, match="do not close again"):
         ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
     with pytest.raises(LinkageError, match="does not keep the loops closed"):
-        constrained_forward_dynamics(model, s.q, np.ones(model.nv), np.zeros(model.nv))
+        constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
     with pytest.raises(ff.InputError, match="either"):
         constraint_multipliers(model, s.q, np.zeros(model.nv))

@@ -125,6 +125,6 @@ def complete_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact
         raise InputError("no foot is given: nothing touches the ground")
     for foot in chosen:
         if not isinstance(foot, Contact):
-            raise InputError(f"feet are contacts (freeflyer.contacts.contact_from_points(frame, points)), got {format_value(foot)}")
+            raise InputError(f"feet must be contacts (see freeflyer.contacts.contact_from_points), got {format_value(foot)}")
         model.frame(foot.frame)
     return tuple(replace(foot, points=surface_points(model, foot)) for foot in chosen)

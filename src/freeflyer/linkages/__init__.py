@@ -1,21 +1,14 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
 from freeflyer.linkages.assembly import Assembly, assemble
+from freeflyer.linkages.curves import Curve, ForceCurve, force_curve, transmission_curve
 from freeflyer.linkages.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.following import Keep, Path, follow
-from freeflyer.linkages.inverse_transmission import (
-    motor_accelerations,
-    motor_forces,
-    motor_velocities,
-    selected_forces,
-    selected_jacobian,
-)  # fmt: skip
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.limits import ReachableSet, reachable_set
 from freeflyer.linkages.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
 from freeflyer.linkages.motion import complete_velocity, keep_closed
 from freeflyer.linkages.multipliers import (
-    constrained_forward_dynamics,
     constraint_multipliers,
     dependent_accelerations,
     dependent_velocities,
@@ -35,58 +28,15 @@ from freeflyer.linkages.selected_posture import selected_posture
 from freeflyer.linkages.singularities import Singularity, first_singularity
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import Sweep, sweep
-from freeflyer.linkages.transmission import Curve, ForceCurve, force_curve, transmission_curve
+from freeflyer.linkages.transmission import Transmission, transmission
 
 __all__ = [
-    "Assembly",
-    "AssemblyError",
-    "Block",
-    "Curve",
-    "ForceCurve",
-    "Keep",
-    "LinkageError",
-    "ManipulabilityMap",
-    "Mechanism",
-    "Mechanisms",
-    "OpenLoopWarning",
-    "Partition",
-    "Path",
-    "ReachableSet",
-    "Singularity",
-    "Sweep",
-    "assemble",
-    "complete_velocity",
-    "constrained_forward_dynamics",
-    "constraint_bias",
-    "constraint_jacobian",
-    "constraint_multipliers",
-    "constraint_names",
-    "constraint_residual",
-    "dependent_accelerations",
-    "dependent_velocities",
-    "embed_configuration",
-    "expand_motion",
-    "extract_configuration",
-    "extract_limb",
-    "first_singularity",
-    "follow",
-    "force_curve",
-    "inside_limits",
-    "keep_closed",
-    "manipulability",
-    "mapping_jacobian",
-    "mechanisms",
-    "motion_map",
-    "motor_accelerations",
-    "motor_forces",
-    "motor_velocities",
-    "partition",
-    "projected_equations",
-    "reachable_set",
-    "reduce_forces",
-    "selected_forces",
-    "selected_jacobian",
-    "selected_posture",
-    "sweep",
+    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "LinkageError", "ManipulabilityMap",
+    "Mechanism", "Mechanisms", "OpenLoopWarning", "Partition", "Path", "ReachableSet", "Singularity", "Sweep",
+    "Transmission", "assemble", "complete_velocity", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
+    "constraint_names", "constraint_residual", "dependent_accelerations", "dependent_velocities", "embed_configuration",
+    "expand_motion", "extract_configuration", "extract_limb", "first_singularity", "follow", "force_curve",
+    "inside_limits", "keep_closed", "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "partition",
+    "projected_equations", "reachable_set", "reduce_forces", "selected_posture", "sweep", "transmission",
     "transmission_curve",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
@@ -20,7 +19,7 @@ from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model.public import public
 
 RATES = ("q", "u", "u_dot")
 
@@ -150,7 +149,7 @@ def constraint_multipliers(
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
-        >>> a = ff.linkages.constrained_forward_dynamics(leg, q, v, tau)
+        >>> a = ff.constrained_dynamics(leg, q, v, tau, constraints=ff.ConstraintSet(leg)).a
         >>> force = ff.linkages.constraint_multipliers(leg, q, v, tau=tau)
         >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.linkages.constraint_jacobian(leg, q).T @ force
         >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
@@ -168,40 +167,6 @@ def constraint_multipliers(
     applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
     u_dot = forward_dynamics(p, q, u, shared)
     return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
-
-
-def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """Accelerations of all joints under given forces while the loops hold, (..., nv), m/s^2 and rad/s^2.
-
-    Args:
-        q: (..., nq) array, closed.
-        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops, m/s and rad/s.
-        tau: (..., nv) array, forces of all joints, N and N m.
-
-    Raises:
-        InputError: For wrong shapes, NaN, infinities and models without loops.
-        LinkageError: For velocities that do not keep the loops closed; for open and singular postures.
-    Source: papers/000 (11)-(14).
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> a = ff.linkages.constrained_forward_dynamics(robot, robot.neutral, np.zeros(robot.nv), np.zeros(robot.nv))
-        >>> print(f"in free fall {a[2]:.2f} m/s^2 of the base, at most {abs(a[6:]).max():.6f} of the joints")
-        in free fall -9.81 m/s^2 of the base, at most 0.000000 of the joints
-    """
-    try:
-        p = model if model.reduction else _loops(model)
-        a = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
-        if a is not None:
-            return a
-        try:
-            return evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
-        except LinkageError:
-            _independent(p, q, v)
-            raise
-    except Exception as error:
-        explain(error, constrained_forward_dynamics, locals())
-        raise
 
 
 @public

@@ -8,7 +8,8 @@ from typing import Any
 
 from freeflyer import linkages as mechanisms
 from freeflyer.analysis.timing.clock import Call
-from freeflyer.analysis.timing.closed.state import ClosedState
+from freeflyer.analysis.timing.closed.state import ClosedState, loop_set
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 
@@ -34,9 +35,7 @@ QUANTITIES = (
     Quantity("projected_equations", lambda m, s: mechanisms.projected_equations(m, s.q, s.u)),
     Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
     Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
-    Quantity(
-        "constrained_forward_dynamics", lambda m, s: mechanisms.constrained_forward_dynamics(m, s.q, s.v, s.tau)
-    ),
+    Quantity("constrained_dynamics", lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a),
     Quantity(
         "inverse_dynamics_derivatives",
         lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),

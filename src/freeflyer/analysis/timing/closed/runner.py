@@ -16,16 +16,17 @@ from freeflyer.analysis.timing.clock import Call, time_interleaved
 from freeflyer.analysis.timing.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from freeflyer.analysis.timing.closed.pinocchio import PinocchioPeer, pinocchio_peer
 from freeflyer.analysis.timing.closed.quantities import QUANTITIES, Quantity
-from freeflyer.analysis.timing.closed.state import ClosedState, closed_state
+from freeflyer.analysis.timing.closed.state import ClosedState, closed_state, loop_set
 from freeflyer.analysis.timing.peer import NoPeerError
 from freeflyer.analysis.timing.results import ClosedTiming, ClosedTimings, PeerTiming
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import POINT
 from freeflyer.model.writers import to_mjcf
 from freeflyer.progress import Progress
 
-DYNAMICS = ("forward_dynamics", "constrained_forward_dynamics")
+DYNAMICS = ("forward_dynamics", "constrained_dynamics")
 Timed = tuple[Call | None, float | None, str]  # (what to time, how far it is from ours, what it means)
 
 
@@ -163,6 +164,6 @@ def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _softness(p: MujocoPeer, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-    ours = mechanisms.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+    ours = constrained_dynamics(model, s.q, s.v, s.tau, constraints=loop_set(model)).a
     each = p.rigid_limit(s)[1]
     return tuple((x, distance(a, ours)) for x, a in zip(SOFTNESSES, each, strict=True))

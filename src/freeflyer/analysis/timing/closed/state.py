@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from freeflyer import linkages as mechanisms
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.configuration import neutral
@@ -28,6 +30,12 @@ class ClosedState:
     a: np.ndarray
     tau: np.ndarray
     tau_u: np.ndarray
+
+
+@lru_cache(maxsize=8)
+def loop_set(model: Model) -> ConstraintSet:
+    """The loops of a tree as constraints, and nothing else."""
+    return ConstraintSet(model)
 
 
 def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float = 1.0) -> ClosedState:
