@@ -13,15 +13,16 @@ import numpy as np
 
 from benchmarks.closed_mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.analysis.timing.clock import Call, NoPeerError
-from freeflyer.analysis.timing.closed_loops import ClosedState
+from freeflyer.analysis.timing.closed_loops import ClosedState, loop_set
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import POINT
 from freeflyer.model.writers import to_mjcf
 
-DYNAMICS = ("forward_dynamics", "constrained_forward_dynamics")
+DYNAMICS = ("forward_dynamics", "constrained_dynamics")
 Timed = tuple[Call | None, float | None, str]  # (what to time, how far it is from ours, what it means)
 
 
@@ -80,13 +81,13 @@ def _peer_calls(p: Any, model: Any, s: ClosedState, name: str, ours: Any) -> lis
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
         a = p.in_our_order(np.array(call()))
-        a = a[mechanisms.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[linkages.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    split = mechanisms.partition(model)
+    split = linkages.partition(model)
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
@@ -104,7 +105,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
     if name == "forward_dynamics_derivatives":
         call = p.derivatives_call(s)
         _, by_v, by_tau = (p.square(x) for x in call()[:3])
-        G = p.map_of(mechanisms.mapping_jacobian(model, s.q), split.dependent, kept)
+        G = p.map_of(linkages.mapping_jacobian(model, s.q), split.dependent, kept)
         gap = max(distance(ours.dv, (by_v @ G)[kept]), distance(ours.dtau, by_tau[np.ix_(kept, kept)]))
         return call, gap, "computeConstraintDynamicsDerivatives"
     return None, None, ""
@@ -113,7 +114,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
     if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
-        a = a[mechanisms.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[linkages.partition(model).independent] if name == "forward_dynamics" else a
         return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
@@ -121,7 +122,7 @@ def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> 
         turns = [frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
             return p.jacobian_call(s), distance(_rotate_rows(turns, ours), -J[at]), "mj_makeConstraint"
-        rate = mechanisms.constraint_jacobian(model, s.q) @ s.v
+        rate = linkages.constraint_jacobian(model, s.q) @ s.v
         spins = [frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
         return None, distance(_rotate_rows(turns, ours), -bias[at]), "aref"
@@ -134,6 +135,6 @@ def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _softness(p: MujocoPeer, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-    ours = mechanisms.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+    ours = constrained_dynamics(model, s.q, s.v, s.tau, constraints=loop_set(model)).a
     each = p.rigid_limit(s)[1]
     return tuple((x, distance(a, ours)) for x, a in zip(SOFTNESSES, each, strict=True))

@@ -33,8 +33,8 @@ COMMON: dict[str, Any] = {
     "by": "gauss",
 }  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
-    "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
-    "project_velocity", "contact_model", "closed_torques",
+    "constraint_bias", "constraint_multipliers", "reduce_forces", "keep_closed",
+    "complete_velocity", "contact_model", "closed_torques",
 }  # fmt: skip
 ONE = "takes one posture a call"
 SET = "its result is one for the robot, whatever the state"
@@ -56,9 +56,9 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
         "survives_push", "push_boundary", "random_pushes")},
-    "contacts.feet_of": {"batch": SET},
+    "contacts.feet_by_name": {"batch": SET},
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
-    "contacts.held_feet": {"batch": ONE},
+    "contacts.anchored_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
         "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "analysis.loop_gaps": {"batch": ONE},
     "analysis.free_flight": {"batch": ONE},
     "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
+    "contacts.feet_from_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
@@ -109,7 +109,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
-    v, a = ff.linkages.whole_motion(model.tree, q, u, u_dot)
+    v, a = ff.linkages.expand_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
@@ -131,9 +131,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
-        "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))},
-        "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
-        "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
+        "free_fall": {},
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
         "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))}, "external_internal": {"rows": (0,)},
         "center_of_mass_angle": {"path": np.stack([q, ff.integrate(closed, q, np.full(closed.nv, 0.02))])},

@@ -70,7 +70,7 @@ def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
     assert (closed["nu"], closed["constraints"], closed["rank"], closed["notes"]) == (22, 12, 10, [])
     rows = {row["quantity"]: row for row in closed["rows"]}
     assert all(row["call"] > 0 and row["batch"] > 0 for row in rows.values())
-    for name in ("forward_dynamics", "constrained_forward_dynamics"):
+    for name in ("forward_dynamics", "constrained_dynamics"):
         assert [p["peer"].split()[0] for p in rows[name]["peers"]] == ["Pinocchio", "Pinocchio", "MuJoCo"]
         assert all(p["difference"] < 1e-6 and p["call"] > 0 for p in rows[name]["peers"])
     assert all(p["difference"] < 1e-5 for row in rows.values() for p in row["peers"])

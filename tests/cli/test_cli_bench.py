@@ -58,6 +58,7 @@ def test_the_document_holds_what_the_table_shows(tmp_path):
     assert all(row["algorithm"] in result.stdout for row in rows)
 
 
+
 def test_without_peers_closed_rows_are_ours_alone(tmp_path):
     result = run("bench", "kangaroo_like", *QUICK, "--json", tmp_path / "bench.json")
     assert result.exit_code == 0

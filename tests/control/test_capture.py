@@ -38,7 +38,7 @@ def pushed(model, q, v, impulse: np.ndarray) -> np.ndarray:
 
 
 def feet_points(model, q, feet) -> np.ndarray:
-    held = ff.contacts.held_feet(model, q, feet)
+    held = ff.contacts.anchored_feet(model, q, feet)
     return np.vstack([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
 
 

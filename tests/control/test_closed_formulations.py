@@ -20,7 +20,7 @@ def kangaroo():
 
 
 def squat(model, q, **more):
-    feet = ff.contacts.feet_of(model)
+    feet = ff.contacts.feet_by_name(model)
     base = model.joints[0].child
     tasks = [
         control.FramePoseTask(base, ff.frame_pose(model, q, base), level=1),

@@ -28,7 +28,7 @@ def standing(name):
         return model, ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     file = MODELS / "kangaroo/kangaroo.xml" if name == "kangaroo" else example(name)
     model = ff.close_loops(ff.load(file)) if name == "kangaroo" else ff.load(file)
-    found = control.stand_on_feet(model, ff.contacts.feet_in_file(model, file) if name == "kangaroo" else [
+    found = control.stand_on_feet(model, ff.contacts.feet_from_file(model, file) if name == "kangaroo" else [
         ff.contacts.surface(f"{side}_sole_link", size=(0.2, 0.12)) for side in ("left", "right")
     ])  # fmt: skip
     return found.model, found.q, found.feet

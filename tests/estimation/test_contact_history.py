@@ -8,7 +8,7 @@ from estimation_robots import sensed
 
 import freeflyer as ff
 from freeflyer.analysis.swing.motion import Sway, route
-from freeflyer.contacts import feet_of, sole
+from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
 from freeflyer.sim.floor import foot_points
@@ -20,7 +20,7 @@ RATE = 200.0
 def record():
     """A slow way through postures that hold each other's weight: positions and the forces that hold them."""
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     way = route(s, feet, Sway(amplitude=0.04))
     order = [s.names.index(n) for n in s.model.actuated]
     t = np.arange(200) / RATE

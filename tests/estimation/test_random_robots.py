@@ -13,6 +13,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import estimation, linkages
+from freeflyer.contacts import contact_from_points as sole
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
 FIRST_FLOATING = 6
@@ -47,7 +48,7 @@ def test_rates_are_those_of_the_closed_motion(k: int) -> None:
     rates = fresh(k).standard_normal(len(s.names))
     u = np.zeros(s.model.nv)
     u[s.coordinates] = rates
-    v = linkages.whole_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
+    v = linkages.expand_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
     state = estimation.PassiveState(truth, np.zeros(s.model.nv), 1.0)
     close(estimation.update_passive_state(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
 
@@ -93,7 +94,7 @@ def test_planted_wrenches_come_back(k: int) -> None:
         s = estimation.sensors(tree)
         for link in tree.link_names[::-1]:
             corners = 0.1 * np.array([[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) + rng.standard_normal(3)
-            c = estimation.contact_model(tree, s.partition.q, [ff.contacts.sole(link, corners)]) if link != "world" else None
+            c = estimation.contact_model(tree, s.partition.q, [sole(link, corners)]) if link != "world" else None
             if c is not None and np.linalg.matrix_rank(c.A, 1e-3 * np.abs(c.A).max()) == 6:
                 break
         else:

@@ -113,7 +113,7 @@ def walking_calls() -> Iterator[Call]:
     times = {"duration": "positive", "begin": "scalar"}
     yield Call(control.SinusoidReference, swing, {"center": "rates", "frequency": "positive", "ramp": "positive"})
     yield Call(control.move_pose, {"start": np.eye(4), "end": np.eye(4), "duration": 1.0}, times)
-    feet = ff.contacts.held_feet(model, q)
+    feet = ff.contacts.anchored_feet(model, q)
     steps = {"feet": feet, "step_length": 0.2, "steps": 3}
     numbers = {"step_duration": "positive", "rest_duration": "positive", "step_length": "scalar", "begin": "scalar"}
     yield Call(control.walk_forward, steps, {"feet": "thing", "steps": "count", "clearance": "scalar", **numbers})

@@ -16,7 +16,7 @@ from seeds import fresh
 import freeflyer as ff
 import freeflyer_papers
 from freeflyer import linkages
-from freeflyer.contacts import sole
+from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors

@@ -30,7 +30,7 @@ def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
 def test_velocity_map_and_its_rate(name: str) -> None:
     model, q, u, u_dot = sample(name)
     G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, u)
-    v, a = linkages.whole_motion(model.tree, q, u, u_dot)
+    v, a = linkages.expand_motion(model.tree, q, u, u_dot)
     assert G.shape == (model.tree.nv, model.nv)
     close(G @ u, v, 1e-12)
     close(G @ u_dot + bias, a, 1e-12)

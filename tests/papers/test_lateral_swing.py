@@ -12,7 +12,7 @@ from estimation_robots import sensed
 import freeflyer as ff
 from freeflyer.analysis.swing.lateral_swing import lateral_swing
 from freeflyer.analysis.swing.motion import Sway, offset_at, route
-from freeflyer.contacts import feet_in_file, feet_of, sole
+from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
@@ -63,7 +63,7 @@ def test_the_real_robot_swings_from_its_own_file(models_folder):
 def test_errors_that_are_planted_show():
     """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
     c = contact_model(s.model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
@@ -80,7 +80,7 @@ def test_errors_that_are_planted_show():
 
 def test_feet_are_found_in_the_file(models_folder):
     s, path = real(models_folder)
-    feet = feet_in_file(s.closed, path)
+    feet = feet_from_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
     q = place_on_ground(s.model, s.partition.q, feet)
     points = foot_points(s.model, q, feet)
@@ -94,12 +94,12 @@ def test_a_file_without_shapes_is_refused(tmp_path, models_folder):
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
     with pytest.raises(ff.InputError, match="no shapes that collide"):
-        feet_in_file(s.closed, bare)
+        feet_from_file(s.closed, bare)
     (round_ := tmp_path / "round.xml").write_text(text.replace('type="box" group="3"', 'type="capsule"'))
-    assert [foot.kind for foot in feet_in_file(s.closed, round_)] == ["line", "line"]
+    assert [foot.kind for foot in feet_from_file(s.closed, round_)] == ["line", "line"]
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
     with pytest.raises(ff.FileError, match="is not well-formed XML"):
-        feet_in_file(s.closed, broken)
+        feet_from_file(s.closed, broken)
 
 
 def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
@@ -108,12 +108,12 @@ def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
     with pytest.raises(ff.InputError, match="another robot"):
         lateral_swing(s, heavy, sway=SHORT)
     with pytest.raises(ff.InputError, match="other joints"):
-        plant(sensed("kangaroo_like").model, path, feet_of(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
+        plant(sensed("kangaroo_like").model, path, feet_by_name(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
 
 
 def test_postures_keep_loops_soles_and_level():
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     way = route(s, feet, Sway())
     assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
     ground = foot_points(s.model, way.start, feet)
@@ -126,7 +126,7 @@ def test_postures_keep_loops_soles_and_level():
 
 def test_the_base_is_found_over_its_soles_from_anywhere():
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
     ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
@@ -169,11 +169,11 @@ def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
     with pytest.raises(ff.InputError, match="free base"):
         lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
     s = sensed("kangaroo_like")
-    one = feet_of(s.model)[:1]
+    one = feet_by_name(s.model)[:1]
     with pytest.raises(LinkageError, match="six a foot"):
         standing_posture(s, one, 0.05)
     with pytest.raises(ff.InputError, match="between two feet"):
         shared_weight(s.model, s.partition.q, one)
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
         shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

@@ -186,7 +186,7 @@ def test_tables_and_pictures(result):
 @needs_models
 def test_tocabi_stands(models_folder):
     model, q = robot.standing_tocabi(TOCABI)
-    for foot, y in zip(ff.contacts.held_feet(model, q), (0.1025, -0.1025)):
+    for foot, y in zip(ff.contacts.anchored_feet(model, q), (0.1025, -0.1025)):
         X = np.eye(4)
         X[1, 3] = y
         np.testing.assert_allclose(foot.at, X, atol=1e-7)

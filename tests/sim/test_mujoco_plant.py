@@ -232,7 +232,7 @@ def test_wrenches_on_feet_are_those_of_mujocos_own_inverse_dynamics():
     model, rng = ff.robots.humanoid(), fresh()
     q = ff.robots.standing_posture(model)
     q[2] -= 1e-3
-    feet = ff.contacts.feet_of(model)
+    feet = ff.contacts.feet_by_name(model)
     plant = sim.mujoco_plant(model, q, feet=feet)
     run = sim.simulate_in_mujoco(plant, q, 0.05 * rng.standard_normal(model.nv), dt=5e-4, duration=1e-3)
     mujoco.mj_rnePostConstraint(plant.mj_model, plant.data)

@@ -100,7 +100,7 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics_derivatives(model, q, rest, rest, constraints=stance)
         >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
         ((26, 26), (6, 26), (12, 26))
@@ -138,7 +138,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
         >>> step = 1e-6 * np.ones(model.nv)
         >>> two = [ff.constrained_dynamics(model, ff.integrate(model, q, x), v, tau, constraints=stance).a for x in (-step, step)]

@@ -43,7 +43,7 @@ class ConstrainedDynamics(NamedTuple):
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
         >>> d.multipliers.shape, any(d.pulling.values()), any(d.redundant.values())
         ((12,), False, False)

@@ -65,7 +65,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
         >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
         >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B

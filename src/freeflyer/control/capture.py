@@ -29,7 +29,7 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
     """Capture point c + c' / omega, at the height of the feet.
 
     Args:
-        feet: On the ground; by default those of contacts.feet_of.
+        feet: On the ground; by default those of contacts.feet_by_name.
     Returns: (..., 3) array, m, world axes; omega = sqrt(g / height), height that of the centre of mass above the mean of the feet's
     points.
     Raises: InputError for bad states, for no feet, for a centre of mass that is not above them, and without gravity along -z.
@@ -51,7 +51,7 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
     """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
 
     Args:
-        feet: On the ground; by default those of contacts.feet_of.
+        feet: On the ground; by default those of contacts.feet_by_name.
     Raises: InputError as capture_point.
 
     Examples:
@@ -80,7 +80,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
     Args:
         v: (..., nv) array, velocity before the impulse.
         angles: (k,) array, directions, rad from the world's x to its y.
-        feet: On the ground; by default those of contacts.feet_of.
+        feet: On the ground; by default those of contacts.feet_by_name.
     Returns: (..., k) array, N s; NaN where the capture point is outside already.
     Raises: InputError as capture_point, and for angles of another shape.
 

@@ -202,7 +202,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     Examples:
         >>> model = ff.robots.humanoid()
         >>> q = ff.robots.standing_posture(model)
-        >>> footsteps = ff.control.walk_forward(ff.contacts.held_feet(model, q), step_length=0.3, steps=6)
+        >>> footsteps = ff.control.walk_forward(ff.contacts.anchored_feet(model, q), step_length=0.3, steps=6)
         >>> plan = ff.control.walking_dcm(footsteps, height=ff.center_of_mass(model, q)[2])
         >>> plan([0.0, 20.0]).target.round(3)[:, :2] + 0.0               # from the middle of the soles to that of the last ones
         array([[0.035, 0.   ],

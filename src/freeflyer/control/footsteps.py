@@ -29,7 +29,7 @@ class SupportPhase(Record):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
         >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
         (['left_sole'], ['right_sole'], (4, 2))
@@ -57,7 +57,7 @@ class FootReference(Reference):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
         >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
         array([0. , 0.9])
@@ -89,7 +89,7 @@ class FootstepPlan(Record):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
         >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
         [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
@@ -130,7 +130,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     jerk through a point above the middle of its way (WaypointReference).
 
     Args:
-        feet: Both feet on the ground, as freeflyer.contacts.held_feet gives them; the first one steps first.
+        feet: Both feet on the ground, as freeflyer.contacts.anchored_feet gives them; the first one steps first.
         step_length: From foot to foot, m; negative: backward. The first and the last step bring their foot one step length on, the
             others two.
         steps: 2 or more.
@@ -145,7 +145,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
         >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
         [[1.5, 0.1], [1.5, -0.1]]

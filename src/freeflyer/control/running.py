@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import held_feet
+from freeflyer.contacts.feet import anchored_feet
 from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation
@@ -267,7 +267,7 @@ def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[
 
 def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | None = None) -> Stance:
     """A robot on its feet, with the friction that the controller counts on. Errors: InputError without feet."""
-    held = held_feet(model, q, feet)
+    held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
 

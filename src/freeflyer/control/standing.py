@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.sets.tables import support
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
@@ -89,7 +89,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
 
     Args:
         model: With a floating base; loops are closed.
-        feet: With points; by default those of contacts.feet_of if frames `..._sole` have corners, else of contacts.feet_in_file.
+        feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
         q: (nq,) array; posture near which one is looked for; by default the keyframe `home` or `stand...` of the file, else with
             bent knees, joints away from their limits.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
@@ -108,7 +108,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     found = path is not None and feet is None and not any(
         name.endswith("_sole") and corners_of(closed, name) is not None for name in closed.frame_names
     )
-    named = complete_feet(closed, feet_in_file(closed, path) if found else feet)  # type: ignore[arg-type]
+    named = complete_feet(closed, feet_from_file(closed, path) if found else feet)  # type: ignore[arg-type]
     legs = [_leg(closed, foot, named) for foot in named]
     back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
     model, feet = _with_soles(closed, named, -1.0 if back else 1.0)
@@ -119,7 +119,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     at, off = near.q, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
-            feet = complete_feet(model, feet_in_file(model, path, at))  # type: ignore[arg-type]
+            feet = complete_feet(model, feet_from_file(model, path, at))  # type: ignore[arg-type]
         at, off = _posture(model, feet, base, at, near)
         if max(abs(float(foot_points(model, at, [foot])[:, 2].min())) for foot in feet) < POSTURE_ERROR:
             break

@@ -20,13 +20,13 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
     """Support polygon of feet: the convex hull of their points, seen from above.
 
     Args:
-        feet: With points and poses, as freeflyer.contacts.held_feet gives them.
+        feet: With points and poses, as freeflyer.contacts.anchored_feet gives them.
     Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
     Raises: InputError for no feet, and feet without points or poses.
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> ff.control.support_polygon(feet).shape, ff.control.support_polygon(feet[:1]).round(2).max(axis=0)
         ((4, 2), array([0.16, 0.15]))
     """
@@ -55,11 +55,11 @@ def pose_weight(foot: Contact, R: np.ndarray) -> np.ndarray:
 def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
     """The feet; InputError for none, and for what is no contact with points and a pose."""
     if isinstance(feet, str | Contact) or not isinstance(feet, Sequence) or not len(feet):
-        raise InputError(f"feet must be a list of contacts (freeflyer.contacts.held_feet(model, q)), got {format_value(feet)}")
+        raise InputError(f"feet must be a list of contacts (freeflyer.contacts.anchored_feet(model, q)), got {format_value(feet)}")
     for foot in feet:
         if not isinstance(foot, Contact) or foot.at is None or foot.points is None:
             raise InputError(
-                f"feet must be contacts with points and poses, as freeflyer.contacts.held_feet(model, q) gives them, got "
+                f"feet must be contacts with points and poses, as freeflyer.contacts.anchored_feet(model, q) gives them, got "
                 f"{format_value(foot)}"
             )  # fmt: skip
     return tuple(feet)

@@ -152,7 +152,7 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> feet, q = ff.contacts.feet_of(model), model.neutral
+        >>> feet, q = ff.contacts.feet_by_name(model), model.neutral
         >>> X = [ff.frame_pose(model, q, foot.frame) for foot in feet]
         >>> ground = np.vstack([foot.points @ x[:3, :3].T + x[:3, 3] for foot, x in zip(feet, X)])
         >>> shift = np.array([0.3, 0.0, 0.1])  # m, of a base that nothing measures

@@ -90,8 +90,6 @@ PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", "linkages.proje
 PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "linkages.projection.projected_forward_dynamics", "quu",
     (("nu",),), **CLOSED)
 PROJECTED_EQUATIONS = Entry("projected_equations", "linkages.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
-CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "linkages.constrained.constrained_accelerations",
-    "qvv", (("nv",),), **CLOSED)
 SHARED_FORCES = Entry("shared_forces", "linkages.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
 DRIVING_FORCES = Entry("driving_forces", "linkages.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
 MOVE_CLOSED = Entry("move_closed", "linkages.motion.move_closed", "qu", (("nq",),), **CLOSED)

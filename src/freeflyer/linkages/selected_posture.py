@@ -13,8 +13,8 @@ from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.selection import Selection, check_determined, select, smallest_values
 from freeflyer.linkages.stepping import step_closed
+from freeflyer.linkages.transmission import Selection, check_determined, select, smallest_values
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -35,15 +35,15 @@ def selected_posture(
     singularity, of the loops or of P J_m, it ends.
 
     Args:
-        joints: As in selected_jacobian.
+        joints: As in transmission.
         positions: (..., n) array of the selected joints, rad or m.
         q: (nq,) array, closed start; by default the file's posture, assembled.
-        motors: As in selected_jacobian.
+        motors: As in transmission.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
 
     Raises:
-        InputError: As selected_jacobian; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions
+        InputError: As transmission; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions
             beyond a stop, or where a motor would leave its stroke.
         LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
         AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of
+from freeflyer.contacts.feet import feet_by_name
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
@@ -135,7 +135,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         path: The robot's own MJCF file, which the model was read from, with its shapes; None: the simulated robot is what `to_mjcf`
             writes.
         feet: Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their
-            points. None: with a file all colliding shapes touch as they do there; without one the feet of contacts.feet_of where
+            points. None: with a file all colliding shapes touch as they do there; without one contacts.feet_by_name where
             the model has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
         motors: Joints of one coordinate that get position servos, in place of the file's actuators.
         servos: Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
@@ -176,7 +176,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
 def _default_feet(model: Model) -> tuple[Contact, ...]:
     """The feet named ..._sole, or none; InputError where a body that floats would fall through the floor without them."""
     if any(name.endswith("_sole") for name in model.frame_names):
-        return feet_of(model)
+        return feet_by_name(model)
     if model.gravity.any() and any(joint.kind == "free" for joint in model.tree.joints):
         names = [name for name in model.frame_names if name.lower().endswith(("foot", "toe"))] or ["frame"]
         listed = ", ".join(f"freeflyer.contacts.point({name!r})" for name in names[:MOST_NAMED])

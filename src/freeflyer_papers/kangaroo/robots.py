@@ -10,8 +10,8 @@ import numpy as np
 
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of, held_feet, sole
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.control.support import ground_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
@@ -145,13 +145,13 @@ def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Pa
 def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
     """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
     if path is None or path.suffix != ".xml":
-        return tuple([foot for leg in legs for foot in feet_of(model) if foot.frame == leg.sole])
+        return tuple([foot for leg in legs for foot in feet_by_name(model) if foot.frame == leg.sole])
     made, q = [], partition(model).q
-    for leg, foot in zip(legs, feet_in_file(close_loops(model), path)):
+    for leg, foot in zip(legs, feet_from_file(close_loops(model), path)):
         X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
         points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
         points[:, 2] = points[:, 2].mean()
-        made.append(sole(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+        made.append(contact_from_points(leg.sole, points.round(SOLE_DIGITS), foot.friction))
     return tuple(made)
 
 
@@ -212,5 +212,5 @@ def _with_soles(model: Model, *legs: Names) -> Model:
 def on_the_floor(model: Model, q: np.ndarray, feet: Sequence[Contact] | None = None) -> np.ndarray:
     """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
     found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
-    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in held_feet(model, q, feet))
+    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in anchored_feet(model, q, feet))
     return found

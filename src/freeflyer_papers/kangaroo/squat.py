@@ -11,7 +11,7 @@ from freeflyer.analysis.swing.lateral_swing import servo_targets
 from freeflyer.analysis.swing.motion import Route, holding_forces
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
@@ -162,7 +162,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     s = sensors_of(model)
     begin = on_the_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
     path = robot.path if robot.is_real else None
-    feet = robot.feet if path is None else feet_in_file(s.closed, path)
+    feet = robot.feet if path is None else feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
     duration = REST + TIMES * PERIOD
     t = servos.dt * np.arange(round(duration / servos.dt) + 1)

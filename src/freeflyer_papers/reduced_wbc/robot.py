@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import held_feet
+from freeflyer.contacts.feet import anchored_feet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
@@ -76,7 +76,7 @@ def _arms_in_front(model: Model) -> np.ndarray:
 
 
 def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
-    """(model, q): TOCABI of its URDF file with frames of its soles and their corners, as freeflyer.contacts.feet_of finds them, and
+    """(model, q): TOCABI with frames of its soles and their corners, as freeflyer.contacts.feet_by_name finds them, and
     a posture (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
 
     It is what freeflyer.control.run takes: run("squat", model, q=q). Errors: FileError, InputError for another robot's file, for
@@ -137,7 +137,7 @@ def _translation(x: float, y: float) -> np.ndarray:
 
 
 def _on_its_feet(name: str, model: Model, q: np.ndarray, hands: tuple[str, str]) -> Robot:
-    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in held_feet(model, q))
+    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in anchored_feet(model, q))
     return Robot(name, model, q, (left, right), model.joints[0].child, hands)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.timing.clock import Call, time_interleaved
-from freeflyer.contacts import Contact, feet_of
+from freeflyer.contacts import Contact, feet_by_name
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
 from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
@@ -124,7 +124,7 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
         lambda: closed_torques(s, state.q, state.v, a),
     ]  # fmt: skip
     try:
-        chosen = feet_of(s.model) if feet is None else tuple(feet)
+        chosen = feet_by_name(s.model) if feet is None else tuple(feet)
         contacts = contact_model(s.model, state.q, chosen)
         tau = np.array(contacts.motors)
         more: list[Call] = [

@@ -19,7 +19,7 @@ from freeflyer.analysis.swing.motion import RATE, REST_TIME, RISE_TIME, Route, S
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.forces import express_at
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
@@ -58,7 +58,7 @@ def lateral_swing(
     reach; FileError for what MuJoCo refuses."""
     s, sway, servos = sensors_of(robot), sway or Sway(), servos or Servos()
     check_sway(sway, servos)
-    chosen = tuple(feet) if feet is not None else feet_in_file(s.closed, path) if path is not None else None
+    chosen = tuple(feet) if feet is not None else feet_from_file(s.closed, path) if path is not None else None
     soles = complete_feet(s.model, chosen)
     progress(0.0, "finding postures")
     way = route(s, soles, sway)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.analysis.timing.clock import Call, time_interleaved
 from freeflyer.analysis.timing.results import ClosedTiming, ClosedTimings, PeerTiming
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.manifold import integrate
@@ -40,7 +43,7 @@ def time_closed(
     progress: Progress,
 ) -> ClosedTimings:  # fmt: skip
     """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
-    s, split = closed_state(model), mechanisms.partition(model)
+    s, split = closed_state(model), linkages.partition(model)
     many = _states(s, batch)
     peers, notes = make_peers(model, mjcf) if make_peers else ((), ())
     rows = []
@@ -55,7 +58,7 @@ def time_closed(
         beside = [PeerTiming(label, None if call is None else next(times), gap, means) for label, call, gap, means in found]
         rows.append(ClosedTiming(quantity.name, ours, state / batch, tuple(beside)))
     softness = tuple(pair for p in peers for pair in p.softness(model, s))
-    residual = float(np.abs(mechanisms.constraint_residual(model, s.q)).max())
+    residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
     return ClosedTimings(
         len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows), softness, tuple(notes)
     )  # fmt: skip
@@ -83,6 +86,12 @@ class ClosedState:
     tau_u: np.ndarray
 
 
+@lru_cache(maxsize=8)
+def loop_set(model: Model) -> ConstraintSet:
+    """The loops of a tree as constraints, and nothing else."""
+    return ConstraintSet(model)
+
+
 def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float = 1.0) -> ClosedState:
     """A random closed state, the same for the same seed. Errors: LinkageError where the linkage has none.
 
@@ -92,11 +101,11 @@ def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float
     nu = closed.nv
     q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
     u, u_dot = rng.standard_normal((2, nu))
-    largest = np.abs(mechanisms.whole_motion(model, q, u, u_dot)[0]).max()
+    largest = np.abs(linkages.expand_motion(model, q, u, u_dot)[0]).max()
     u = u * (speed / largest)
-    v, a = mechanisms.whole_motion(model, q, u, u_dot)
+    v, a = linkages.expand_motion(model, q, u, u_dot)
     tau = rng.standard_normal(model.tree.nv)
-    return ClosedState(closed, q, u, u_dot, v, a, tau, mechanisms.independent_forces(model, q, tau))
+    return ClosedState(closed, q, u, u_dot, v, a, tau, linkages.reduce_forces(model, q, tau))
 
 
 Function = Callable[[Any, Any], Any]  # of a model and a state
@@ -116,14 +125,12 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("constraint_jacobian", lambda m, s: mechanisms.constraint_jacobian(m, s.q)),
-    Quantity("constraint_bias", lambda m, s: mechanisms.constraint_bias(m, s.q, s.v)),
-    Quantity("projected_equations", lambda m, s: mechanisms.projected_equations(m, s.q, s.u)),
+    Quantity("constraint_jacobian", lambda m, s: linkages.constraint_jacobian(m, s.q)),
+    Quantity("constraint_bias", lambda m, s: linkages.constraint_bias(m, s.q, s.v)),
+    Quantity("projected_equations", lambda m, s: linkages.projected_equations(m, s.q, s.u)),
     Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
     Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
-    Quantity(
-        "constrained_forward_dynamics", lambda m, s: mechanisms.constrained_forward_dynamics(m, s.q, s.v, s.tau)
-    ),
+    Quantity("constrained_dynamics", lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a),
     Quantity(
         "inverse_dynamics_derivatives",
         lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),

@@ -52,7 +52,7 @@ def _run(model: Model, q: np.ndarray, v: np.ndarray, held: Any, integrator: str)
 
 def _standing(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
     try:
-        stance = ConstraintSet(model, contacts.feet_of(model))
+        stance = ConstraintSet(model, contacts.feet_by_name(model))
         return {"rk4, contacts": _run(model, q, project_velocity(model, q, v, constraints=stance), stance, "rk4")}
     except FreeflyerError:
         return {}
