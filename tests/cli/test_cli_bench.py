@@ -69,7 +69,7 @@ def test_solvers_beside_themselves():
     assert all(r["bare"] > 0 and r["call"] > 0 and r["warm"] > 0 and r["iterations"] > 0 for r in rows)
     assert all(r["overhead"] == pytest.approx(r["call"] - r["bare"]) for r in rows)
     assert all(r["solver"] in result.stdout for r in rows)
-    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()]
+    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
     assert data["hierarchies"][0]["worse"] == 0
 
 

@@ -13,7 +13,7 @@ from freeflyer.optimization.problem import QuadraticProgram
 
 
 @lru_cache(maxsize=256)
-def _sizes(variables: int, limits: int, rows: int) -> Sizes:
+def program_sizes(variables: int, limits: int, rows: int) -> Sizes:
     return sizes_table(PROGRAMS, [variables, limits, variables * variables, rows * variables, rows], variables)
 
 
@@ -21,5 +21,5 @@ def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list
     """Sums (5,) of x (n,) and its multipliers y (b + m,): see kernels/optimization/residuals.py. None where numbers are not finite
     or limits cross."""
     H, g, A, lower, upper = p
-    sums = call(PROGRAM_RESIDUALS, _sizes(len(g), len(upper), len(A)), g, H.ravel(), A.ravel(), lower, upper, x, y)
+    sums = call(PROGRAM_RESIDUALS, program_sizes(len(g), len(upper), len(A)), g, H.ravel(), A.ravel(), lower, upper, x, y)
     return None if sums is None else sums[0].tolist()

@@ -30,7 +30,7 @@ class Residuals(NamedTuple):
         A badly scaled program without limits: where the solver ends, stationarity misses the whole slope.
 
         >>> try:
-        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0])
+        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], solver="daqp")
         ... except ff.optimization.NumericalError as error:
         ...     print([round(x, 3) for x in error.data["residuals"]])
         [0.0, 1.0, 0.0]

@@ -8,7 +8,9 @@ import numpy as np
 
 from freeflyer.analysis.timing.clock import Call, time_interleaved
 from freeflyer.analysis.timing.results import SolverTiming
-from freeflyer.optimization import solve_qp, solvers
+from freeflyer.optimization import dual_method, solve_qp, solvers
+from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.quadratic import ACTIVE_SET
 from freeflyer.progress import Progress
 
 SIZES = ((33, 48, 6), (40, 60, 12), (80, 120, 30))  # variables, two-sided rows, of which equalities
@@ -50,6 +52,9 @@ def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_secon
 def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Call, Call]:
     """The solver as its own documentation calls it, to the same accuracy, cold and warm; for others than daqp: by qpsolvers."""
     H, g, A, lower, upper = program
+    if solver == ACTIVE_SET:
+        p = quadratic_program(*program)
+        return lambda: dual_method.attempt(p, None, None), lambda: dual_method.attempt(p, None, first)
     if solver == "daqp":
         import daqp
 
