@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closeness import close
 from random_programs import KINDS, known
 from seeds import fresh
 
 from freeflyer.errors import InputError
+from freeflyer.kernels import plain
 from freeflyer.optimization import (
     InfeasibleError,
     MissingSolverError,
@@ -21,6 +23,7 @@ from freeflyer.optimization import (
     SolverError,
     UnboundedError,
     daqp_solver,
+    dual_method,
     nearest,
     qpsolvers_solver,
     solve_qp,
@@ -30,6 +33,7 @@ from freeflyer.optimization.certificates import proves_infeasible, proves_unboun
 from freeflyer.optimization.polishing import polish
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.quadratic import quick_check
+from freeflyer.optimization.residual_sums import program_sizes
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrate
 
@@ -159,6 +163,36 @@ def test_warm_starts_change_the_way_not_the_answer(solver):
         np.testing.assert_allclose(s.x, other.x, rtol=1e-5, atol=1e-5 * np.abs(other.x).max())
     if solver in ("active-set", "daqp"):
         assert fewer > 0
+
+
+def test_the_dual_method_ends_at_the_optimum_by_itself():
+    """Nothing is polished or left to another solver; its plain text gives the same numbers."""
+    rng, kernel = fresh(), plain.function("solve_program", row_step=8)
+    for k in range(100):
+        p = quadratic_program(**known(rng, "feasible").arguments)
+        H, g, A, lower, upper = p
+        found = dual_method.attempt(p, None, None)
+        assert found.outcome == "solved"
+        assert max(residuals(p, found.x, found.dual)) < 1e-13
+        again = dual_method.attempt(p, None, found)
+        assert again.iterations == 0
+        close(again.x, found.x, 1e-10)
+        if k < 10:
+            x, y, verdict, nothing = np.zeros(len(g)), np.zeros(len(lower)), np.zeros(2), np.zeros(len(lower))
+            sizes = program_sizes(len(g), len(lower), len(A)).topology
+            kernel(sizes, np.zeros(8), g, H.ravel(), A.ravel(), lower, upper, nothing, np.array([1e3]), x, y, verdict)
+            close(x, found.x, 1e-10)
+            assert verdict.tolist() == [found.iterations, 0.0]
+
+
+def test_the_dual_method_takes_singular_programs():
+    """By proximal steps; what depends on rounding may be left to daqp."""
+    rng, solved = fresh(), 0
+    for _ in range(100):
+        p = quadratic_program(**known(rng, "degenerate").arguments)
+        found = dual_method.attempt(p, None, None)
+        solved += found.outcome == "solved" and quick_check(p, found, 1e-8, "active-set") is not None
+    assert solved >= 88
 
 
 def test_parts_of_a_solution():

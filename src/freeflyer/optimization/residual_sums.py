@@ -14,7 +14,7 @@ from freeflyer.optimization.problem import QuadraticProgram
 
 @lru_cache(maxsize=256)
 def program_sizes(variables: int, limits: int, rows: int) -> Sizes:
-    return sizes_table(PROGRAMS, [variables, limits, variables * variables, rows * variables, rows], variables)
+    return sizes_table(PROGRAMS, [variables, limits, variables * variables, rows * variables, rows], max(variables, limits) + 8)
 
 
 def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list[float] | None:

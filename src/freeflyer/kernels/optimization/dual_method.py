@@ -27,7 +27,7 @@ PROXIMAL, LEAST_PROXIMAL = 1e-7, 1e-4  # of H's diagonal entries, which are take
 ASYMMETRY = 1e-9  # of the largest entry of H
 OUTSIDE = 1e-11  # of the size of a row's terms: violations below are none
 WRONG = 1e-11  # of the largest multiplier: multipliers of the wrong sign
-STILL, PROXIMAL_STEPS = 1e-11, 60  # of the length of x: proximal steps below are none; the most of them
+STILL, PROXIMAL_STEPS = 1e-8, 60  # of the length of x: proximal steps below are none; the most of them
 
 
 @kernel
@@ -182,6 +182,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     rho, d, w = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, stride + 8)
     clear(point, 0, width)
     clear(missing, 0, width)
+    clear(d, 0, width)
     clear(C, 0, limits * width)
     clear(T, 0, limits * width)
     clear(rows, 0, n * width)
