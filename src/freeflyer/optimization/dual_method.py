@@ -11,7 +11,8 @@ from freeflyer.optimization.residual_sums import program_sizes
 from freeflyer.optimization.solution import Attempt, Solution
 
 OUTCOMES = (
-    ("solved", "optimal"), ("failed", "infeasible"), ("limit", "iteration limit"), ("failed", "not convex"), ("failed", "unbounded"),
+    ("solved", "optimal"), ("failed", "infeasible"), ("limit", "iteration limit"), ("failed", "not convex"),
+    ("failed", "unbounded"),
 )  # fmt: skip
 FIRST_CHANGES, CHANGES = 100, 10  # allowed: these and so many for each limit
 

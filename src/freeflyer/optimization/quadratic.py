@@ -41,8 +41,8 @@ def solve_qp(
         lower, upper: (m,) array, limits of the rows: equal for equalities, infinite where there is none.
         x_lower, x_upper: (n,) array, bounds of x, likewise.
         solver: "active-set": a dual method by compiled code. "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
-        warm: Of a problem of the same shapes, whose active limits (active-set, daqp) or x (osqp, proxqp) are the first guess; the answer does
-            not depend on it.
+        warm: Of a problem of the same shapes, whose active limits (active-set, daqp) or x (osqp, proxqp) are the first guess; the
+            answer does not depend on it.
         tolerance: Largest relative residual (Residuals), between 1e-14 and 0.1.
         iterations: Limit for the solver: active-set, daqp, osqp, proxqp and piqp.
         seconds: Limit for the solver, s: daqp and osqp.

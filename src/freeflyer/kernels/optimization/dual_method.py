@@ -1,10 +1,10 @@
-"""Convex quadratic programs by the dual method of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex
-quadratic programs", Mathematical Programming 27, 1983).
+"""Convex quadratic programs by the dual method of Goldfarb and Idnani ("A numerically stable dual method for solving strictly
+convex quadratic programs", Mathematical Programming 27, 1983).
 
 In y = R x with H = R^T R the objective is a distance. From the minimum without limits, the limit that is exceeded most is held, and
-limits whose multipliers vanish on the way are released. T_i = sum_j L_ij Q_j for the held rows, Q orthonormal. Residuals of x and its
-multipliers are corrected by the same factors: first from zero, or from limits that are held at first; then as refinement; and if H is
-singular, as proximal steps, with R of a slightly larger matrix.
+limits whose multipliers vanish on the way are released. T_i = sum_j L_ij Q_j for the held rows, Q orthonormal. Residuals of x and
+its multipliers are corrected by the same factors: first from zero, or from limits that are held at first; then as refinement; and if
+H is singular, as proximal steps, with R of a slightly larger matrix.
 """
 
 from __future__ import annotations
@@ -183,6 +183,8 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     clear(point, 0, width)
     clear(missing, 0, width)
     clear(d, 0, width)
+    clear(w, 0, stride)
+    clear(multipliers, 0, stride)
     clear(C, 0, limits * width)
     clear(T, 0, limits * width)
     clear(rows, 0, n * width)
