@@ -3,7 +3,7 @@ convex quadratic programs", Mathematical Programming 27, 1983).
 
 In y = R x with H = R^T R the objective is a distance. From the minimum without limits, the limit that is exceeded most is held, and
 limits whose multipliers vanish on the way are released. T_i = sum_j L_ij Q_j for the held rows, Q orthonormal. Residuals of x and
-its multipliers are corrected by the same factors: first from zero, or from limits that are held at first; then as refinement; and if
+its multipliers are corrected by the same factors: first from zero, or from limits held at first; then as refinement; and if
 H is singular, as proximal steps, with R of a slightly larger matrix.
 """
 
