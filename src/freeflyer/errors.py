@@ -149,7 +149,7 @@ class SolverError(FreeflyerError):
         ...     ff.optimization.solve_qp([[0.0]], [1.0])  # a slope without end
         ... except ff.optimization.SolverError as error:
         ...     print(type(error).__name__, error.data["solver"], error.data["status"])
-        UnboundedError daqp unbounded
+        UnboundedError active-set unbounded
     """
 
 
@@ -196,7 +196,7 @@ class NotConvergedError(SolverError, RuntimeError):
 
     Attributes:
         data: As of SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return none
-            (daqp).
+            (active-set, daqp).
 
     Examples:
         >>> try:
@@ -215,14 +215,14 @@ class NumericalError(SolverError, ArithmeticError):
             both are None where the solver returns no x.
 
     Examples:
-        The second variable has 1e-14 of the first one's curvature; in a unit 1e7 times as large the program is solved:
+        The second variable has 1e-14 of the first one's curvature; in a unit 1e7 times as large daqp solves the program, too:
 
         >>> try:
-        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0])
+        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], solver="daqp")
         ... except ff.optimization.NumericalError as error:
         ...     print(error.data["status"])
         unbounded
-        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7]).x[1]:.0e}")
+        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7], solver="daqp").x[1]:.0e}")
         -1e+14
     """
 

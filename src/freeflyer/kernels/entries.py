@@ -136,6 +136,8 @@ SOLVE_SYSTEM = Entry("solve_system", "contacts.systems.solve_system", "m", (("ta
 # of quadratic programs: sizes in a table, no robot (optimization/)
 PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
+SOLVE_PROGRAM = Entry("solve_program", "optimization.dual_method.solve_program", "m", (("table 0",), ("table 1",), (2,)),
+    square=True, shared=("table 2", "table 3", "table 1", "table 1", "table 1", 1), table=PROGRAMS, one_by_one=True)
 SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
     (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)

@@ -121,7 +121,7 @@ def _limited(status: str) -> bool:
 
 
 def _missing(solver: str) -> MissingSolverError:
-    names = ("daqp", *available())
+    names = ("active-set", "daqp", *available())
     listed = f"installed here: {', '.join(names)}"
     package = PACKAGES.get(solver)
     if package is None:

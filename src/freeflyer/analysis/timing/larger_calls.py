@@ -16,7 +16,9 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.model import Model
-from freeflyer.optimization import solve_qp, solvers
+from freeflyer.optimization import dual_method, solve_qp, solvers
+from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.quadratic import ACTIVE_SET
 from freeflyer.progress import Progress
 from freeflyer.sim.simulating import simulate
 
@@ -97,6 +99,9 @@ def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_secon
 def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Call, Call]:
     """The solver as its own documentation calls it, to the same accuracy, cold and warm; for others than daqp: by qpsolvers."""
     H, g, A, lower, upper = program
+    if solver == ACTIVE_SET:
+        p = quadratic_program(*program)
+        return lambda: dual_method.attempt(p, None, None), lambda: dual_method.attempt(p, None, first)
     if solver == "daqp":
         import daqp
 
