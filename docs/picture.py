@@ -30,7 +30,7 @@ def squat() -> Any:
 def leg(path: str) -> Any:
     """Kangaroo's left leg along the stroke of its length motor: the ankle's motors keep the foot flat, the hip's rest."""
     whole = ff.load(path, base="fixed")
-    foot = next(foot for foot in ff.contacts.feet_in_file(ff.close_loops(whole), path) if "left" in foot.frame)
+    foot = next(foot for foot in ff.contacts.feet_from_file(ff.close_loops(whole), path) if "left" in foot.frame)
     limb = extract_limb(whole, foot.frame)
     level = Keep(foot.frame, "left_hip_roll", (0, 0, 0, 1, 1, 1))
     ankle = ("leg_left_4_motor", "leg_left_5_motor")

@@ -15,5 +15,5 @@ torque = np.array([60.0, 15.0])  # N m, pitch and roll
 print("pitch deg   outer N   inner N")
 for pitch in np.radians([-20.0, -10.0, 0.0, 10.0, 20.0]):
     q = linkages.selected_posture(leg, joints, [pitch, 0.0], motors=motors)
-    outer, inner = linkages.motor_forces(leg, q, joints, torque, motors=motors)
+    outer, inner = linkages.transmission(leg, q, joints, motors).forces(torque)
     print(f"{np.degrees(pitch):9.0f} {outer:9.0f} {inner:9.0f}")

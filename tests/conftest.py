@@ -77,8 +77,8 @@ def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
 @pytest.fixture
 def on_threads() -> Iterator[None]:
     """Batches are spread over threads whatever their size."""
-    from freeflyer.kernels import call_layout
-    from freeflyer.kernels.calls import python_calls
+    from freeflyer.kernels.compiler import call_layout
+    from freeflyer.kernels.compiler.calls import python_calls
 
     table = python_calls.known()
     table[call_layout.SHORT_WORK] = 0
@@ -94,8 +94,8 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     table; workspaces of kernels are not touched.
     """
     from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
-    from freeflyer.kernels import call_layout
-    from freeflyer.kernels.calls import python_calls
+    from freeflyer.kernels.compiler import call_layout
+    from freeflyer.kernels.compiler.calls import python_calls
 
     for module in (centroidal, equations, evaluate, frames, manifold):
         monkeypatch.setattr(module, "np", Poison())

@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import Any
 
 ROOMS = (
-    "", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations.constrained",
-    "formulations.dual_quaternion", "formulations.gauss", "formulations.geometric", "formulations.gibbs_appell",
-    "formulations.kane", "linkages", "optimization", "report", "robots", "sim", "spatial.consistency",
+    "", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations", "formulations.constrained",
+    "linkages", "optimization", "report", "robots", "sim", "spatial.consistency",
     "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist",
     "spatial.wrench", "symbolic",
 )  # fmt: skip

@@ -30,15 +30,14 @@ COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch
 COMMON: dict[str, Any] = {
     "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
     "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
+    "by": "gauss",
 }  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
-    "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
-    "project_velocity", "contact_model", "closed_torques",
+    "constraint_bias", "constraint_multipliers", "reduce_forces", "keep_closed",
+    "complete_velocity", "contact_model", "closed_torques",
 }  # fmt: skip
 ONE = "takes one posture a call"
 SET = "its result does not depend on the state"
-NO_LOOPS = "the formulation of the geometric linearisation paper has no loops"
-PRINTED = "the recursion of the dual quaternion paper is for trees"
 CUT = "makes no sense on a tree whose loops are open, so it is refused there with the way to close them"
 LONG = "runs for minutes, and is tested in tests/{}"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
@@ -51,24 +50,19 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model",
-        "start", "step", "select_encoders")},
+        "passive_state", "update_passive_state", "select_encoders")},
     "estimation.sensors": {"batch": SET},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_capture.py"} for n in (
-        "capture_margin", "capture_point", "impulse_limits", "stand_on_feet")},
+        "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},
     **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_pushes.py"} for n in (
-        "falls_when_pushed", "push_boundary", "random_pushes")},
-    "contacts.feet_of": {"batch": SET},
+        "survives_push", "push_boundary", "random_pushes")},
+    "contacts.feet_by_name": {"batch": SET},
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
-    "contacts.held_feet": {"batch": ONE},
+    "contacts.anchored_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
         "all": "takes a base on a planar joint, and is tested in tests/formulations/test_constrained_motion.py"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
     "formulations.constrained.unilateral_accelerations": {"batch": ONE},
-    "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
-    **{f"formulations.dual_quaternion.{n}": {"closed": PRINTED, "batch": ONE} for n in (
-        "bodies_of", "inverse_dynamics_as_printed")},
-    **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
-        "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
     **{f"analysis.{n}": {"batch": SET} for n in (
         "check", "conditioning", "free_fall", "identities", "linkages", "matrices", "middle_posture", "overview")},
     **{n: {"batch": SET} for n in (
@@ -77,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "analysis.loop_gaps": {"batch": ONE},
     "analysis.free_flight": {"batch": ONE},
     "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_in_file": {"all": "reads a file beside the model, and is tested in tests/estimation"},
+    "contacts.feet_from_file": {"all": "reads a file beside the model, and is tested in tests/estimation"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot, and is tested in tests/estimation"},
     "export.export": {"all": "compiles a library, and is tested in tests/export"},
@@ -86,6 +80,8 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "linkages.reachable_set": {"all": "takes two motors and two joints, and is tested in tests/linkages"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
+    **{n: {"all": "takes a robot of Pinocchio's, and is tested in tests/dynamics/test_pinocchio_states.py"} for n in (
+        "from_pinocchio", "to_pinocchio")},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq), and is tested in tests/sim"},
     "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/sim/test_hopping.py"},
     "sim.replay": {"all": "takes a run of its robot, and is tested in tests/sim"},
@@ -113,7 +109,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
-    v, a = ff.linkages.whole_motion(model.tree, q, u, u_dot)
+    v, a = ff.linkages.expand_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
@@ -135,9 +131,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
-        "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))}, "tree_of": {},
-        "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
-        "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
+        "free_fall": {},
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
         "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))}, "external_internal": {"rows": (0,)},
         "center_of_mass_angle": {"path": np.stack([q, ff.integrate(closed, q, np.full(closed.nv, 0.02))])},
@@ -164,9 +158,11 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
             "gravity": np.zeros(3),
         }  # fmt: skip
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
-    if name == "estimation.step":
+    if name == "estimation.update_passive_state":
         robot = estimation.sensors(model)
-        special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
+        special["update_passive_state"] = {
+            "state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1),
+        }  # fmt: skip
     if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = linkages.follow(model, "c", values)
@@ -241,7 +237,7 @@ def modelled(column: str) -> ff.Model:
 def test_every_function_takes_every_robot(name: str) -> None:
     for column in COLUMNS:
         model, why = modelled(column), reason(name, column)
-        if why in (CUT, NO_LOOPS, PRINTED):
+        if why == CUT:
             with pytest.raises(ff.InputError, match="close_loops" if why == CUT else None):
                 call(name, model, ())
         elif why:

@@ -73,11 +73,11 @@ def test_exports_exist_and_are_sorted():
 
 
 def test_completion_lists_the_public_names_and_the_rooms():
-    """`dir`, which editors and notebooks show, is `__all__`, whatever was imported; every room but the command line is in it."""
+    """`dir`, which editors and notebooks show, is `__all__`, whatever was imported; every room with public names is in it."""
     import_module("freeflyer.cli.app")
     folder = Path(ff.__file__).parent
-    rooms = {path.parent.name for path in folder.glob("*/__init__.py")} - {"cli"}
-    assert {"dynamics", "sim", "spatial"} < rooms
+    rooms = {path.parent.name for path in folder.glob("*/__init__.py")} - {"cli", "dynamics", "kernels", "model", "plots"}
+    assert {"control", "sim", "spatial"} < rooms
     assert dir(ff) == ff.__all__
     assert rooms <= set(dir(ff))
     assert {name for name in dir(ff) if inspect.ismodule(getattr(ff, name))} == rooms | {"errors"}
@@ -89,7 +89,8 @@ def test_completion_lists_the_public_names_of_a_room():
         assert dir(module) == sorted(module.__all__)
         for name in dir(module):
             found = getattr(module, name)
-            assert (found.__name__ if inspect.ismodule(found) else found.__module__).startswith(f"freeflyer.{room}."), name
+            defined = found.__name__ if inspect.ismodule(found) else found.__module__
+            assert defined.startswith((f"freeflyer.{room}.", "freeflyer.errors")), name
         assert dir(module) == sorted(module.__all__), "names of what was imported since"
 
 
@@ -139,6 +140,20 @@ def test_errors_have_one_base():
     assert isinstance(ff.UnknownNameError("no"), LookupError)
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
+
+
+def test_every_error_is_defined_in_errors():
+    for room in LAZY:
+        for name in dir(module := import_module(f"freeflyer.{room}")):
+            getattr(module, name)
+    kinds, waiting = set(), [ff.FreeflyerError]
+    while waiting:
+        kinds |= {kind := waiting.pop()}
+        waiting += kind.__subclasses__()
+    assert {"LinkageError", "StepError", "SolverError", "CalibrationError"} <= {kind.__name__ for kind in kinds}
+    own = {kind for kind in kinds if kind.__module__.startswith("freeflyer.")}
+    assert {kind.__module__ for kind in own} == {"freeflyer.errors"}
+    assert all(getattr(ff.errors, kind.__name__) is kind for kind in own)
 
 
 def test_importing_is_light_and_does_nothing_else(opened):

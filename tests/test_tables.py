@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 import freeflyer as ff
 from freeflyer.analysis import Check, Finding, Identity
-from freeflyer.analysis.checks.tables import findings_table
-from freeflyer.analysis.study_tables import joints_table, loops_table
+from freeflyer.analysis.checks.findings import findings_table
+from freeflyer.analysis.facts import joints_table, loops_table
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import BatchPoint, FirstCall, Machine, Start, Timing
 from freeflyer.linkages import Mechanism, Mechanisms

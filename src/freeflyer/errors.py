@@ -1,4 +1,4 @@
-"""The errors freeflyer raises: one base, a few kinds, each with a sentence on what to do."""
+"""The errors that freeflyer raises: one base, and kinds by what failed (input, linkages, solvers, simulations)."""
 
 from __future__ import annotations
 
@@ -91,6 +91,180 @@ class FileError(FreeflyerError, ValueError):
         Traceback (most recent call last):
             ...
         freeflyer.errors.FileError: 'chain.urdf' exists already: pass overwrite=True to replace it
+    """
+
+
+class AssemblyError(FreeflyerError, ValueError):
+    """Error of a linkage that does not close, or does not reach the wanted positions.
+
+    `.data` of assemble has the worst `loop`, its `gap` (m or rad), the `index` of the posture in the batch, the nearest `q`
+    and `residual`, and the `joints` of that loop that may move. keep_closed has `loop`, `gap`, `index`; selected_posture has
+    `index`, `q` and the selected `joints`.
+
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> try:  # the linkage is stretched at 0.0465 m
+        ...     ff.linkages.assemble(yaw, ff.configuration(yaw, {"left_yaw_motor": 0.1}), hold="actuated", limits=False)
+        ... except ff.linkages.AssemblyError as error:
+        ...     print(f"{error.data['loop']} stays open by {error.data['gap']:.4f} m")
+        left_yaw_pin stays open by 0.0535 m
+    """
+
+
+class OpenLoopWarning(UserWarning):
+    """Warning of redundant directions of loops that stay open though the linkage counts as closed.
+
+    Examples:
+        >>> import warnings
+        >>> robot = ff.robots.kangaroo_like()
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", ff.linkages.OpenLoopWarning)  # an error instead
+        ...     print(ff.linkages.assemble(robot).redundant_gap)
+        0.0
+    """
+
+
+class LinkageError(FreeflyerError, ValueError):
+    """Error of a linkage whose motors, loops or posture do not determine its dependent joints.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> try:
+        ...     ff.linkages.partition(leg, leg.neutral + 0.1)
+        ... except ff.linkages.LinkageError as error:
+        ...     print(f"{error.data['loop']} is open by {error.data['gap']:.2f} m")
+        left_hip_inner_joint is open by 0.11 m
+    """
+
+
+class SolverError(FreeflyerError):
+    """Base of the errors of solvers: no solution is returned.
+
+    Attributes:
+        data: "solver": its name; "level": of a hierarchy, the level from 0. If the solver ran, also "status", its message,
+            and "iterations".
+
+    Examples:
+        >>> try:
+        ...     ff.optimization.solve_qp([[0.0]], [1.0])  # a slope without end
+        ... except ff.optimization.SolverError as error:
+        ...     print(type(error).__name__, error.data["solver"], error.data["status"])
+        UnboundedError active-set unbounded
+    """
+
+
+class InfeasibleError(SolverError, ValueError):
+    """Contradiction of rows and bounds: no x satisfies them all.
+
+    Attributes:
+        data: See SolverError. "rows", "bounds": indices of the rows and of the bounded variables that contradict each other.
+            "certificate": multipliers of the bounds (n, if there are any) and rows (m), each times its row, that add up to 0
+            <= a negative number. It is None if the two limits of one row do not leave any value.
+
+    Examples:
+        The rows x >= 1 and x <= 0, with multipliers that cancel x:
+
+        >>> A = np.array([[1.0], [1.0]])
+        >>> try:
+        ...     ff.optimization.solve_qp(np.eye(1), [0.0], A, [1.0, -np.inf], [np.inf, 0.0])
+        ... except ff.optimization.InfeasibleError as error:
+        ...     y = error.data["certificate"]
+        ...     print(error.data["rows"], np.sign(y), np.round(y @ A, 6) + 0.0)
+        (0, 1) [-1.  1.] [0.]
+    """
+
+
+class UnboundedError(SolverError, ValueError):
+    """Objective that decreases without end.
+
+    Attributes:
+        data: See SolverError. "ray" (n,): a direction that keeps all rows and always decreases the objective.
+
+    Examples:
+        The second variable has a slope, but no curvature and no limit above:
+
+        >>> try:
+        ...     ff.optimization.solve_qp(np.diag([1.0, 0.0]), [0.0, -1.0], x_lower=[0.0, 0.0])
+        ... except ff.optimization.UnboundedError as error:
+        ...     print(np.round(error.data["ray"], 6) + 0.0)
+        [0. 1.]
+    """
+
+
+class NotConvergedError(SolverError, RuntimeError):
+    """Solver that stopped at its limit of iterations or time.
+
+    Attributes:
+        data: See SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return
+            none (active-set, daqp).
+
+    Examples:
+        >>> try:
+        ...     ff.optimization.solve_qp(np.eye(2), [-1.0, -1.0], np.eye(2), upper=[0.0, 0.0], iterations=1)
+        ... except ff.optimization.NotConvergedError as error:
+        ...     print(error.data["iterations"], error.data["status"])
+        1 iteration limit
+    """
+
+
+class NumericalError(SolverError, ArithmeticError):
+    """End of a solver with numbers that do not satisfy the conditions of optimality, where no proof says that there is no answer.
+
+    Attributes:
+        data: See SolverError. "x" (n,): where the solver ended, and "residuals": the Residuals there, NaN without
+            multipliers; both are None where the solver returns no x.
+
+    Examples:
+        The second variable has 1e-14 of the first one's curvature; in a unit 1e7 times as large daqp solves the program, too:
+
+        >>> try:
+        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], solver="daqp")
+        ... except ff.optimization.NumericalError as error:
+        ...     print(error.data["status"])
+        unbounded
+        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7], solver="daqp").x[1]:.0e}")
+        -1e+14
+    """
+
+
+class MissingSolverError(SolverError, ImportError):
+    """Solver that is not installed or does not exist.
+
+    Attributes:
+        data: "solver": the name given; "available": names of those that are installed; "package": the package to install, or None;
+            "level" as of SolverError.
+
+    Examples:
+        >>> try:
+        ...     ff.optimization.solve_qp([[1.0]], [0.0], solver="osqqp")
+        ... except ff.optimization.MissingSolverError as error:
+        ...     print(error.data["solver"], "daqp" in error.data["available"])
+        osqqp True
+    """
+
+
+class StepError(FreeflyerError, ArithmeticError):
+    """A step after which the state is not finite, or an integration error above its tolerance."""
+
+
+class EventError(FreeflyerError, ArithmeticError):
+    """Events that follow each other without end, or contacts for which no consistent choice exists."""
+
+
+class ReplayError(FreeflyerError, ArithmeticError):
+    """A run that did not come out as before."""
+
+
+class CalibrationError(FreeflyerError, ValueError):
+    """Offsets that the encoders do not determine, or encoders that agree with no posture.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> try:
+        ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
+        ... except ff.estimation.CalibrationError as error:
+        ...     print(error.data["joints"])  # the knee does not follow this motor
+        ('left_yaw_motor',)
     """
 
 

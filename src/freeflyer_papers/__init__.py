@@ -2,7 +2,7 @@
 
     import freeflyer_papers
 
-    result = freeflyer_papers.reproduce("linearization", print)
+    result = freeflyer_papers.reproduce("linearization", progress=print)
 
 `hopping` has the hopping experiments of the decoupling thesis, `planar` its planar robots in closed form."""
 

@@ -1,17 +1,21 @@
-"""One self-contained HTML page of reproductions: tables with their notes, pictures with their captions, what failed."""
+"""Reproductions run one after the other: what each gave, or why it failed; and one self-contained HTML page of them."""
 
 from __future__ import annotations
 
 import base64
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
+from time import perf_counter
+from typing import Any
 
-from freeflyer.analysis.timing.machine import machine
+from freeflyer.analysis.timing.clock import machine
+from freeflyer.progress import Progress, no_progress
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count
 from freeflyer.version import __version__
-from freeflyer_papers.running import Outcome
+from freeflyer_papers.registry import names, reproduction
 
 LONGEST = 4000  # characters of a note
 TITLE = "Papers reproduced"
@@ -84,3 +88,52 @@ def _figure(name: str, image: bytes, x: Outcome) -> str:
     words = esc((x.captions or {}).get(name, name.replace("_", " ")), LONGEST)
     data = base64.b64encode(image).decode("ascii")
     return f'<figure><img src="data:image/png;base64,{data}" alt="{words}"><figcaption>{words}</figcaption></figure>'
+
+
+FAILED = "{kind}: {text}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of one reproduction.
+
+    Attributes:
+        seconds: That it took.
+        result: Of `compute`; None where it failed.
+        pictures: matplotlib figures by name.
+        captions: Their words, by name.
+        failure: The error that ended it; empty where there is none.
+    """
+
+    key: str
+    paper: str
+    seconds: float
+    result: Any = None
+    tables: Sequence[Table] = ()
+    pictures: Mapping[str, Any] | None = None
+    captions: Mapping[str, str] | None = None
+    failure: str = ""
+
+
+def outcomes(progress: Progress = no_progress) -> Iterator[Outcome]:
+    """Outcome of every reproduction in the order of `names()`, as each ends; one that fails does not stop the others."""
+    keys = names()
+    for k, key in enumerate(keys):
+        yield outcome(key, _within(progress, f"{k + 1} of {len(keys)}, {key}"))
+
+
+def outcome(key: str, progress: Progress = no_progress) -> Outcome:
+    """Outcome of one reproduction, whatever it raises but KeyboardInterrupt and the like."""
+    start, paper = perf_counter(), key
+    try:
+        chosen = reproduction(key)
+        paper = chosen.paper
+        result = chosen.compute(progress)
+        tables, pictures = chosen.tables(result), chosen.pictures(result)
+    except Exception as error:  # reported; the others are kept
+        return Outcome(key, paper, perf_counter() - start, failure=FAILED.format(kind=type(error).__name__, text=error))
+    return Outcome(key, paper, perf_counter() - start, result, tuple(tables), pictures, chosen.captions)
+
+
+def _within(progress: Progress, name: str) -> Progress:
+    return lambda fraction, what: progress(fraction, f"{name}: {what}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from freeflyer.errors import unknown_name
 from freeflyer.progress import Progress, no_progress
-from freeflyer_papers.paper import Reproduction
+from freeflyer.tables import Table
 
 MODULES = {
     "decoupling": "freeflyer_papers.decoupling",
@@ -48,7 +52,7 @@ def reproduction(key: str) -> Reproduction:
     return made
 
 
-def reproduce(key: str, progress: Progress = no_progress, **options: Any) -> Any:
+def reproduce(key: str, *, progress: Progress = no_progress, **options: Path | None) -> Any:
     """Result of a paper computed again, with its tables and the data of its figures.
 
     Args:
@@ -64,3 +68,42 @@ def reproduce(key: str, progress: Progress = no_progress, **options: Any) -> Any
         True
     """
     return reproduction(key).compute(progress, **options)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Reproduction of a paper: one function that computes, and two that show its result without computing.
+
+    Attributes:
+        paper: The paper's title.
+        compute: compute(progress, **options) returns a result, a dataclass that JSON can hold.
+        tables: tables(result), a sequence of Table.
+        pictures: pictures(result), matplotlib figures by the names of their files, without ending.
+        options: Names of files that `compute` also takes, each a path or None.
+        captions: Picture name -> content of the paper's figure, and the reason of differences.
+
+    Examples:
+        >>> paper = freeflyer_papers.reproduction("kangaroo")
+        >>> paper.key, paper.options
+        ('kangaroo', ('robot', 'peer'))
+    """
+
+    key: str
+    paper: str
+    compute: Callable[..., Any]
+    tables: Callable[[Any], Sequence[Table]]
+    pictures: Callable[[Any], Mapping[str, Any]]
+    options: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)
+
+
+def model_file(*parts: str) -> Path | None:
+    """The file of these parts below the folder FREEFLYER_MODELS, if both are there."""
+    folder = os.environ.get("FREEFLYER_MODELS")
+    path = Path(folder or "", *parts)
+    return path if folder and path.is_file() else None
+
+
+def deferred(module: str, name: str) -> Callable[[Any], Any]:
+    """The function of that name of a module, which is imported when it is first called."""
+    return lambda result: getattr(import_module(module), name)(result)

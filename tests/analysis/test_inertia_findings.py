@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from planted import arm, shifted, solid, with_inertia, with_joint
 
-from freeflyer.analysis.checks.geometry import reach
-from freeflyer.analysis.checks.inertias import inertia_findings
+from freeflyer.analysis.checks.inertias import inertia_findings, reach
 from freeflyer.model.description import Inertia, Joint, Link
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planted import arm, with_joint
 
-from freeflyer.analysis.checks.limits import limit_findings
+from freeflyer.analysis.checks.checking import limit_findings
 from freeflyer.model.description import Mimic
 
 INF = np.inf

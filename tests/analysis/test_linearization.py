@@ -8,8 +8,13 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.analysis.linearization.euler import EulerRegulator, angle_linearization, angle_map, body_rates
-from freeflyer.analysis.linearization.recovery import recovery
+from freeflyer.analysis.linearization.recovery import (
+    EulerRegulator,
+    angle_linearization,
+    angle_map,
+    body_rates,
+    recovery,
+)
 from freeflyer.analysis.linearization.study import study
 from freeflyer.plots.linearization import recovery as draw_recovery
 from freeflyer.plots.poles import poles, radius_of

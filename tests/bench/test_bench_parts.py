@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from freeflyer import robots
-from freeflyer.analysis.checks.states import random_states
-from freeflyer.analysis.timing import start
+from freeflyer.analysis.checks.laws import random_states
+from freeflyer.analysis.timing import measured
 from freeflyer.analysis.timing.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
-from freeflyer.analysis.timing.batches import call_overhead
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean
-from freeflyer.analysis.timing.runner import Effort, largest_batch, parts, time_robot
-from freeflyer.analysis.timing.scaling import exponent, scaling
+from freeflyer.analysis.timing.runner import Effort, call_overhead, exponent, largest_batch, parts, scaling, time_robot
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import no_progress
 
@@ -60,7 +58,7 @@ def test_the_price_of_a_call_is_where_the_line_begins():
 
 
 def test_scaling_times_each_size():
-    points = scaling((2, 4), with_peer=False, progress=no_progress)
+    points = scaling((2, 4), None, no_progress)
     assert [(p.bodies, p.algorithm) for p in points] == [
         (n, a) for n in (2, 4) for a in ("inverse_dynamics", "forward_dynamics")
     ]
@@ -92,9 +90,9 @@ def test_the_outermost_frame_is_the_deepest_link():
 
 
 def test_imports_are_timed_in_fresh_processes(monkeypatch):
-    monkeypatch.setattr(start, "REPEATS", 1)
+    monkeypatch.setattr(measured, "REPEATS", 1)
     said = []
-    result = start.start_times((), lambda _, what: said.append(what))
+    result = measured.start_times((), lambda _, what: said.append(what))
     assert result.import_warm > 0
     assert result.import_cold > 0
     assert len(said) == 2
@@ -102,4 +100,4 @@ def test_imports_are_timed_in_fresh_processes(monkeypatch):
 
 def test_a_process_that_fails_is_reported():
     with pytest.raises(FreeflyerError, match="ended with code 1: ValueError: no luck"):
-        start._run("raise ValueError('no luck')")
+        measured._run("raise ValueError('no luck')")

@@ -10,9 +10,18 @@ import pytest
 from robots_on_disk import needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis.timing.cycles import Contestant, cycle_times, cycles_table, standing_times
-from freeflyer.analysis.timing.kinematic_peers import REACHES, TOLERANCE, own_solver, reach, reach_table, reach_times
-from freeflyer.analysis.timing.standing import motion, talos
+from benchmarks.peers import PEERS
+from freeflyer.analysis.timing.control_cycles import Contestant, cycle_times, cycles_table, standing_times
+from freeflyer.analysis.timing.robots import (
+    REACHES,
+    TOLERANCE,
+    motion,
+    own_solver,
+    reach,
+    reach_table,
+    reach_times,
+    talos,
+)
 from freeflyer.control.position_bounds import PositionBounds
 
 
@@ -53,7 +62,7 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
 @pytest.mark.peers
 @needs_examples
 def test_missing_peers_leave_a_note():
-    for times, note in (standing_times(count=3, rounds=1), reach_times([(0.02, 0.5, False)], blocks=1, block_seconds=0.0)):
+    for times, note in (standing_times(None, PEERS.control, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0, PEERS.reach)):
         assert all(t.name.startswith(("TSID", "pink", "mink", "freeflyer")) for t in times)
         assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
 
@@ -61,7 +70,7 @@ def test_missing_peers_leave_a_note():
 @pytest.mark.peers
 @needs_examples
 def test_inverse_kinematics_ends_at_the_tolerance():
-    times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], blocks=1, block_seconds=0.0)
+    times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], 1, 0.0, PEERS.reach)
     assert all(t.error <= 2.0 * TOLERANCE and 0 < t.steps < 10 and t.time > 0.0 for t in times)
     table = reach_table(times, note)
     assert all(len(row) == len(table.columns) for row in table.rows)

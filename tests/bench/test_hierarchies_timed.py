@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.analysis.timing.hierarchies import OWN, hierarchies_table, hierarchy_times, record
+from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
 from freeflyer.progress import no_progress
 
 

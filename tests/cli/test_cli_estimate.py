@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command import run, run_json
 
-from freeflyer.analysis.estimators import times as estimation_times
+from freeflyer.analysis.estimators import calibration as estimation_times
 
 
 def test_errors_of_the_passive_state_are_refused():

@@ -11,8 +11,9 @@ from command import run
 
 import freeflyer_papers as papers
 from freeflyer.plots.figures import new_figure
-from freeflyer_papers import running
-from freeflyer_papers.linearization import cost, recursion
+from freeflyer.tables import Table
+from freeflyer_papers import page
+from freeflyer_papers.linearization import cost
 
 pytestmark = pytest.mark.papers
 
@@ -23,7 +24,7 @@ def small(monkeypatch):
     monkeypatch.setattr(cost, "SIZES", (3, 5))
     monkeypatch.setattr(cost, "BLOCKS", 3)
     monkeypatch.setattr(cost, "BLOCK_SECONDS", 1e-3)
-    monkeypatch.setattr(recursion, "SIZES", (2, 4, 6, 8))
+    monkeypatch.setattr(cost, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
 def test_the_list():
@@ -55,7 +56,7 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
     tiny = papers.Reproduction(
         "tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
-        lambda result: [papers.Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
+        lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
     )  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
@@ -85,7 +86,7 @@ def two_papers(monkeypatch):
     figure = new_figure(2.0, 2.0)[0]
     works = papers.Reproduction(
         "works", "A paper <that> works", lambda progress: {"answer": 42},
-        lambda result: [papers.Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
+        lambda result: [Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
         lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."},
     )  # fmt: skip
 
@@ -94,8 +95,8 @@ def two_papers(monkeypatch):
         raise ValueError("no <root> was found")
 
     fails = papers.Reproduction("fails", "A paper that fails", compute, lambda result: [], lambda result: {})
-    monkeypatch.setattr(running, "names", lambda: ("fails", "works"))
-    monkeypatch.setattr(running, "reproduction", {"fails": fails, "works": works}.__getitem__)
+    monkeypatch.setattr(page, "names", lambda: ("fails", "works"))
+    monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 
 
 def test_all_of_them_on_one_page(tmp_path, monkeypatch):
@@ -142,6 +143,6 @@ def test_all_goes_with_no_key(tmp_path):
 def test_progress_tells_which_paper(monkeypatch):
     two_papers(monkeypatch)
     heard = []
-    done = list(running.outcomes(lambda fraction, what: heard.append((fraction, what))))
+    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
     assert heard == [(0.5, "1 of 2, fails: half way")]
     assert [bool(x.failure) for x in done] == [True, False]

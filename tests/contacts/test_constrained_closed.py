@@ -11,7 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.analysis.timing.closed.state import closed_state
+from freeflyer.analysis.timing.closed_loops import closed_state
 
 SOLES = ("left_sole_link", "right_sole_link")
 
@@ -35,7 +35,8 @@ def test_loops_as_rows_and_as_a_closed_model_agree(name):
     for item in s.items:
         close(a.forces[item.name], b.forces[item.name], 1e-8)
     free = ff.constrained_dynamics(tree, q, G @ u, whole, constraints=ff.ConstraintSet(tree))
-    close(ff.linkages.constrained_forward_dynamics(tree, q, G @ u, whole), free.a, 1e-9)
+    alone = ff.forward_dynamics(closed, q, u, G.T @ whole)
+    close(G @ alone + ff.velocity_map_bias(closed, q, u), free.a, 1e-9)
     multipliers = ff.linkages.constraint_multipliers(tree, q, G @ u, tau=whole)
     close(multipliers[closed.reduction.split.rows], free.multipliers, 1e-8)
 
@@ -50,7 +51,7 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
     s = ff.ConstraintSet(tree, [contacts.point("l11", (0.1, 0.0, 0.2), name="finger")] if floats else [])
     d = ff.constrained_dynamics(tree, st.q, v, tau, constraints=s)
     external = {"l11": d.forces["finger"]} if floats else None
-    total = ff.inverse_dynamics(tree, st.q, v, d.a, external) - tau
+    total = ff.inverse_dynamics(tree, st.q, v, d.a, external=external) - tau
     for loop in tree.loops:
         on_b, X_a, X_b = d.forces[loop.name], ff.frame_pose(tree, st.q, loop.frame_a), ff.frame_pose(tree, st.q, loop.frame_b)
         f, n = X_b[:3, :3] @ on_b[:3], X_b[:3, :3] @ on_b[3:]
@@ -72,7 +73,7 @@ def test_closed_robots_stand(models_folder):
     check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
     d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
     external = {c.frame: d.forces[c.name] for c in s.contacts}
-    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a, 1e-8)
+    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external=external), d.a, 1e-8)
 
 
 def test_a_robot_of_closed_linkages_stands_on_two_soles():
@@ -91,14 +92,14 @@ def test_a_robot_of_closed_linkages_stands_on_two_soles():
     close(J @ d.a, np.zeros(12), 1e-8)
     assert sum(d.redundant.values()) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
     external = {name: d.forces[name] for name in feet}
-    close(ff.forward_dynamics(model, q, rest, tau, external), d.a, 1e-7)
+    close(ff.forward_dynamics(model, q, rest, tau, external=external), d.a, 1e-7)
 
 
 def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     """The whole tree's matrices, reduced by the velocity map in NumPy, with the tree's own rows of both feet."""
     tree, rng = shared(models_folder, "kangaroo"), fresh()
     s = closed_state(tree, int(rng.integers(1000)), speed=0.3)
-    feet = contacts.feet_in_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
+    feet = contacts.feet_from_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
     assert [c.frame for c in feet] == ["left_ankle_roll", "right_ankle_roll"]
     M, h = ff.mass_matrix(tree, s.q), ff.bias_forces(tree, s.q, s.v)
     rows = ff.ConstraintSet(tree, feet, loops=False)

@@ -145,7 +145,7 @@ def test_wrenches_and_gravity():
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
     w, g, frame = rng.standard_normal(6), rng.standard_normal(3), model.frame_names[8]
     found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)
-    h = ff.bias_forces(model, q, v, {frame: w}, expressed="mixed", gravity=g)
+    h = ff.bias_forces(model, q, v, external={frame: w}, expressed="mixed", gravity=g)
     a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
     close(found.a, a, 1e-9)
 

@@ -22,10 +22,10 @@ from freeflyer import linkages
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from freeflyer.analysis.timing.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
-from freeflyer.analysis.timing.closed.pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.timing.closed.runner import distance
-from freeflyer.analysis.timing.closed.state import ClosedState, closed_state
+from benchmarks.closed import distance
+from benchmarks.closed_mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
+from freeflyer.analysis.timing.closed_loops import ClosedState, closed_state
 
 pytestmark = pytest.mark.peers
 
@@ -67,7 +67,7 @@ def mujoco(folder: Path, name: str, written: Path) -> tuple[ff.Model, MujocoPeer
 
 
 def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
-    return linkages.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+    return ff.constrained_dynamics(model, s.q, s.v, s.tau, constraints=ff.ConstraintSet(model)).a
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -135,7 +135,7 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     G = p.map_of(linkages.mapping_jacobian(model, s.q), split.dependent, kept)
 
     def whole(e: np.ndarray) -> np.ndarray:
-        return linkages.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
+        return linkages.expand_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
 
     moving = slopes(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.tau_u)
@@ -220,5 +220,5 @@ def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
         tau[joint.iv] -= theirs.stiffness[0] * (s.q[joint.iq] - spring)
         force = max(force, abs(theirs.stiffness[0] * (s.q[joint.iq] - spring)))
     assert force > 1.0
-    assert distance(linkages.constrained_forward_dynamics(model, s.q, s.v, tau), pushed) < 1e-10
+    assert distance(ff.constrained_dynamics(model, s.q, s.v, tau, constraints=ff.ConstraintSet(model)).a, pushed) < 1e-10
     assert distance(accelerations(model, s), pushed) > 1e-3

@@ -29,7 +29,7 @@ def by_kkt(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, exter
     import pinocchio as pin
 
     pin_model = pin.buildModelFromUrdf(str(example("go2.urdf")), pin.JointModelFreeFlyer())
-    there = ff.to_pinocchio(pin_model, model, q, v, np.zeros(model.nv), tau)
+    there = ff.to_pinocchio(model, pin_model, q, v, np.zeros(model.nv), tau)
     data = pin_model.createData()
     pin.computeAllTerms(pin_model, data, there.q, there.v)
     pin.forwardKinematics(pin_model, data, there.q, there.v, 0.0 * there.v)

@@ -10,7 +10,7 @@ from scipy.spatial import ConvexHull
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.contacts import feet_in_file
+from freeflyer.contacts import feet_from_file
 from freeflyer.contacts.shapes import sole_corners
 
 mujoco = pytest.importorskip("mujoco")
@@ -63,7 +63,7 @@ def _lowest(mj, q: np.ndarray) -> float:
 def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
     geom, kind = SHAPES[name]
     model, path = scene(tmp_path, f'<geom {geom} mass="1" friction="0.7"/>')
-    (foot,) = feet_in_file(model, path)
+    (foot,) = feet_from_file(model, path)
     assert (foot.frame, foot.kind, foot.friction) == ("foot", kind, 0.7)
     there = touched(path, model.neutral)
     ours = foot.points[:, :2] + model.neutral[:2]
@@ -84,7 +84,7 @@ def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
 def test_soles_are_ordered_hulls(tmp_path, name):
     """A plate of a millimetre: four corners, not eight; the polygon's area by its corners in order is that of the hull."""
     model, path = scene(tmp_path, f'<geom {SHAPES[name][0]} mass="1"/>')
-    (foot,) = feet_in_file(model, path)
+    (foot,) = feet_from_file(model, path)
     p = foot.points[:, :2]
     assert len(p) == (8 if name == "cylinder" else 4)
     following = np.roll(p, -1, axis=0)
@@ -109,7 +109,7 @@ def test_slight_corners_are_left_out(chamfer, corners):
 def test_a_ball_is_found_where_it_touches_in_a_posture(tmp_path):
     model, path = scene(tmp_path, '<geom type="ellipsoid" size="0.1 0.07 0.03" pos="0.02 0.01 -0.05" mass="1"/>')
     q = ff.random_configuration(model, fresh())
-    (foot,) = feet_in_file(model, path, q)
+    (foot,) = feet_from_file(model, path, q)
     X = ff.frame_pose(model, q, "foot")
     assert np.linalg.norm((X[:3, :3] @ foot.points[0] + X[:3, 3])[:2] - touched(path, q)[0]) < 3e-3
 
@@ -120,7 +120,7 @@ def test_of_a_body_the_lowest_shapes_count_and_fixed_links_are_one_body(tmp_path
     shank = '<geom type="capsule" size="0.03 0.1" pos="0 0 0.12" mass="1"/>'
     heel = '<geom name="heel" type="box" size="0.04 0.03 0.01" pos="-0.05 0 -0.052" mass="0.1" friction="0.4"/>'
     model, path = scene(tmp_path, f"{shank}{heel}{toe}")
-    (foot,) = feet_in_file(model, path)
+    (foot,) = feet_from_file(model, path)
     assert (foot.kind, foot.frame) == ("surface", "foot")
     close(np.ptp(foot.points[:, 0]), 0.25)
     assert foot.friction == 0.4
@@ -165,9 +165,9 @@ def test_feet_in_urdf_files(tmp_path):
             '<mesh filename="package://shoes/sole.stl" scale="2 1 1"/>'),
     })  # fmt: skip
     with pytest.raises(ff.FreeflyerError, match=r"sole\.stl' of robot\.urdf is not found"):
-        feet_in_file(model, path)
+        feet_from_file(model, path)
     (tmp_path / "shoes" / "sole.stl").write_bytes(binary_stl(PRISM))
-    feet = {foot.frame: foot for foot in feet_in_file(model, path)}
+    feet = {foot.frame: foot for foot in feet_from_file(model, path)}
     assert {name: foot.kind for name, foot in feet.items()} == {
         "box": "surface", "ball": "point", "rod": "surface", "mesh": "surface",
     }  # fmt: skip
@@ -176,7 +176,7 @@ def test_feet_in_urdf_files(tmp_path):
     assert np.abs(feet["mesh"].points.max(axis=0) - [0.2, 0.06, 0.0]).max() < 1e-7
     (tmp_path / "shoes" / "sole.stl").write_bytes(b"solid text")
     with pytest.raises(ff.FileError, match="holds no corners"):
-        feet_in_file(model, path)
+        feet_from_file(model, path)
 
 
 def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> str:
@@ -206,7 +206,7 @@ def test_meshes_of_all_kinds_are_one_shape(tmp_path):
     })  # fmt: skip
     for name, content in files.items():
         (tmp_path / "shoes" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    feet = feet_in_file(model, path)
+    feet = feet_from_file(model, path)
     assert len(feet) == len(files)
     for foot in feet:
         assert sorted(map(tuple, foot.points.round(6) + 0.0)) == [(x, y, 0.0) for x in (0.0, 0.1) for y in (0.0, 0.06)], foot.frame
@@ -216,7 +216,7 @@ def test_the_mesh_of_a_ball_is_a_point(tmp_path):
     directions = fresh().standard_normal((999, 3))
     model, path = urdf(tmp_path, {"ball": collision('<mesh filename="package://shoes/ball.stl"/>')})
     (tmp_path / "shoes" / "ball.stl").write_bytes(binary_stl(0.022 * directions / np.linalg.norm(directions, axis=1)[:, None]))
-    (foot,) = feet_in_file(model, path)
+    (foot,) = feet_from_file(model, path)
     assert foot.kind == "point"
     assert np.abs(foot.points[0] - [0.0, 0.0, -0.022]).max() < 5e-3
 
@@ -227,7 +227,7 @@ def test_the_mesh_of_a_ball_is_a_point(tmp_path):
 ])  # fmt: skip
 def test_feet_of_public_robots(file, kinds):
     path = example(file)
-    feet = feet_in_file(ff.load(path), path)
+    feet = feet_from_file(ff.load(path), path)
     assert [foot.kind for foot in feet] == kinds
     if file == "icub.urdf":  # its foot is long in x, and its centre of mass lies there
         assert all(np.ptp(foot.points[:, 0]) > 0.14 > 0.08 > np.ptp(foot.points[:, 1]) for foot in feet)
@@ -235,6 +235,6 @@ def test_feet_of_public_robots(file, kinds):
 
 def test_a_capsule_at_the_keyframe_is_a_line(models_folder):
     path = models_folder / "cassie" / "cassie.xml"
-    feet = feet_in_file(ff.close_loops(ff.load(path)), path)
+    feet = feet_from_file(ff.close_loops(ff.load(path)), path)
     assert [(foot.kind, foot.frame) for foot in feet] == [("line", "left-foot"), ("line", "right-foot")]
     close(np.linalg.norm(feet[0].points[1] - feet[0].points[0]), 0.16)

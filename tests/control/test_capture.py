@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.support import convex_polygon
 
 RNG = fresh("capture")
 HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
@@ -38,7 +38,7 @@ def pushed(model, q, v, impulse: np.ndarray) -> np.ndarray:
 
 
 def feet_points(model, q, feet) -> np.ndarray:
-    held = ff.contacts.held_feet(model, q, feet)
+    held = ff.contacts.anchored_feet(model, q, feet)
     return np.vstack([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
 
 
@@ -81,7 +81,7 @@ def test_margins_are_distances_from_the_edge(name: str) -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_largest_impulses_bring_the_capture_point_to_the_edge(name: str) -> None:
     model, q, v, feet = state(name, 0.01)
-    limits = control.impulse_limits(model, q, v, ANGLES, feet)
+    limits = control.max_push_impulse(model, q, v, ANGLES, feet)
     assert (limits > 0.0).all()
     assert limits[0] == pytest.approx(limits[-1])
     for angle, limit in zip(ANGLES, limits):
@@ -94,7 +94,7 @@ def test_the_largest_impulses_bring_the_capture_point_to_the_edge(name: str) -> 
 def test_no_impulse_where_the_capture_point_is_outside() -> None:
     model, q, v, feet = state("humanoid", 0.0)
     v[0] = 2.0
-    assert np.isnan(control.impulse_limits(model, q, v, ANGLES, feet)).all()
+    assert np.isnan(control.max_push_impulse(model, q, v, ANGLES, feet)).all()
 
 
 @pytest.mark.parametrize("name", ["humanoid", "quadruped"])
@@ -102,7 +102,7 @@ def test_batches(name: str) -> None:
     model, q0, feet = ROBOTS[name]
     q = ff.integrate(model, q0, 0.02 * RNG.standard_normal((2, 3, model.nv)))
     v = 0.03 * RNG.standard_normal((3, model.nv))
-    for f, rest in ((control.capture_point, ()), (control.capture_margin, ()), (control.impulse_limits, (ANGLES,))):
+    for f, rest in ((control.capture_point, ()), (control.capture_margin, ()), (control.max_push_impulse, (ANGLES,))):
         whole = f(model, q, v, *rest, feet)
         assert whole.shape[:2] == (2, 3)
         for k in np.ndindex(2, 3):
@@ -118,7 +118,7 @@ def test_bad_input() -> None:
     with pytest.raises(ff.InputError, match="above the feet"):
         control.capture_margin(model, lying, v)
     with pytest.raises(ff.InputError, match="angles"):
-        control.impulse_limits(model, q, v, 0.3)
+        control.max_push_impulse(model, q, v, 0.3)
     with pytest.raises(ff.InputError, match="_sole"):
         control.capture_point(QUADRUPED, QUADRUPED.neutral, np.zeros(QUADRUPED.nv))
     with pytest.raises(ff.InputError, match="q has shape"):

@@ -20,7 +20,7 @@ def kangaroo():
 
 
 def squat(model, q, **more):
-    feet = ff.contacts.feet_of(model)
+    feet = ff.contacts.feet_by_name(model)
     base = model.joints[0].child
     tasks = [
         control.FramePoseTask(base, ff.frame_pose(model, q, base), level=1),
@@ -35,8 +35,8 @@ def test_three_steps_and_projection_agree(strict):
     model, q = kangaroo()
     problem = squat(model, q, limits=[control.TorqueLimits(scale=2.0)])
     v = ff.project_velocity(model, q, 0.01 * rng.standard_normal(model.nv), constraints=problem.constraints)  # balance can be kept
-    first = problem.solve(q, v, formulation="three-step", strict=strict)
-    second = problem.solve(q, v, formulation="full", strict=strict)
+    first = problem.solve(q, v, formulation="three-step", weighted=not strict)
+    second = problem.solve(q, v, formulation="full", weighted=not strict)
     assert first.status == second.status == "solved", first.reason
     close(first.a, second.a, SAME, least=np.abs(second.a).max())
     for name in second.forces:

@@ -144,7 +144,7 @@ def test_rows_of_ones_own_over_torques_and_forces(formulation):
     """On a moving closed robot: rows are those sums of torques and forces, and hold the solution back."""
     rng = fresh(formulation)
     model = ff.close_loops(ff.robots.kangaroo_like())
-    q, feet = model.neutral, ff.contacts.feet_of(model)
+    q, feet = model.neutral, ff.contacts.feet_by_name(model)
     v = ff.project_velocity(model, q, 0.05 * rng.standard_normal(model.nv), constraints=ff.ConstraintSet(model, contacts=feet))
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
     free = control.Problem(model, tasks, feet).solve(q, v)

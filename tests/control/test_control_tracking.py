@@ -23,7 +23,7 @@ def tumbling() -> tuple:
     q, v = [q0], [v0]
     for k in range(COUNT):
         tau, external = inputs.forces_and_wrenches(u[k])
-        after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external)
+        after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external=external)
         q.append(after[0])
         v.append(after[1])
     return model, inputs, np.array(q), np.array(v), u
@@ -76,7 +76,7 @@ def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
         du = u - tracker.u0[k]
         total += x @ Q @ x + du @ R @ du
         tau, external = tracker.inputs.forces_and_wrenches(u)
-        q, v = ff.step(model, q, v, tau, STEP, "semi-implicit", external)
+        q, v = ff.step(model, q, v, tau, STEP, "semi-implicit", external=external)
     x = tracker.error(COUNT, q, v)
     total += x @ (Q / STEP) @ x
     assert total == pytest.approx(x0 @ tracker.P[0] @ x0, rel=1e-3)

@@ -13,13 +13,13 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import signed_distance
+from freeflyer.control.support import signed_distance
 
 RNG = fresh("dcm")
 HUMANOID = ff.robots.humanoid()
 POSTURE = ff.robots.standing_posture(HUMANOID)
 HEIGHT = float(ff.center_of_mass(HUMANOID, POSTURE)[2])
-FEET = ff.contacts.held_feet(HUMANOID, POSTURE)
+FEET = ff.contacts.anchored_feet(HUMANOID, POSTURE)
 STEPS = {
     "walk": control.walk_forward(FEET, 0.3, 6, begin=1.0),
     "slow": control.walk_forward(FEET[::-1], 0.15, 3, step_duration=1.5, double_support=0.4, rest_duration=2.0),

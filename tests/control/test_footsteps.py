@@ -11,12 +11,12 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon, signed_distance
+from freeflyer.control.support import convex_polygon, signed_distance
 from freeflyer.spatial import se3
 
 RNG = fresh("footsteps")
 HUMANOID = ff.robots.humanoid()
-HELD = ff.contacts.held_feet(HUMANOID, ff.robots.standing_posture(HUMANOID))
+HELD = ff.contacts.anchored_feet(HUMANOID, ff.robots.standing_posture(HUMANOID))
 YAW = float(RNG.uniform(-3.0, 3.0))
 TURN = se3.from_position_rotation([3.0, -1.0, 0.2], ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, YAW])))
 TURNED = [foot.held_at(TURN @ foot.at) for foot in HELD]
@@ -142,7 +142,7 @@ BAD = [
     ({"double_support": 0.0}, "double_support"), ({"double_support": 1.0}, "double_support"),
     ({"step_duration": -1.0}, "step_duration"), ({"rest_duration": 0.0}, "rest_duration"), ({"clearance": "high"}, "clearance"),
     ({"forward": [0.0, 0.0, 1.0]}, "forward"), ({"forward": [1.0, 0.0]}, "forward"), ({"feet": HELD[:1]}, "two feet"),
-    ({"feet": [HELD[0], HELD[0]]}, "two feet"), ({"feet": ff.contacts.feet_of(HUMANOID)}, "held_feet"),
+    ({"feet": [HELD[0], HELD[0]]}, "two feet"), ({"feet": ff.contacts.feet_by_name(HUMANOID)}, "anchored_feet"),
     ({"begin": np.inf}, "begin"),
 ]  # fmt: skip
 

@@ -13,9 +13,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import signed_distance
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS
+from freeflyer.control.support import signed_distance
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]
@@ -32,7 +32,7 @@ def quadruped() -> control.Standing:
     bent = {f"{leg}_{joint}": s * a for leg in ("front_left", "front_right", "rear_left", "rear_right")
             for joint, a in (("hip_pitch", 0.5), ("knee", -1.0)) for s in (1.0 if "front" in leg else -1.0,)}  # fmt: skip
     robot = control.stand_on_feet(model, [ff.contacts.point(name) for name in LEGS], ff.configuration(model, bent))
-    return robot._replace(feet=ff.contacts.held_feet(robot.model, robot.q, robot.feet))
+    return robot._replace(feet=ff.contacts.anchored_feet(robot.model, robot.q, robot.feet))
 
 
 def planned(gait: str, **options) -> control.FootstepPlan:

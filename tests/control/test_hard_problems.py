@@ -10,9 +10,9 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import control
 from freeflyer.control import solving
+from freeflyer.errors import NotConvergedError
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.errors import NotConvergedError
 
 
 def finite(solution):
@@ -107,7 +107,7 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     (lambda m, q: control.Problem(m).solve(q, np.full(m.nv, np.nan)), "v"),
     (lambda m, q: control.Problem(m).solve(q[:-1], np.zeros(m.nv)), "q"),
     (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), formulation="fast"), "formulation must be one of"),
-    (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), strict=1), "strict"),
+    (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), weighted=1), "weighted"),
     (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), warm=3), "warm"),
     (lambda m, q: control.CentroidalMomentumTask(velocity=np.zeros(6)), "no velocity"),
 ])  # fmt: skip

@@ -41,7 +41,7 @@ def test_b_is_how_inputs_accelerate() -> None:
         for h in (1e-2, -1e-2):
             u = found.u0 + h * np.eye(inputs.count)[k]
             tau, external = inputs.forces_and_wrenches(u)
-            ends.append(ff.forward_dynamics(model, q, rest, tau, external))
+            ends.append(ff.forward_dynamics(model, q, rest, tau, external=external))
         np.testing.assert_allclose(found.B[model.nv :, k], (ends[0] - ends[1]) / 2e-2, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(ff.forward_dynamics(model, q, rest, found.tau(q, rest)), 0.0, atol=1e-9)
 
@@ -55,7 +55,7 @@ def test_thrusters_on_moving_links_turn_with_them() -> None:
     assert abs(found.u0[3]) > 1e-3
     tau, external = inputs.forces_and_wrenches(found.u0)
     n = model.nv
-    by_q = slopes(lambda e: ff.forward_dynamics(model, q + e, np.zeros(n), tau, external), n)
+    by_q = slopes(lambda e: ff.forward_dynamics(model, q + e, np.zeros(n), tau, external=external), n)
     np.testing.assert_allclose(found.A[n:, :n], by_q, rtol=1e-6, atol=1e-6)
 
 
@@ -70,7 +70,7 @@ def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> No
 
     def moved(x: np.ndarray, u: np.ndarray) -> np.ndarray:
         tau, external = inputs.forces_and_wrenches(u)
-        return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external))
+        return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external=external))
 
     x0 = np.concatenate([q, v])
     np.testing.assert_allclose(A_found, slopes(lambda e: moved(x0 + e, u0), 2 * n), rtol=1e-6, atol=1e-7)

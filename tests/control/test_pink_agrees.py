@@ -9,9 +9,10 @@ from robots_on_disk import needs_examples
 from seeds import fresh
 
 import freeflyer as ff
+from benchmarks.kinematic_peers import SOLVERS
+from benchmarks.pinocchio_peer import peer_for
 from freeflyer import control
-from freeflyer.analysis.timing.kinematic_peers import PEERS, TOLERANCE, Reach, error, own_solver, reach
-from freeflyer.analysis.timing.peer import peer_for
+from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error
 from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
@@ -27,13 +28,13 @@ def pink():
 
 
 @pytest.mark.parametrize("target", [(0.02, 0.5, False), (0.1, 0.5, True), (0.4, 1.5, True)])
-@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("peer", SOLVERS)
 def test_all_reach_the_targets(peer, target):
     pytest.importorskip(peer.split(",")[0])
     r = reach(*target)
-    for run in (own_solver(r), PEERS[peer](r)):
+    for run in (own_solver(r), SOLVERS[peer](r)):
         q, steps = run()
-        assert error(r, q) <= 2.0 * TOLERANCE  # their errors are in the frame's axes, and their linear part is log6's
+        assert reach_error(r, q) <= 2.0 * TOLERANCE  # their errors are in the frame's axes, and their linear part is log6's
         assert steps < 10
         assert not r.limits or PositionBounds.of(r.problem.model, True).gap(q) <= TOLERANCE
 
@@ -60,14 +61,14 @@ def test_a_step_of_pink_is_the_least_squares_step_of_log6(pink):
             rows.append(weight[:, None] * (se3.right_jacobian_inverse(e) @ ff.frame_jacobian(model, q, frame, "body")))
             errors.append(weight * e)
         posture = pink.tasks.PostureTask(cost=0.3)
-        posture.set_target(ff.to_pinocchio(peer.model, model, r.q).q)
+        posture.set_target(ff.to_pinocchio(model, peer.model, r.q).q)
         ours = control.PostureTask(r.q)
         rows.append(0.3 * ours.jacobian(model, q)); errors.append(0.3 * ours.error(model, q))
         J, e = np.vstack(rows), np.concatenate(errors)
         d = solve_qp(J.T @ J, J.T @ e, tolerance=1e-11).x
-        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
         theirs = pink.solve_ik(at, [*wanted, posture], 1.0, "daqp", limits=[], safety_break=False)
-        close(ff.from_pinocchio(peer.model, model, at.q, theirs).v, d, STEP)
+        close(ff.from_pinocchio(model, peer.model, at.q, theirs).v, d, STEP)
 
 
 def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
@@ -91,9 +92,9 @@ def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
         ours.append(control.PostureTask(posture, weight=costs["posture"] ** 2))
         theirs += [pink.tasks.ComTask(cost=float(costs["com"])), pink.tasks.PostureTask(cost=float(costs["posture"]))]
         theirs[-2].set_target(com)
-        theirs[-1].set_target(ff.to_pinocchio(peer.model, model, posture).q)
-        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        theirs[-1].set_target(ff.to_pinocchio(model, peer.model, posture).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
         at.integrate_inplace(pink.solve_ik(at, theirs, 1.0, "daqp", limits=[], safety_break=False), 1.0)
         found = control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
         assert np.abs(ff.difference(model, q, found.q)).max() > 1e-3
-        close(found.q, ff.from_pinocchio(peer.model, model, at.q).q, STEP)
+        close(found.q, ff.from_pinocchio(model, peer.model, at.q).q, STEP)

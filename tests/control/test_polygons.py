@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.polygons import convex_polygon, distance_along, project_into, signed_distance
+from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
 
 RNG = fresh("polygons")
 CLOUD = RNG.standard_normal((12, 2))
@@ -90,7 +90,7 @@ def test_points_on_a_line_and_a_single_point() -> None:
 
 def test_support_of_soles() -> None:
     model = ff.robots.humanoid()
-    feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
     both = control.support_polygon(feet)
     close(np.array([both.min(axis=0), both.max(axis=0)]), np.array([[-0.09, -0.15], [0.16, 0.15]]))
     ends = [ff.contacts.point(name, (x, 0.0, 0.0), at=np.eye(4)) for name, x in (("a", 0.0), ("b", 1.0))]
@@ -99,5 +99,5 @@ def test_support_of_soles() -> None:
 
 @pytest.mark.parametrize("feet", [[], "left_sole", [ff.contacts.point("a")], [ff.contacts.surface("a", at=np.eye(4))], [3], None])
 def test_bad_feet(feet) -> None:
-    with pytest.raises(ff.InputError, match="held_feet"):
+    with pytest.raises(ff.InputError, match="anchored_feet"):
         control.support_polygon(feet)

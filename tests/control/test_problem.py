@@ -38,11 +38,11 @@ def test_the_answer_obeys_mechanics(formulation, strict):
     rng = fresh(formulation, strict)
     model, q, v = standing_state(rng)
     problem = standing_problem(model, q)
-    solution = problem.solve(q, v, formulation=formulation, strict=strict)
+    solution = problem.solve(q, v, formulation=formulation, weighted=not strict)
     assert solution.status == "solved", solution.reason
     check_physics(problem, q, v, solution)
     for foot in FEET:
-        points = ff.contacts.feet_of(model)[0].points
+        points = ff.contacts.feet_by_name(model)[0].points
         assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
     assert (np.abs(solution.tau) <= 1.000001 * model.effort_limit[6:]).all()
     assert np.abs(solution.levels[0].residuals["dynamics"]).max() <= 1e-9 * 9.81 * model.mass
@@ -60,7 +60,7 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
         model = ff.close_loops(ff.robots.kangaroo_like())
         q, v = model.neutral, np.zeros(model.nv)
         com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
-        problem = control.Problem(model, [com], ff.contacts.feet_of(model), [control.TorqueLimits()])
+        problem = control.Problem(model, [com], ff.contacts.feet_by_name(model), [control.TorqueLimits()])
     solution = problem.solve(q, v)
     again, other = copied((problem, solution))
     assert str(again) == str(problem)

@@ -21,17 +21,17 @@ def humanoid() -> control.Standing:
 
 
 def test_half_of_the_limit_is_borne_and_twice_is_lost(humanoid):
-    J = control.impulse_limits(humanoid.model, humanoid.q, np.zeros(humanoid.model.nv), [2.0], humanoid.feet)[0]
+    J = control.max_push_impulse(humanoid.model, humanoid.q, np.zeros(humanoid.model.nv), [2.0], humanoid.feet)[0]
     way = np.array([np.cos(2.0), np.sin(2.0)])
-    fell = control.falls_when_pushed(humanoid, [0.5 * J * way, 2.0 * J * way], **SLOW)
-    np.testing.assert_array_equal(fell, [False, True])
+    stands = control.survives_push(humanoid, [0.5 * J * way, 2.0 * J * way], **SLOW)
+    np.testing.assert_array_equal(stands, [True, False])
 
 
 def test_random_pushes_are_the_seeds_and_within_their_share(humanoid):
     J = control.random_pushes(humanoid, 200, share=0.5, seed=1)
     np.testing.assert_array_equal(J, control.random_pushes(humanoid, 200, share=0.5, seed=1))
     angles = np.arctan2(J[:, 1], J[:, 0])
-    most = control.impulse_limits(humanoid.model, humanoid.q, np.zeros(humanoid.model.nv), angles, humanoid.feet)
+    most = control.max_push_impulse(humanoid.model, humanoid.q, np.zeros(humanoid.model.nv), angles, humanoid.feet)
     share = np.linalg.norm(J, axis=1) / most
     assert share.max() <= 0.5 + 1e-12
     assert share.max() > 0.4
@@ -48,7 +48,7 @@ def test_the_boundary_lies_between_what_is_borne_and_what_is_lost(humanoid):
 @pytest.mark.slow
 def test_processes_find_the_same(humanoid):
     J = control.random_pushes(humanoid, 2, seed=5)
-    np.testing.assert_array_equal(control.falls_when_pushed(humanoid, J, dt=5e-3, processes=2), [False, False])
+    np.testing.assert_array_equal(control.survives_push(humanoid, J, dt=5e-3, processes=2), [True, True])
 
 
 def test_prediction_over_a_delay_is_the_motion_at_these_accelerations():
@@ -65,9 +65,9 @@ def test_prediction_over_a_delay_is_the_motion_at_these_accelerations():
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda r: control.falls_when_pushed("humanoid", [[1.0, 0.0]]), "stand_on_feet"),
-    (lambda r: control.falls_when_pushed(r, [1.0, 0.0]), r"\(n, 2\)"),
-    (lambda r: control.falls_when_pushed(r, [[1.0, 0.0]], processes=0), "processes"),
+    (lambda r: control.survives_push("humanoid", [[1.0, 0.0]]), "stand_on_feet"),
+    (lambda r: control.survives_push(r, [1.0, 0.0]), r"\(n, 2\)"),
+    (lambda r: control.survives_push(r, [[1.0, 0.0]], processes=0), "processes"),
     (lambda r: control.push_boundary(r, 0.0), r"\(k,\)"), (lambda r: control.push_boundary(r, [0.0], rounds=0), "rounds"),
     (lambda r: control.random_pushes(r, 0), "count"),
 ])  # fmt: skip

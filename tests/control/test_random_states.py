@@ -91,10 +91,10 @@ def measure(count, rng, names=tuple(ROBOTS)):
         name = names[k % len(names)]
         problem, q, v, strict = random_case(rng, standing(name))
         begin = perf_counter()
-        solution = problem.solve(q, v, strict=strict)
+        solution = problem.solve(q, v, weighted=not strict)
         time, slope, ended = perf_counter() - begin, 0.0, solution.status in ("solved", "relaxed")
         if solution.asked is not None and ended:
-            p = program_of(problem, q, v, strict=strict)
+            p = program_of(problem, q, v, weighted=not strict)
             slope = least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, solution.asked[2])
         found.append((name, solution.status, bool(np.isfinite(solution.tau).all()), time, ended, slope))
     return found

@@ -19,11 +19,11 @@ FLAT = 1e-6  # m, rad: what stand_on_feet promises
 
 def standing(path) -> control.Standing:
     model = ff.close_loops(ff.load(path))
-    return control.stand_on_feet(model, ff.contacts.feet_in_file(model, path))
+    return control.stand_on_feet(model, ff.contacts.feet_from_file(model, path))
 
 
 def stands(robot: control.Standing) -> None:
-    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     points = [foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held]
     for foot, p in zip(held, points):
         assert np.abs(p[:, 2]).max() < 2e-4 + FLAT  # soles of files are that flat
@@ -102,7 +102,7 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
         np.einsum("tij,tj->ti", ff.frame_pose(robot.model, run.run.q, n)[:, :3, :3], F[:, :3]) for n, F in run.run.forces.items()
     )
     close(carried[100:150, 2].mean(), 9.81 * robot.model.mass, 0.05, least=9.81)
-    shoes = [ff.contacts.sole("base_link", [[0.1, 0.1, -0.8], [0.1, -0.1, -0.8], [-0.1, 0.0, -0.8]])]
+    shoes = [ff.contacts.contact_from_points("base_link", [[0.1, 0.1, -0.8], [0.1, -0.1, -0.8], [-0.1, 0.0, -0.8]])]
     with pytest.raises(ff.InputError, match="'base_link' has no colliding shape"):
         control.run("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
 
@@ -145,13 +145,13 @@ def test_quadrupeds_stand_on_bent_legs(name):
     path = example(name)
     robot = control.stand_on_feet(ff.load(path), path=path)
     assert len(robot.feet) == 4
-    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     points = np.array([foot.points[0] @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
     assert np.abs(points[:, 2]).max() < FLAT
     assert np.abs(ff.center_of_mass(robot.model, robot.q)[:2] - points[:, :2].mean(axis=0)).max() < FLAT
     bent = sorted(abs(robot.q[j.iq]) for j in robot.model.joints if j.nq == j.nv == 1)
     assert bent[-4] > 1.2  # knees
-    found = ff.contacts.feet_in_file(robot.model, path, robot.q)
+    found = ff.contacts.feet_from_file(robot.model, path, robot.q)
     assert max(np.abs(a.points - b.points).max() for a, b in zip(found, robot.feet)) < 1e-5
 
 
@@ -180,7 +180,7 @@ def test_a_robot_whose_knees_bend_to_minus_x_faces_there():
     robot = control.stand_on_feet(ff.load(path), path=path)
     for side in "lr":
         assert robot.q[robot.model.joint(f"{side}_knee").iq] < -0.5
-    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     assert all(foot.at[0, 0] < -0.999 for foot in held)
     first, second = control.walk_forward(held, step_length=0.1, steps=2).phases[-1].feet
     assert first.at[0, 3] < held[0].at[0, 3] - 0.09
@@ -192,7 +192,7 @@ def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
     tree = ff.load(path)
     springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
     robot = control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
-    held = ff.contacts.held_feet(robot.model, robot.q, robot.feet)
+    held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     ends = np.array([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
     assert [foot.kind for foot in held] == ["line", "line"]
     assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT

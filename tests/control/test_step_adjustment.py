@@ -8,7 +8,7 @@ from closeness import close
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.step_adjustment import StepAdjustment
+from freeflyer.control.stepping import StepAdjustment
 from freeflyer.control.support import middle_of
 
 DT = 1e-3

@@ -12,10 +12,10 @@ from seeds import fresh
 from tsid_problem import equations, generator, program
 
 import freeflyer as ff
+from benchmarks.tsid_peer import SOLVERS, TsidPeer, tsid_peer
+from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.control_cycles import control_problem
-from freeflyer.analysis.timing.peer import NoPeerError
-from freeflyer.analysis.timing.standing import Standing, motion, motion_tasks, talos
-from freeflyer.analysis.timing.tsid_peer import SOLVERS, TsidPeer, tsid_peer
+from freeflyer.analysis.timing.robots import Standing, motion, motion_tasks, talos
 from freeflyer.optimization import solve_qp
 
 pytestmark = [pytest.mark.peers, needs_examples]
@@ -102,7 +102,7 @@ def test_accelerations_torques_and_wrenches_agree(kind, solver):
         close(a, theirs.a, SOLVED, what="accelerations")
         close((A @ found.x + h)[6:], theirs.torque, SOLVED, what="torques")
         close(f @ generator(p).T, theirs.wrenches, SOLVED, what="wrenches")
-        tau = ff.inverse_dynamics(p.model, q, v, theirs.a, dict(zip(p.feet, theirs.wrenches, strict=True)))
+        tau = ff.inverse_dynamics(p.model, q, v, theirs.a, external=dict(zip(p.feet, theirs.wrenches, strict=True)))
         close(tau, np.append(np.zeros(6), theirs.torque), SOLVED, what="equations of motion")
         values = s.C @ found.x
         near = np.minimum(values - s.lower, s.upper - values) < 1e-6
@@ -124,7 +124,7 @@ def test_weighted_tasks_are_met_as_well_as_tsid_meets_them(solver):
     for q, v in states(p, fresh(solver), 20, 0.2):
         q = ff.project_configuration(p.model, q, constraints=feet)  # TSID's contacts pull feet back to their places
         v = ff.project_velocity(p.model, q, v, constraints=feet)
-        solution, theirs = problem.solve(q, v, strict=False), peer.answer(q, v)
+        solution, theirs = problem.solve(q, v, weighted=True), peer.answer(q, v)
         assert solution.status == "solved"
         if theirs.forces[..., 2].min() > 1.0 and not solution.levels[1].active:  # else the two friction pyramids differ
             ours, best = (_weighted_squares(p, q, v, a) for a in (solution.a, theirs.a))

@@ -28,7 +28,7 @@ def standing(name):
         return model, ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     file = MODELS / "kangaroo/kangaroo.xml" if name == "kangaroo" else example(name)
     model = ff.close_loops(ff.load(file)) if name == "kangaroo" else ff.load(file)
-    found = control.stand_on_feet(model, ff.contacts.feet_in_file(model, file) if name == "kangaroo" else [
+    found = control.stand_on_feet(model, ff.contacts.feet_from_file(model, file) if name == "kangaroo" else [
         ff.contacts.surface(f"{side}_sole_link", size=(0.2, 0.12)) for side in ("left", "right")
     ])  # fmt: skip
     return found.model, found.q, found.feet
@@ -47,7 +47,7 @@ def test_a_lone_task_is_met_whatever_its_weight(name, form):
     for weight in WEIGHTS:
         task = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.01, 0.01, 3), weight=weight)
         problem = control.Problem(model, [task], feet, bilateral=[c.name for c in feet])
-        solution = problem.solve(q, v, strict=False, formulation=form)
+        solution = problem.solve(q, v, weighted=True, formulation=form)
         assert solution.status == "solved"
         asked = task.command(model, q, v)
         reached = task.jacobian(model, q) @ solution.a + task.bias(model, q, v)
@@ -103,7 +103,7 @@ def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
         tasks = conflicting(rng, model, q, ends)
         names = [] if cones else [c.name for c in feet]
         problem = control.Problem(model, tasks, feet, bilateral=names, acceleration_weight=energy)
-        solution = problem.solve(q, v, strict=False)
+        solution = problem.solve(q, v, weighted=True)
         check_physics(problem, q, v, solution, tolerance=1e-7)
         T, b, w, oracle = tasks_only(problem, q, v, cones)
         assert solution.status == "solved"
@@ -119,7 +119,7 @@ def test_two_tasks_of_one_frame_meet_at_their_weighted_mean():
     tasks = [
         control.FramePositionTask("left_palm", X[:3, 3], acceleration=[x, 0.0, 0.0], weight=w) for x, w in ((1.0, 3.0), (-1.0, 1.0))
     ]
-    a = control.Problem(model, tasks, feet).solve(q, v, strict=False).a
+    a = control.Problem(model, tasks, feet).solve(q, v, weighted=True).a
     close(tasks[0].jacobian(model, q) @ a + tasks[0].bias(model, q, v), np.array([0.5, 0.0, 0.0]), 1e-9)
 
 

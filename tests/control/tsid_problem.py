@@ -1,4 +1,4 @@
-"""The quadratic program of TSID 1.7 to 1.10 for the problem of `freeflyer.analysis.timing.standing`, in NumPy.
+"""The quadratic program of TSID 1.7 to 1.10 for the problem of `freeflyer.analysis.timing.robots`, in NumPy.
 
 Variables x = (a, f): a (nv,) the derivative of v, the base's in body axes; f (2 x 4 x 3): a force on the robot in each corner of
 each sole, in the axes of the foot's frame. A foot's wrench there is T f, T (6, 12) with a block [1; hat(p)] for each corner p.
@@ -33,7 +33,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.analysis.timing.standing import FORCE_ROWS, Standing, motion_tasks
+from freeflyer.analysis.timing.robots import FORCE_ROWS, Standing, motion_tasks
 
 REGULARIZATION = 1e-8  # of TSID, on the diagonal of H
 NO_LIMIT = 1e10  # TSID's infinity

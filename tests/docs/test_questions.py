@@ -16,7 +16,7 @@ ANSWERS = {  # what stands in the section that a question leads to
     "Where is the mass matrix computed?": "src/freeflyer/kernels/tree/crba.py",
     "What is the sign of a contact force?": "act on the robot",
     "How do I add a joint kind?": "src/freeflyer/model/screws.py",
-    "Which function gives the motor force for an ankle torque?": "linkages.motor_forces(model, q, ankle, torque",
+    "Which function gives the motor force for an ankle torque?": "linkages.transmission(model, q, ankle, motors)",
     "How do I run a thousand states at once?": "ff.inverse_dynamics(model, Q, V, A)",
     "How do I get from MuJoCo's qpos to q?": "ff.from_mujoco(model, data.qpos",
     "How do I write a task?": "def jacobian(self, model",

@@ -20,7 +20,7 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
     out = {
         "mass matrix": ff.mass_matrix(model, q), "gravity": ff.gravity_forces(model, q),
         "bias": ff.bias_forces(model, q, v), "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
-        "inverse dynamics, wrenches": ff.inverse_dynamics(model, q, v, a, wrenches),
+        "inverse dynamics, wrenches": ff.inverse_dynamics(model, q, v, a, external=wrenches),
         "com": ff.center_of_mass(model, q), "com jacobian": ff.center_of_mass_jacobian(model, q),
         "momentum matrix": ff.centroidal_momentum_matrix(model, q), "momentum": ff.centroidal_momentum(model, q, v),
         "momentum bias": ff.centroidal_bias(model, q, v), "kinetic energy": ff.kinetic_energy(model, q, v)[..., None],
@@ -29,16 +29,17 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
     out |= {"momentum bias, by forces": out["momentum bias"], "kinetic energy, by bodies": out["kinetic energy"]}
     C, H = ff.coriolis_matrix(model, q, v), ff.coriolis_matrix(model, q, v, "hamel")
     out |= {"C v": times(C, v), "C v, hamel": times(H, v), "C + C^T": C + np.swapaxes(C, -1, -2)}
-    D, W = ff.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a, wrenches)
+    D, W = ff.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a, external=wrenches)
     out |= {"inverse dynamics by q": D.dq, "inverse dynamics by v": D.dv, "inverse dynamics by a": D.da}
     out["inverse dynamics by q, wrenches"] = W.dq
     if solve:
-        D, W = ff.forward_dynamics_derivatives(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau, wrenches)
+        D = ff.forward_dynamics_derivatives(model, q, v, tau)
+        W = ff.forward_dynamics_derivatives(model, q, v, tau, external=wrenches)
         out |= {"forward dynamics by q": D.dq, "forward dynamics by v": D.dv, "forward dynamics by tau": D.dtau}
         out["forward dynamics by q, wrenches"] = W.dq
         out["inverse mass matrix"] = out["inverse mass matrix, recursive"] = ff.inverse_mass_matrix(model, q)
         out["forward dynamics"] = ff.forward_dynamics(model, q, v, tau)
-        out["forward dynamics, wrenches"] = ff.forward_dynamics(model, q, v, tau, wrenches)
+        out["forward dynamics, wrenches"] = ff.forward_dynamics(model, q, v, tau, external=wrenches)
     axis, links = np.ndim(q) - 1, list(links)
     out["pose"] = np.stack([ff.frame_pose(model, q, link) for link in links], axis)
     for e in EXPRESSED:

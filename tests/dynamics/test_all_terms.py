@@ -68,7 +68,7 @@ def test_without_frames():
 
 
 @pytest.mark.parametrize(("given", "words"), [
-    ({"frames": ("left_sole",)}, "frame_set of the model, got tuple"),
+    ({"frames": 3}, "a name, a list of names or a frame_set"),
     ({"frames": ff.frame_set(ff.robots.quadruped(), "world")}, "another model"),
     ({"expressed": "local"}, "'body', 'mixed' or 'world'"),
     ({"gravity": 9.81}, "lone number"),

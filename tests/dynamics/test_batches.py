@@ -32,10 +32,10 @@ FUNCTIONS: dict[str, tuple[str, Call, int]] = {
     "integrate": ("qv", lambda m, q, v: ff.integrate(m, q, v), 1),
     "difference": ("qq", lambda m, q, x: ff.difference(m, q, x), 1),
     "inverse_dynamics": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a), 1),
-    "inverse_dynamics, wrenches": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a, wrenches(m)), 1),
+    "inverse_dynamics, wrenches": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a, external=wrenches(m)), 1),
     "inverse_dynamics, gravity": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a, gravity=(1, 2, 3)), 1),
     "forward_dynamics": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t), 1),
-    "forward_dynamics, wrenches": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t, wrenches(m)), 1),
+    "forward_dynamics, wrenches": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t, external=wrenches(m)), 1),
     "forward_dynamics, gravity": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t, gravity=(1, 2, 3)), 1),
     "bias_forces": ("qv", lambda m, q, v: ff.bias_forces(m, q, v), 1),
     "gravity_forces": ("q", lambda m, q: ff.gravity_forces(m, q), 1),
@@ -43,10 +43,14 @@ FUNCTIONS: dict[str, tuple[str, Call, int]] = {
     "inverse_mass_matrix": ("q", lambda m, q: ff.inverse_mass_matrix(m, q), 2),
     "coriolis_matrix": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v), 2),
     "coriolis_matrix, hamel": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v, "hamel"), 2),
-    "inverse_dynamics_derivatives, dq": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a, wrenches(m)).dq, 2),
+    "inverse_dynamics_derivatives, dq": (
+        "qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a, external=wrenches(m)).dq, 2,
+    ),
     "inverse_dynamics_derivatives, dv": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a).dv, 2),
     "inverse_dynamics_derivatives, da": ("qvv", lambda m, q, v, a: ff.inverse_dynamics_derivatives(m, q, v, a).da, 2),
-    "forward_dynamics_derivatives, dq": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t, wrenches(m)).dq, 2),
+    "forward_dynamics_derivatives, dq": (
+        "qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t, external=wrenches(m)).dq, 2,
+    ),
     "forward_dynamics_derivatives, dv": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t).dv, 2),
     "forward_dynamics_derivatives, dtau": ("qvv", lambda m, q, v, t: ff.forward_dynamics_derivatives(m, q, v, t).dtau, 2),
     "kinetic_energy": ("qv", lambda m, q, v: ff.kinetic_energy(m, q, v), 0),
@@ -58,7 +62,7 @@ FUNCTIONS: dict[str, tuple[str, Call, int]] = {
     "centroidal_bias": ("qv", lambda m, q, v: ff.centroidal_bias(m, q, v), 1),
     "frame_pose": ("q", lambda m, q: ff.frame_pose(m, q, SITE), 2),
     "all_terms: M": ("qv", lambda m, q, v: ff.all_terms(m, q, v).mass_matrix, 2),
-    "all_terms: forces": ("qv", lambda m, q, v: ff.all_terms(m, q, v).forces, 2),
+    "all_terms: forces": ("qv", lambda m, q, v: ff.all_terms(m, q, v).bias_forces, 1),
     "all_terms: momentum matrix": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_momentum_matrix, 2),
     "all_terms: momentum": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_momentum, 1),
     "all_terms: centroidal bias": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_bias, 1),
@@ -168,11 +172,11 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
         for call in (ff.inverse_dynamics, ff.forward_dynamics):
             np.testing.assert_array_equal(call(model, *mixed.values()), call(model, *full.values()))
             for wrench in (W, W[0]):
-                loaded = call(model, *mixed.values(), (frames, wrench))
-                expected = call(model, *full.values(), (frames, np.broadcast_to(wrench, W.shape).copy()))
+                loaded = call(model, *mixed.values(), external=(frames, wrench))
+                expected = call(model, *full.values(), external=(frames, np.broadcast_to(wrench, W.shape).copy()))
                 np.testing.assert_array_equal(loaded, expected)
-            by_name = call(model, *mixed.values(), {SITE: W[0, 0]}, gravity=model.gravity)
-            np.testing.assert_array_equal(by_name, call(model, *full.values(), (frames, W[0])))
+            by_name = call(model, *mixed.values(), external={SITE: W[0, 0]}, gravity=model.gravity)
+            np.testing.assert_array_equal(by_name, call(model, *full.values(), external=(frames, W[0])))
         D = ff.inverse_dynamics_derivatives(model, *mixed.values())
         np.testing.assert_array_equal(D.dq, ff.inverse_dynamics_derivatives(model, *full.values()).dq)
         bad = {k: x.copy() for k, x in mixed.items()}
@@ -195,8 +199,8 @@ def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None
     q, v, a = inputs(model, "qvv", ())
     w = rng.standard_normal((7, 6))
     for f in (ff.inverse_dynamics, ff.forward_dynamics):
-        expected = np.stack([f(model, q, v, a, {SITE: x}) for x in w])
-        close(f(model, q, v, a, {SITE: w}), expected, SOLVES, 1, least=0.0)
+        expected = np.stack([f(model, q, v, a, external={SITE: x}) for x in w])
+        close(f(model, q, v, a, external={SITE: w}), expected, SOLVES, 1, least=0.0)
 
 
 @each_function
@@ -236,9 +240,9 @@ def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.
     for shape in ((), (5,)):
         arrays = inputs(model, "qvv", shape)
         for external in (None, wrenches(model)):
-            expected = f(model, *arrays, external)
+            expected = f(model, *arrays, external=external)
             out = type(expected)(*(np.full_like(expected.dq, np.nan) for _ in range(3)))
-            got = f(model, *arrays, external, out=out)
+            got = f(model, *arrays, external=external, out=out)
             assert got is out
             for part in ("dq", "dv"):
                 assert getattr(got, part) is getattr(out, part)

@@ -59,13 +59,13 @@ def test_differences(seed: int) -> None:
     m, rng, n = c.model, fresh(seed), c.model.nv
     frames = [str(rng.choice(c.links)), "site_0", "site_1"]
     wrenches = {name: 10.0 * rng.standard_normal(6) for name in frames}
-    D = ff.inverse_dynamics_derivatives(m, c.q, c.v, c.a, wrenches)
-    check_columns(D.dq, c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, wrenches))
-    by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, wrenches).T)
+    D = ff.inverse_dynamics_derivatives(m, c.q, c.v, c.a, external=wrenches)
+    check_columns(D.dq, c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, external=wrenches))
+    by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, external=wrenches).T)
     close(D.dv, by_v, DIFFERENCE, 2)
-    F = ff.forward_dynamics_derivatives(m, c.q, c.v, c.tau, wrenches)
-    check_columns(F.dq, c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, wrenches))
-    by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, wrenches).T)
+    F = ff.forward_dynamics_derivatives(m, c.q, c.v, c.tau, external=wrenches)
+    check_columns(F.dq, c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, external=wrenches))
+    by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, external=wrenches).T)
     close(F.dv, by_v, DIFFERENCE, 2)
 
 

@@ -175,12 +175,12 @@ def test_external_wrenches_act_through_jacobians(c: Case) -> None:
     wrenches = {name: c.rng.standard_normal(6) for name in frames}
     loads = sum(ff.frame_jacobian(model, q, name).T @ w for name, w in wrenches.items())
     tau = ff.inverse_dynamics(model, q, v, c.a)
-    close(ff.inverse_dynamics(model, q, v, c.a, wrenches), tau - loads, EXACT, 1)
-    a = ff.forward_dynamics(model, q, v, c.tau, wrenches)
+    close(ff.inverse_dynamics(model, q, v, c.a, external=wrenches), tau - loads, EXACT, 1)
+    a = ff.forward_dynamics(model, q, v, c.tau, external=wrenches)
     close(a, ff.forward_dynamics(model, q, v, c.tau + loads), EXACT, 1, least=0.0)
-    close(ff.inverse_dynamics(model, q, v, a, wrenches), c.tau, solved(ff.mass_matrix(model, q)), 1, least=0.0)
+    close(ff.inverse_dynamics(model, q, v, a, external=wrenches), c.tau, solved(ff.mass_matrix(model, q)), 1, least=0.0)
     still = {name: w for name, w in wrenches.items() if not ff.frame_jacobian(model, q, name).any()}
-    assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, still), tau)
+    assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, external=still), tau)
 
 
 @few

@@ -53,15 +53,15 @@ def test_wrenches_act_through_jacobians(name, model, expressed, rng):
     other = ff.with_gravity(model, g)
     tau = ff.inverse_dynamics(other, q, v, a)
     more = {"expressed": expressed, "gravity": g}
-    close(ff.inverse_dynamics(model, q, v, a, (frames, W), **more), tau - forces, EXACT)
-    close(ff.inverse_dynamics(model, q, v, a, dict(zip(frames.names, W)), **more), tau - forces, EXACT)
-    close(ff.bias_forces(model, q, v, (frames, W), **more), ff.bias_forces(other, q, v) - forces, EXACT)
-    close(ff.gravity_forces(model, q, (frames, W), **more), ff.gravity_forces(other, q) - forces, EXACT)
+    close(ff.inverse_dynamics(model, q, v, a, external=(frames, W), **more), tau - forces, EXACT)
+    close(ff.inverse_dynamics(model, q, v, a, external=dict(zip(frames.names, W)), **more), tau - forces, EXACT)
+    close(ff.bias_forces(model, q, v, external=(frames, W), **more), ff.bias_forces(other, q, v) - forces, EXACT)
+    close(ff.gravity_forces(model, q, external=(frames, W), **more), ff.gravity_forces(other, q) - forces, EXACT)
     close(ff.gravity_forces(model, q, gravity=g), ff.gravity_forces(other, q), EXACT)
     assert abs(ff.potential_energy(model, q, gravity=g) - ff.potential_energy(other, q)) < 1e-9
     if model.nv and np.linalg.cond(ff.mass_matrix(model, q)) < 1e6:
-        solved = ff.forward_dynamics(model, q, v, tau, (frames, W), **more)
-        close(ff.inverse_dynamics(model, q, v, solved, (frames, W), **more), tau, 1e-8)
+        solved = ff.forward_dynamics(model, q, v, tau, external=(frames, W), **more)
+        close(ff.inverse_dynamics(model, q, v, solved, external=(frames, W), **more), tau, 1e-8)
         close(solved, ff.forward_dynamics(other, q, v, tau + forces), 1e-8)
 
 
@@ -70,17 +70,17 @@ def test_wrenches_act_through_jacobians(name, model, expressed, rng):
 def test_derivatives_hold_wrenches_as_they_are_expressed(name, model, expressed, rng):
     frames, W, g = loads(model, rng)
     at, more = state(model, rng), {"expressed": expressed, "gravity": g}
-    found = ff.inverse_dynamics_derivatives(model, *at, (frames, W), **more)
+    found = ff.inverse_dynamics_derivatives(model, *at, external=(frames, W), **more)
     for part, with_ in (("dq", "q"), ("dv", "v"), ("da", "a")):
-        expected = derivative(lambda *x: ff.inverse_dynamics(model, *x, (frames, W), **more), model, at, with_)
+        expected = derivative(lambda *x: ff.inverse_dynamics(model, *x, external=(frames, W), **more), model, at, with_)
         close(getattr(found, part), expected, DIFFERENCE)
     if np.linalg.cond(ff.mass_matrix(model, at[0])) > 1e4:
         return
-    found = ff.forward_dynamics_derivatives(model, *at, (frames, W), **more)
+    found = ff.forward_dynamics_derivatives(model, *at, external=(frames, W), **more)
     for part, with_ in (("dq", "q"), ("dv", "v"), ("dtau", "a")):
-        expected = derivative(lambda *x: ff.forward_dynamics(model, *x, (frames, W), **more), model, at, with_)
+        expected = derivative(lambda *x: ff.forward_dynamics(model, *x, external=(frames, W), **more), model, at, with_)
         close(getattr(found, part), expected, 1e-6)
-    n, line = model.nv, ff.linearize(model, *at, (frames, W), **more)
+    n, line = model.nv, ff.linearize(model, *at, external=(frames, W), **more)
     bare = ff.linearize(model, *at)
     close(line.A[n:, :n], found.dq, EXACT)
     close(line.A[n:, n:], found.dv, EXACT)
@@ -100,10 +100,10 @@ def test_batches_have_loads_of_their_own(expressed, lead, rng):
             functions += [ff.forward_dynamics, ff.forward_dynamics_derivatives, ff.linearize]
         for f in functions:
             for w, h in ((W, g), (W[(0,) * len(lead)], g), (W, g[(0,) * len(lead)])):
-                got = parts(f(model, q, v, a, (frames, w), expressed=expressed, gravity=h))
+                got = parts(f(model, q, v, a, external=(frames, w), expressed=expressed, gravity=h))
                 for k in np.ndindex(lead):
                     own = (w[k] if w is W else w), (h[k] if h is g else h)
-                    one = f(model, q[k], v[k], a[k], (frames, own[0]), expressed=expressed, gravity=own[1])
+                    one = f(model, q[k], v[k], a[k], external=(frames, own[0]), expressed=expressed, gravity=own[1])
                     for x, y in zip(got, parts(one)):
                         close(x[k], y, 1e-9, what=(f.__name__, base))
 
@@ -131,14 +131,14 @@ def test_pinocchio_s_fext(seed_of_robot, rng):
     G = theirs.spread
     tau = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a, forces)
     still = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
-    ours = ff.inverse_dynamics(model, q, v, a, (frames, W)) - ff.inverse_dynamics(model, q, v, a)
+    ours = ff.inverse_dynamics(model, q, v, a, external=(frames, W)) - ff.inverse_dynamics(model, q, v, a)
     close(ours, tau - still, 1e-12)
     pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a, forces)
     loaded = G.T @ theirs.data.dtau_dq @ G
     pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
     bare = G.T @ theirs.data.dtau_dq @ G
     d = ff.inverse_dynamics_derivatives
-    close(d(model, q, v, a, (frames, W)).dq - d(model, q, v, a).dq, loaded - bare, 1e-12)
+    close(d(model, q, v, a, external=(frames, W)).dq - d(model, q, v, a).dq, loaded - bare, 1e-12)
 
 
 @each_expression
@@ -169,7 +169,7 @@ def test_plain_kernels_agree(rng):
     (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
     for k, expressed in enumerate(EXPRESSIONS):
         found = plain.run("loaded_rnea", frames, q, v, a, g, W.reshape(-1), k).astype(float)
-        close(ff.inverse_dynamics(model, q, v, a, (frames, W), expressed=expressed, gravity=g), found, 1e-13)
+        close(ff.inverse_dynamics(model, q, v, a, external=(frames, W), expressed=expressed, gravity=g), found, 1e-13)
 
 
 def test_outputs_are_filled_and_inputs_left_alone(rng):
@@ -177,16 +177,16 @@ def test_outputs_are_filled_and_inputs_left_alone(rng):
     (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
     copies = [x.copy() for x in (q, v, a, W, g)]
     out = np.full(model.nv, np.nan)
-    tau = ff.inverse_dynamics(model, q, v, a, (frames, W), gravity=g, out=out)
+    tau = ff.inverse_dynamics(model, q, v, a, external=(frames, W), gravity=g, out=out)
     assert tau is out
-    assert np.array_equal(tau, ff.inverse_dynamics(model, q, v, a, (frames, W), gravity=g))
-    assert ff.forward_dynamics(model, q, v, tau, (frames, W), gravity=g, out=out) is out
+    assert np.array_equal(tau, ff.inverse_dynamics(model, q, v, a, external=(frames, W), gravity=g))
+    assert ff.forward_dynamics(model, q, v, tau, external=(frames, W), gravity=g, out=out) is out
     for x, y in zip((q, v, a, W, g), copies):
         assert np.array_equal(x, y)
     W[...] = 1.0
     W.flags.writeable = False
-    again = ff.inverse_dynamics(model, q, v, a, (frames, W))
-    assert distance(again, ff.inverse_dynamics(model, q, v, a, {n: [1.0] * 6 for n in frames.names})) == 0.0
+    again = ff.inverse_dynamics(model, q, v, a, external=(frames, W))
+    assert distance(again, ff.inverse_dynamics(model, q, v, a, external={n: [1.0] * 6 for n in frames.names})) == 0.0
 
 
 def test_frame_sets(rng):
@@ -198,11 +198,11 @@ def test_frame_sets(rng):
     W = rng.standard_normal((2, 6))
     for other in (pickle.loads(pickle.dumps(feet)), copy.deepcopy(feet)):
         assert other.names == feet.names
-        same = ff.inverse_dynamics(other.model, q, v, a, (other, W))
-        assert np.array_equal(same, ff.inverse_dynamics(model, q, v, a, (feet, W)))
+        same = ff.inverse_dynamics(other.model, q, v, a, external=(other, W))
+        assert np.array_equal(same, ff.inverse_dynamics(model, q, v, a, external=(feet, W)))
     for _ in range(200):  # mappings of ever other frames: the model keeps a bounded number of sets
         names = some_frames(model, rng, 3)
-        ff.inverse_dynamics(model, q, v, a, dict.fromkeys(names, np.zeros(6)))
+        ff.inverse_dynamics(model, q, v, a, external=dict.fromkeys(names, np.zeros(6)))
     assert len(_cache[id(model)]) <= 64
     number = id(model)
     del model, feet, other
@@ -247,11 +247,25 @@ def test_lists_take_the_way_of_arrays():
     model = ff.robots.humanoid()
     q, v = model.neutral, np.linspace(-1.0, 1.0, model.nv)
     w, g = [0, 10, 400.0, 1, 2, 3], (0, 1, -9.0)
-    as_lists = ff.inverse_dynamics(model, q, v, v, {"left_sole": w}, gravity=g)
-    assert (as_lists == ff.inverse_dynamics(model, q, v, v, {"left_sole": np.array(w)}, gravity=np.array(g))).all()
+    as_lists = ff.inverse_dynamics(model, q, v, v, external={"left_sole": w}, gravity=g)
+    assert (as_lists == ff.inverse_dynamics(model, q, v, v, external={"left_sole": np.array(w)}, gravity=np.array(g))).all()
     assert ff.potential_energy(model, q, gravity=list(g)) == ff.potential_energy(model, q, gravity=np.array(g))
     for bad in ((0, 0), ["a", "b", "c"], [[1], [1, 2]], (True, False, True), [0, 0, 10**400], (0, 0, float("nan"))):
         with pytest.raises(ff.FreeflyerError):
             ff.inverse_dynamics(model, q, v, v, gravity=bad)
         with pytest.raises(ff.FreeflyerError):
-            ff.inverse_dynamics(model, q, v, v, {"left_sole": bad})
+            ff.inverse_dynamics(model, q, v, v, external={"left_sole": bad})
+
+
+def test_frames_are_given_by_name_names_or_a_set(rng):
+    model = ff.robots.humanoid()
+    names, W = ["left_sole", "right_sole"], rng.standard_normal((3, 2, 6))
+    q, rest = model.neutral, np.zeros(model.nv)
+    expected = ff.gravity_forces(model, q, external=dict(zip(names, np.moveaxis(W, 1, 0))))
+    for frames in (names, tuple(names), ff.frame_set(model, *names)):
+        np.testing.assert_array_equal(ff.gravity_forces(model, q, external=(frames, W)), expected)
+        np.testing.assert_array_equal(ff.all_terms(model, q, rest, frames=frames).jacobians[1], ff.frame_jacobian(model, q, names[1]))
+    assert ff.all_terms(model, q, rest, frames="left_sole").poses.shape == (1, 4, 4)
+    assert ff.linearize(model, q, rest, rest, frames="left_sole").frames == ("left_sole",)
+    with pytest.raises(ff.UnknownNameError, match="no frame is named 'left_sol'"):
+        ff.all_terms(model, q, rest, frames=["left_sol"])

@@ -96,7 +96,7 @@ def test_mujoco_itself(sample: str | int) -> None:
     T = ff.mujoco_velocity_map(model, q)
     for k in range(STATES):
         data, M = dynamics_of(mj, there.qpos[k], there.qvel[k])
-        found = ff.from_mujoco(model, data.qpos, data.qvel, bias=data.qfrc_bias)
+        found = ff.from_mujoco(model, data.qpos, data.qvel, bias_forces=data.qfrc_bias)
         assert np.array_equal(data.qvel, there.qvel[k])
         close(T[k] @ v[k], data.qvel)
         close(T[k].T @ M @ T[k], ff.mass_matrix(model, q[k]))
@@ -121,7 +121,7 @@ def test_there_and_back(sample: str | int) -> None:
     q, v, a, tau = random_state(model, (2, 2))
     bias = ff.bias_forces(model, q, v)
     there = ff.to_mujoco(model, q, v, a, tau, bias_forces=bias)
-    here = ff.from_mujoco(model, *there[:4], bias=there.bias)
+    here = ff.from_mujoco(model, *there[:4], bias_forces=there.bias)
     assert np.array_equal(here.q, q)
     rotated = [k for j in model.joints if j.kind == "free" for k in range(j.iv, j.iv + 3)]
     plain = np.setdiff1d(np.arange(model.nv), rotated)
@@ -129,7 +129,7 @@ def test_there_and_back(sample: str | int) -> None:
         assert np.array_equal(ours[..., plain], given[..., plain])
         close(ours, given, 1e-14)
     close(here.bias_forces, bias, 1e-13)
-    alone = ff.from_mujoco(model, *(x[1, 0] for x in there[:4]), bias=there.bias[1, 0])
+    alone = ff.from_mujoco(model, *(x[1, 0] for x in there[:4]), bias_forces=there.bias[1, 0])
     assert all(np.allclose(x[1, 0], y, rtol=1e-14, atol=1e-14) for x, y in zip(here, alone))
     fresh = pickle.loads(pickle.dumps(model))
     assert np.array_equal(ff.from_mujoco(fresh, there.qpos).q, q)
@@ -193,7 +193,7 @@ def test_a_scene_with_other_things() -> None:
     data, M = dynamics_of(scene, there.qpos[0], there.qvel[0])
     T = ff.mujoco_velocity_map(model, q[0], mj_model=scene)
     close(T.T @ M @ T, ff.mass_matrix(model, q[0]))
-    here = ff.from_mujoco(model, data.qpos, data.qvel, bias=data.qfrc_bias, mj_model=scene)
+    here = ff.from_mujoco(model, data.qpos, data.qvel, bias_forces=data.qfrc_bias, mj_model=scene)
     close(here.bias_forces, ff.bias_forces(model, q[0], v[0]))
 
 
@@ -219,7 +219,7 @@ def test_edited_robots() -> None:
     with pytest.raises(InputError, match="not zero"):
         ff.to_mujoco(free, state.q, np.ones(free.nv))
     with pytest.raises(InputError, match="bias forces of base"):
-        ff.from_mujoco(free, state.q[7:][[3, 0, 1, 2, 4]], np.ones(4), bias=np.ones(4))
+        ff.from_mujoco(free, state.q[7:][[3, 0, 1, 2, 4]], np.ones(4), bias_forces=np.ones(4))
     with pytest.raises(InputError, match="free joint in the MJCF file and planar in the model"):
         ff.from_mujoco(ff.load(ROBOT, base="planar"), there.qpos)
 
@@ -236,7 +236,7 @@ def test_closed_robots(models_folder: Path) -> None:
     data, M = dynamics_of(mj, there.qpos[0], there.qvel[0])
     T = ff.mujoco_velocity_map(closed, q)
     close(T.T @ M @ T, ff.mass_matrix(closed, q))
-    found = ff.from_mujoco(closed, data.qpos, data.qvel, bias=data.qfrc_bias)
+    found = ff.from_mujoco(closed, data.qpos, data.qvel, bias_forces=data.qfrc_bias)
     close(found.bias_forces, ff.bias_forces(closed, q, u[0]), 1e-11)
     with pytest.raises(InputError, match=r"convert those of model\.tree"):
         ff.to_mujoco(closed, q, u, bias_forces=u)

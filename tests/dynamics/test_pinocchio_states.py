@@ -34,8 +34,8 @@ def state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarra
 def check(pin_model: pin.Model, model: ff.Model) -> None:
     """Bias, inverse dynamics and the state itself, there and back."""
     q, v, a, tau = state(model)
-    there = ff.to_pinocchio(pin_model, model, q, v, a, tau)
-    here = ff.from_pinocchio(pin_model, model, *there[:4])
+    there = ff.to_pinocchio(model, pin_model, q, v, a, tau)
+    here = ff.from_pinocchio(model, pin_model, *there[:4])
     assert np.abs(ff.difference(model, q, here.q)).max() < 1e-14 + EXACT * any(j.kind == "free" for j in model.joints)
     assert max(distance(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14 * 10
     pin_model.gravity.linear = model.gravity
@@ -44,13 +44,13 @@ def check(pin_model: pin.Model, model: ff.Model) -> None:
     for k in range(STATES):
         bias[k] = pin.nonLinearEffects(pin_model, data, there.q[k], there.v[k])
         torques[k] = pin.rnea(pin_model, data, there.q[k], there.v[k], there.a[k])
-    found = ff.from_pinocchio(pin_model, model, there.q, there.v, there.a, torques, bias=bias)
+    found = ff.from_pinocchio(model, pin_model, there.q, there.v, there.a, torques, bias_forces=bias)
     close(found.tau, ff.inverse_dynamics(model, q, v, a))
     close(found.bias_forces, ff.bias_forces(model, q, v))
-    back = ff.to_pinocchio(pin_model, model, q, v, bias_forces=found.bias_forces).bias
-    again = ff.from_pinocchio(pin_model, model, there.q, there.v, bias=back)
+    back = ff.to_pinocchio(model, pin_model, q, v, bias_forces=found.bias_forces).bias
+    again = ff.from_pinocchio(model, pin_model, there.q, there.v, bias_forces=back)
     close(again.bias_forces, found.bias_forces)
-    alone = ff.from_pinocchio(pin_model, model, *(x[1] for x in there[:4]))
+    alone = ff.from_pinocchio(model, pin_model, *(x[1] for x in there[:4]))
     assert all(np.allclose(x[1], y, rtol=1e-13, atol=1e-13) for x, y in zip(here[:4], alone[:4]))
 
 
@@ -117,9 +117,9 @@ def test_planar_acceleration_by_finite_differences() -> None:
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     model = ff.build(ff.Description("plate", (link,), (ff.Joint("p", "planar", "world", "l"),)))
     q, v, a, _ = state(model, ())
-    theirs = ff.to_pinocchio(pin_model, model, q, v, a).a
-    close(central(lambda t: ff.to_pinocchio(pin_model, model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
-    assert np.abs(ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, q).q, theirs).v).max() > 0.0
+    theirs = ff.to_pinocchio(model, pin_model, q, v, a).a
+    close(central(lambda t: ff.to_pinocchio(model, pin_model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
+    assert np.abs(ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, q).q, theirs).v).max() > 0.0
 
 
 def test_closed_robots(models_folder: Path) -> None:
@@ -128,17 +128,17 @@ def test_closed_robots(models_folder: Path) -> None:
     closed = ff.close_loops(ff.load(path / "robot.urdf", base="fixed", loops=path / "robot.yaml"))
     pin_model = pin.buildModelFromUrdf(str(path / "robot.urdf"))
     u, u_dot, tau = fresh().standard_normal((3, STATES, closed.nv))
-    there = ff.to_pinocchio(pin_model, closed, closed.neutral, u, u_dot, tau)
-    here = ff.from_pinocchio(pin_model, closed, *there[:4])
+    there = ff.to_pinocchio(closed, pin_model, closed.neutral, u, u_dot, tau)
+    here = ff.from_pinocchio(closed, pin_model, *there[:4])
     assert max(distance(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
     data = pin_model.createData()
     bias = np.array([pin.nonLinearEffects(pin_model, data, *x) for x in zip(there.q, there.v)])
-    found = ff.from_pinocchio(pin_model, closed, there.q, there.v, bias=bias)
+    found = ff.from_pinocchio(closed, pin_model, there.q, there.v, bias_forces=bias)
     close(found.bias_forces, ff.bias_forces(closed, closed.neutral, u))
     with pytest.raises(InputError, match="a is converted with the velocity"):
-        ff.to_pinocchio(pin_model, closed, closed.neutral, a=u_dot)
-    with pytest.raises(InputError, match="bias is converted with the velocity"):
-        ff.from_pinocchio(pin_model, closed, there.q, bias=bias)
+        ff.to_pinocchio(closed, pin_model, closed.neutral, a=u_dot)
+    with pytest.raises(InputError, match="bias_forces is converted with the velocity"):
+        ff.from_pinocchio(closed, pin_model, there.q, bias_forces=bias)
 
 
 def test_angles_are_wrapped_and_exact_to_rounding() -> None:
@@ -146,9 +146,9 @@ def test_angles_are_wrapped_and_exact_to_rounding() -> None:
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
     angles = fresh().uniform(-np.pi, np.pi, (1000, 1))
-    there = ff.to_pinocchio(pin_model, model, angles)
-    assert np.abs(ff.from_pinocchio(pin_model, model, there.q).q - angles).max() <= 5e-16
-    turned = ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, angles + 2 * np.pi).q).q
+    there = ff.to_pinocchio(model, pin_model, angles)
+    assert np.abs(ff.from_pinocchio(model, pin_model, there.q).q - angles).max() <= 5e-16
+    turned = ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, angles + 2 * np.pi).q).q
     assert np.abs(turned - angles).max() < 2e-15
 
 
@@ -162,16 +162,16 @@ def test_refused_in_words() -> None:
     floating = ff.load(ff.Description("two", links, joints[1:]))
     euler = built([("c", pin.JointModelSphericalZYX()), ("r", pin.JointModelRX())])
     for bad, words in (
-        (lambda: ff.from_pinocchio(pin_model, model, good[:2]), r"q has shape \(2,\), expected \(\.\.\., 3\)"),
-        (lambda: ff.from_pinocchio(pin_model, model, 2.0 * good), r"\[0:2\] is a \(cos, sin\) of norm 2"),
-        (lambda: ff.from_pinocchio(pin_model, model, good * np.nan), "must be finite"),
-        (lambda: ff.from_pinocchio(pin_model, other, good), "joint 'r', which the model 'three' lacks"),
-        (lambda: ff.from_pinocchio(built([("c", pin.JointModelRUBZ())]), model, good[:2]), "lacks joints that .* 'two' has: r"),
-        (lambda: ff.from_pinocchio(built([("r", pin.JointModelRX())]), floating, good[:1]), "has no floating base"),
-        (lambda: ff.from_pinocchio(euler, model, np.zeros(4)), "is a JointModelSphericalZYX with nq 3, nv 3"),
-        (lambda: ff.from_pinocchio(model, pin_model, good), "they are swapped"),
-        (lambda: ff.to_pinocchio(pin_model, links, good), "second argument of to_pinocchio must be a freeflyer Model"),
-        (lambda: ff.from_pinocchio(SimpleNamespace(), model, good), "pin_model must be a pinocchio.Model"),
+        (lambda: ff.from_pinocchio(model, pin_model, good[:2]), r"q has shape \(2,\), expected \(\.\.\., 3\)"),
+        (lambda: ff.from_pinocchio(model, pin_model, 2.0 * good), r"\[0:2\] is a \(cos, sin\) of norm 2"),
+        (lambda: ff.from_pinocchio(model, pin_model, good * np.nan), "must be finite"),
+        (lambda: ff.from_pinocchio(other, pin_model, good), "joint 'r', which the model 'three' lacks"),
+        (lambda: ff.from_pinocchio(model, built([("c", pin.JointModelRUBZ())]), good[:2]), "lacks joints that .* 'two' has: r"),
+        (lambda: ff.from_pinocchio(floating, built([("r", pin.JointModelRX())]), good[:1]), "has no floating base"),
+        (lambda: ff.from_pinocchio(model, euler, np.zeros(4)), "is a JointModelSphericalZYX with nq 3, nv 3"),
+        (lambda: ff.from_pinocchio(pin_model, model, good), "first argument of from_pinocchio must be a freeflyer Model"),
+        (lambda: ff.to_pinocchio(links, pin_model, good), "first argument of to_pinocchio must be a freeflyer Model"),
+        (lambda: ff.from_pinocchio(model, SimpleNamespace(), good), "pin_model must be a pinocchio.Model"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=words):
             bad()

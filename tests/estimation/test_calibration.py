@@ -10,7 +10,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import robots
 from freeflyer.estimation import CalibrationError, calibrate
-from freeflyer.estimation.postures import random_postures
+from freeflyer.estimation.stance import random_postures
 
 
 def shown(s, q):

@@ -8,10 +8,10 @@ from estimation_robots import sensed
 
 import freeflyer as ff
 from freeflyer.analysis.swing.motion import Sway, route
-from freeflyer.contacts import feet_of, sole
+from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
-from freeflyer.estimation.stance import sole_points
+from freeflyer.sim.floor import foot_points
 
 RATE = 200.0
 
@@ -20,7 +20,7 @@ RATE = 200.0
 def record():
     """A slow way through postures that hold each other's weight: positions and the forces that hold them."""
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     way = route(s, feet, Sway(amplitude=0.04))
     order = [s.names.index(n) for n in s.model.actuated]
     t = np.arange(200) / RATE
@@ -51,7 +51,7 @@ def test_wrenches_of_postures_that_hold_themselves_carry_the_weight(record):
 def test_without_a_start_the_soles_lie_on_the_floor(record):
     s, feet, _, t, positions, forces = record
     h = contact_history(s, t, positions, forces)
-    np.testing.assert_allclose(sole_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(foot_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-6)
     assert np.ptp(h.q[:, 1]) > 0.01, "the pelvis goes sideways over soles that stay"
 
 

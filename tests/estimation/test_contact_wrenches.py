@@ -11,7 +11,7 @@ from estimation_robots import resting_forces, sensed
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.contacts import sole
+from freeflyer.contacts import contact_from_points as sole
 from freeflyer.estimation import (
     closed_torques,
     contact_model,
@@ -21,8 +21,8 @@ from freeflyer.estimation import (
     screw_force,
     zero_moment_point,
 )
-from freeflyer.estimation.postures import random_postures
-from freeflyer.linkages import project_velocity, whole_motion
+from freeflyer.estimation.stance import random_postures
+from freeflyer.linkages import complete_velocity, expand_motion
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 
@@ -83,8 +83,8 @@ def test_a_known_motion_counts(name, models_folder):
     s, c = posed(name, models_folder, 7)
     rng = fresh(8)
     v, a = 0.3 * rng.standard_normal(s.model.nv), rng.standard_normal(s.model.nv)
-    v = project_velocity(s.model, c.q, v)
-    a = whole_motion(s.model, c.q, v[s.partition.independent], a[s.partition.independent])[1]
+    v = complete_velocity(s.model, c.q, v)
+    a = expand_motion(s.model, c.q, v[s.partition.independent], a[s.partition.independent])[1]
     moving = contact_model(s.model, c.q, c.feet, v, a)
     tau = closed_torques(s, c.q, v, a)
     order = [s.model.joint(n).iv for n in s.model.actuated]

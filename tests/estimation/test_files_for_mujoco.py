@@ -12,22 +12,21 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.experiment import simulate
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing.lateral_swing import lateral_swing, simulate
 from freeflyer.analysis.swing.motion import Sway, route
-from freeflyer.contacts import feet_in_file, feet_of
+from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
-from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_scene import Plant, plant
+from freeflyer.sim.mujoco_spec import for_simulator
 
 
 @pytest.fixture(scope="module")
 def robot():
     """The built-in robot's sensors, and its MJCF with a box under each foot."""
     s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_of(s.model)
+    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_by_name(s.model)
     links = {x.name: x.link for x in s.model.description.sites}
     for foot in feet:
         link = links[foot.frame]
@@ -63,10 +62,10 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
     cases = hostile(tmp_path, text)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     for path, words in cases.items():
         for read in (
-            lambda p=path: feet_in_file(s.closed, p),
+            lambda p=path: feet_from_file(s.closed, p),
             lambda p=path: lateral_swing(s, p),
             lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos()),
         ):
@@ -85,7 +84,7 @@ def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
         monkeypatch.setattr(owner, name, refuse)
     s, text = robot
     (path := tmp_path / "robot.xml").write_text(text)
-    assert len(feet_in_file(s.closed, path)) == 2
+    assert len(feet_from_file(s.closed, path)) == 2
     sources = Path(ff.__file__).parent.rglob("*.py")
     callers = [p.name for p in sources if re.search(r"\.from_file\(|\.from_xml_path\(", p.read_text())]
     assert callers == []
@@ -130,11 +129,11 @@ def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
     """A simulated robot whose numbers are lost: MuJoCo warns, the error is ours, the working folder stays as it was."""
     monkeypatch.chdir(tmp_path)
     s, sway, servos = sensed("kangaroo_like"), Sway(amplitude=0.03, frequency=0.5, duration=5.1), Servos()
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     way = route(s, feet, sway)
     simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
     assert isinstance(simulator, Plant)
-    simulator.mj.actuator_gainprm[:, 0] = 1e200
+    simulator.mj_model.actuator_gainprm[:, 0] = 1e200
     with pytest.raises(ff.InputError, match="falls in the simulator"):
         simulate(s, simulator, way, sway, servos)
     assert os.listdir(".") == []

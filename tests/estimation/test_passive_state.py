@@ -11,7 +11,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import robots
 from freeflyer.analysis.estimators.tracking_accuracy import Encoder, sinusoids, track
-from freeflyer.estimation import closed_torques, constraint_error, sensors, start, step
+from freeflyer.estimation import closed_torques, constraint_error, passive_state, sensors, update_passive_state
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
@@ -32,7 +32,7 @@ def dense(s, q, target, given):
 def test_a_step_is_equations_35_to_40(s):
     q, x, dx = moving(s, 1)
     alpha, beta, dt = 30.0, 200.0, 0.002
-    after = step(s, PassiveState(q, np.zeros(s.model.nv), 1.0), x, dx, dt, alpha=alpha, beta=beta)
+    after = update_passive_state(s, PassiveState(q, np.zeros(s.model.nv), 1.0), x, dx, dt, alpha=alpha, beta=beta)
     corrected, clean = np.zeros(s.model.nv), np.zeros(s.model.nv)
     corrected[s.coordinates], clean[s.coordinates] = dx + beta * (x - q[s.positions]), dx
     e = -constraint_residual(s.model, q)[s.partition.rows]
@@ -67,7 +67,7 @@ def test_closure_fades_with_alpha(s):
     state = PassiveState(q, still, 1.0)
     before = constraint_error(s, q)
     for _ in range(100):
-        state = step(s, state, x, still, 0.001, alpha=50.0)
+        state = update_passive_state(s, state, x, still, 0.001, alpha=50.0)
     assert constraint_error(s, state.q) == pytest.approx(before * 0.95**100, rel=0.3)
 
 
@@ -94,21 +94,21 @@ def test_batches_are_the_single_states():
     s = sensed("kangaroo_like")
     states = [moving(s, k) for k in range(5)]
     q, x, dx = (np.array([m[k] for m in states]) for k in range(3))
-    many = step(s, PassiveState(q, np.zeros((5, s.model.nv)), np.ones(5)), x, dx)
+    many = update_passive_state(s, PassiveState(q, np.zeros((5, s.model.nv)), np.ones(5)), x, dx)
     for k in range(5):
-        one = step(s, PassiveState(q[k], np.zeros(s.model.nv), 1.0), x[k], dx[k])
+        one = update_passive_state(s, PassiveState(q[k], np.zeros(s.model.nv), 1.0), x[k], dx[k])
         np.testing.assert_array_equal(many.q[k], one.q)
         np.testing.assert_array_equal(many.v[k], one.v)
         assert many.pivots[k] == one.pivots
-    still = step(s.model, PassiveState(q[0], np.zeros(s.model.nv), 1.0), x, dx)
+    still = update_passive_state(s.model, PassiveState(q[0], np.zeros(s.model.nv), 1.0), x, dx)
     assert still.q.shape == (5, s.model.nq)
 
 
 def test_what_came_in_is_not_changed():
     s = sensed("kangaroo_like")
-    state = start(s)
+    state = passive_state(s)
     q, x, dx = state.q.copy(), s.partition.q[s.positions], np.full(len(s.names), 0.01)
-    step(s, state, x, dx)
+    update_passive_state(s, state, x, dx)
     np.testing.assert_array_equal(state.q, q)
 
 
@@ -126,26 +126,26 @@ def test_what_came_in_is_not_changed():
 )
 def test_bad_measurements_are_refused_by_name(change, words):
     s = sensed("kangaroo_like")
-    state = start(s)
+    state = passive_state(s)
     x, dx = change(s.partition.q[s.positions].copy(), np.zeros(12))
     with pytest.raises(ff.InputError) as caught:
-        step(s, state, x, dx)
+        update_passive_state(s, state, x, dx)
     assert words in str(caught.value)
 
 
 def test_a_state_that_is_not_finite_or_singular_is_refused():
     s = sensed("kangaroo_like")
-    state, x = start(s), s.partition.q[s.positions]
+    state, x = passive_state(s), s.partition.q[s.positions]
     q = state.q.copy()
     q[20] = np.nan
     with pytest.raises(ff.InputError, match="must be finite"):
-        step(s, PassiveState(q, state.v, 1.0), x, 0 * x)
+        update_passive_state(s, PassiveState(q, state.v, 1.0), x, 0 * x)
     with pytest.raises(ff.InputError, match="more than 2 per step"):
-        step(s, state, x, 0 * x, 0.01)
+        update_passive_state(s, state, x, 0 * x, 0.01)
     with pytest.raises(ff.InputError, match="dt must be"):
-        step(s, state, x, 0 * x, -1.0)
+        update_passive_state(s, state, x, 0 * x, -1.0)
     with pytest.raises(ff.InputError, match="expected a Model or Sensors"):
-        step("robot", state, x, 0 * x)
+        update_passive_state("robot", state, x, 0 * x)
 
 
 def test_a_singular_sub_mechanism_is_named(models_folder):
@@ -167,7 +167,7 @@ def test_a_singular_sub_mechanism_is_named(models_folder):
         f, slope = _determinant(s, at, rows, dependent)
         at = at - f * slope / max(slope @ slope, 1e-12)
     with pytest.raises(LinkageError, match="singular"):
-        step(s, PassiveState(at, np.zeros(5), 1.0), s.partition.q[s.positions], np.zeros(2))
+        update_passive_state(s, PassiveState(at, np.zeros(5), 1.0), s.partition.q[s.positions], np.zeros(2))
 
 
 def _determinant(s, q, rows, dependent):

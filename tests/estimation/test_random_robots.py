@@ -13,6 +13,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import estimation, linkages
+from freeflyer.contacts import contact_from_points as sole
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
 FIRST_FLOATING = 6
@@ -34,9 +35,9 @@ def robot(k: int, draw: int = 0) -> tuple[estimation.Sensors, np.ndarray, float]
 def test_encoders_give_the_passive_joints(k: int) -> None:
     """Steps of length one with both gains one are Newton's."""
     s, truth, condition = robot(k)
-    state = estimation.start(s)
+    state = estimation.passive_state(s)
     for _ in range(5):
-        state = estimation.step(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
+        state = estimation.update_passive_state(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
     assert estimation.constraint_error(s, state.q) < 1e-12
     close(ff.difference(s.model, truth, state.q), np.zeros(s.model.nv), 1e-9 * condition)
 
@@ -47,9 +48,9 @@ def test_rates_are_those_of_the_closed_motion(k: int) -> None:
     rates = fresh(k).standard_normal(len(s.names))
     u = np.zeros(s.model.nv)
     u[s.coordinates] = rates
-    v = linkages.whole_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
+    v = linkages.expand_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
     state = estimation.PassiveState(truth, np.zeros(s.model.nv), 1.0)
-    close(estimation.step(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
+    close(estimation.update_passive_state(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
 
 
 def observed_motors(s: estimation.Sensors, truth: np.ndarray) -> tuple[list[str], list[str], dict[str, int]]:
@@ -93,7 +94,7 @@ def test_planted_wrenches_come_back(k: int) -> None:
         s = estimation.sensors(tree)
         for link in tree.link_names[::-1]:
             corners = 0.1 * np.array([[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) + rng.standard_normal(3)
-            c = estimation.contact_model(tree, s.partition.q, [ff.contacts.sole(link, corners)]) if link != "world" else None
+            c = estimation.contact_model(tree, s.partition.q, [sole(link, corners)]) if link != "world" else None
             if c is not None and np.linalg.matrix_rank(c.A, 1e-3 * np.abs(c.A).max()) == 6:
                 break
         else:

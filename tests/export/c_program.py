@@ -13,7 +13,7 @@ import pytest
 import freeflyer as ff
 from freeflyer.export.calls import Call
 from freeflyer.export.functions import FUNCTIONS
-from freeflyer.export.identifiers import prefix_of
+from freeflyer.export.header import prefix_of
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")

@@ -39,7 +39,7 @@ def kangaroo_stance(_):
         control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01]),
         control.FrameOrientationTask("base_link", np.eye(3)), control.PostureTask(q, level=2),
     ]  # fmt: skip
-    return control.Problem(model, tasks, ff.contacts.feet_of(model), [control.TorqueLimits(scale=2.0)]), q
+    return control.Problem(model, tasks, ff.contacts.feet_by_name(model), [control.TorqueLimits(scale=2.0)]), q
 
 
 class CFunction:

@@ -16,7 +16,7 @@ from c_program import needs_cc, program, run, with_mimic
 import freeflyer as ff
 from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
 from freeflyer.export import exporting, functions
-from freeflyer.export.identifiers import Identifiers, comment, prefix_of
+from freeflyer.export.header import Identifiers, comment, prefix_of
 from freeflyer.kernels import entries
 
 HOSTILE = '*/ int evil; /* "%s" ??/ #error é \\'  # a robot's names are printable

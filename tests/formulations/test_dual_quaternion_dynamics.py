@@ -14,28 +14,28 @@ from robots_on_disk import example, needs_examples
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.formulations import dual_quaternion, gauss, gibbs_appell, kane
+from freeflyer import formulations
+from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
 from freeflyer.spatial import se3
 
-ALL = (dual_quaternion, gauss, gibbs_appell, kane)
-MATRICES = (dual_quaternion, gauss)
+ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
+MATRICES = ("dual_quaternion", "gauss")
 CLOSED = ("point", "nested", "cylinder")
-NAMES = [m.__name__.rpartition(".")[2] for m in ALL]
-every = pytest.mark.parametrize("formulation", ALL, ids=NAMES)
-with_matrices = pytest.mark.parametrize("formulation", MATRICES, ids=NAMES[:2])
+every = pytest.mark.parametrize("by", ALL)
+with_matrices = pytest.mark.parametrize("by", MATRICES)
 
 
 def check_all(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
     """All four, all their terms, beside the library's; forces relative to the largest, 1 N or N m at least."""
     tau, M, g = ff.inverse_dynamics(model, q, v, a), ff.mass_matrix(model, q), ff.gravity_forces(model, q)
     C, size = ff.coriolis_matrix(model, q, v), float(np.abs(M).max())
-    for f in ALL:
-        close(f.inverse_dynamics(model, q, v, a), tau, EXACT, what=f.__name__)
-        close(f.gravity_forces(model, q), g, EXACT, what=f.__name__)
-        close(f.mass_matrix(model, q), M, EXACT, least=size, what=f.__name__)
-    for f in MATRICES:
-        close(times(f.coriolis_matrix(model, q, v), v), times(C, v), EXACT, least=size * float(v @ v), what=f.__name__)
+    for by in ALL:
+        close(formulations.inverse_dynamics(model, q, v, a, by=by), tau, EXACT, what=by)
+        close(formulations.gravity_forces(model, q, by=by), g, EXACT, what=by)
+        close(formulations.mass_matrix(model, q, by=by), M, EXACT, least=size, what=by)
+    for by in MATRICES:
+        close(times(formulations.coriolis_matrix(model, q, v, by=by), v), times(C, v), EXACT, least=size * float(v @ v), what=by)
 
 
 def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -76,13 +76,13 @@ def test_all_agree_on_talos():
 @with_matrices
 @few
 @given(cases())
-def test_rate_of_the_mass_matrix_less_twice_c_is_skew(formulation, c: Case):
+def test_rate_of_the_mass_matrix_less_twice_c_is_skew(by, c: Case):
     """(52), as Mdot = C + C^T."""
-    C = formulation.coriolis_matrix(c.model, c.q, c.v)
+    C = formulations.coriolis_matrix(c.model, c.q, c.v, by=by)
     size = float(np.abs(ff.mass_matrix(c.model, c.q)).max())
 
     def mass(t: float) -> np.ndarray:
-        return formulation.mass_matrix(c.model, ff.integrate(c.model, c.q, t * c.v))
+        return formulations.mass_matrix(c.model, ff.integrate(c.model, c.q, t * c.v), by=by)
 
     close_to_rate(C + C.T, mass, tolerance=1e-10, axes=2, least=size)
 
@@ -90,34 +90,35 @@ def test_rate_of_the_mass_matrix_less_twice_c_is_skew(formulation, c: Case):
 def test_both_matrices_are_one():
     """(47) by executions of the recursion and by sums over bodies."""
     model, q, v, _ = robot_and_state("free", 0.3, 4)
-    C = gauss.coriolis_matrix(model, q, v)
+    C = formulations.coriolis_matrix(model, q, v, by="gauss")
     size = float(np.abs(ff.mass_matrix(model, q)).max() * np.linalg.norm(v))
-    close(dual_quaternion.coriolis_matrix(model, q, v), C, EXACT, least=size)
-    M, D, g = gauss.equations(model, q, v)
-    assert np.array_equal(M, gauss.mass_matrix(model, q))
+    close(formulations.coriolis_matrix(model, q, v, by="dual_quaternion"), C, EXACT, least=size)
+    M, D, g = gauss_terms(model, q, v)
+    assert np.array_equal(M, formulations.mass_matrix(model, q, by="gauss"))
     assert np.array_equal(M, M.T)
     assert np.array_equal(D, C)
-    assert np.array_equal(g, gauss.gravity_forces(model, q))
+    assert np.array_equal(g, formulations.gravity_forces(model, q, by="gauss"))
 
 
 @every
 @pytest.mark.parametrize("expressed", ["body", "mixed", "world"])
-def test_wrenches_and_gravity(formulation, expressed):
+def test_wrenches_and_gravity(by, expressed):
     model, q, v, a = robot_and_state("free", 0.3, 5)
     rng = fresh(6)
     external = {"site_0": rng.standard_normal(6), "link_2": rng.standard_normal(6), "link_0": rng.standard_normal(6)}
     gravity = rng.standard_normal(3)
     loads = {"external": external, "expressed": expressed, "gravity": gravity}
-    close(formulation.inverse_dynamics(model, q, v, a, **loads), ff.inverse_dynamics(model, q, v, a, **loads), EXACT)
-    close(formulation.inverse_dynamics(model, q, v, a, external=external), ff.inverse_dynamics(model, q, v, a, external), EXACT)
+    close(formulations.inverse_dynamics(model, q, v, a, **loads, by=by), ff.inverse_dynamics(model, q, v, a, **loads), EXACT)
+    expected = ff.inverse_dynamics(model, q, v, a, external=external)
+    close(formulations.inverse_dynamics(model, q, v, a, external=external, by=by), expected, EXACT)
 
 
 @with_matrices
-def test_forward_dynamics_undoes_inverse_dynamics(formulation):
+def test_forward_dynamics_undoes_inverse_dynamics(by):
     model, q, v, a = robot_and_state("free", 0.3, 7)
     external = {"site_1": np.arange(6.0)}
-    tau = ff.inverse_dynamics(model, q, v, a, external, expressed="mixed")
-    found = formulation.forward_dynamics(model, q, v, tau, external=external, expressed="mixed")
+    tau = ff.inverse_dynamics(model, q, v, a, external=external, expressed="mixed")
+    found = formulations.forward_dynamics(model, q, v, tau, external=external, expressed="mixed", by=by)
     close(found, a, solved(model, q))
 
 
@@ -128,30 +129,30 @@ def test_closed_robots(name):
     external = {model.description.links[-1].name: np.arange(6.0)}
     within = rounding(10_000, float(np.linalg.cond(ff.velocity_map(model, s.q))))
     bias, size = ff.bias_forces(model, s.q, s.u), float(np.abs(ff.mass_matrix(model, s.q)).max() * (s.u @ s.u))
-    for f in ALL:
+    for by in ALL:
         for load in (None, external):
-            expected = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, load)
-            close(f.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load), expected, within)
-        close(f.mass_matrix(model, s.q), ff.mass_matrix(model, s.q), within)
-        close(f.gravity_forces(model, s.q), ff.gravity_forces(model, s.q), within)
-    for f in MATRICES:
-        found = f.coriolis_matrix(model, s.q, s.u) @ s.u + f.gravity_forces(model, s.q)
+            expected = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load)
+            close(formulations.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load, by=by), expected, within)
+        close(formulations.mass_matrix(model, s.q, by=by), ff.mass_matrix(model, s.q), within)
+        close(formulations.gravity_forces(model, s.q, by=by), ff.gravity_forces(model, s.q), within)
+    for by in MATRICES:
+        found = formulations.coriolis_matrix(model, s.q, s.u, by=by) @ s.u + formulations.gravity_forces(model, s.q, by=by)
         close(found, bias, within, least=size)
         tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)
         M = ff.mass_matrix(model, s.q)
-        close(f.forward_dynamics(model, s.q, s.u, tau), s.u_dot, within * float(np.linalg.cond(M)), least=10.0)
+        close(formulations.forward_dynamics(model, s.q, s.u, tau, by=by), s.u_dot, within * float(np.linalg.cond(M)), least=10.0)
 
 
 @every
-def test_batches_are_states_one_by_one(formulation):
+def test_batches_are_states_one_by_one(by):
     model, rng = robot_and_state("free", 0.3, 8)[0], fresh(9)
     q = ff.random_configuration(model, rng, (2, 9))
     v, a = rng.standard_normal((2, 9, model.nv)), rng.standard_normal(model.nv)
-    tau, M = formulation.inverse_dynamics(model, q, v, a), formulation.mass_matrix(model, q)
+    tau, M = formulations.inverse_dynamics(model, q, v, a, by=by), formulations.mass_matrix(model, q, by=by)
     assert tau.shape == (2, 9, model.nv)
     for k in np.ndindex(2, 9):
-        close(tau[k], formulation.inverse_dynamics(model, q[k], v[k], a), EXACT)
-        close(M[k], formulation.mass_matrix(model, q[k]), EXACT)
+        close(tau[k], formulations.inverse_dynamics(model, q[k], v[k], a, by=by), EXACT)
+        close(M[k], formulations.mass_matrix(model, q[k], by=by), EXACT)
 
 
 def com_motions(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[tuple[ff.Inertia, np.ndarray, np.ndarray]]:
@@ -190,16 +191,17 @@ def test_equality_61(base):
 
     model = random_robot(rng, 6, base=base, mimics=0.3, armature=False)
     q, v, a = state(model, rng)
-    by_gauss, S = slope(lambda x: gauss_function(model, q, v, x), a), gibbs_appell.appell_function
+    by_gauss, S = slope(lambda x: gauss_function(model, q, v, x), a), formulations.appell_function
     size = gauss_function(model, q, v, a) + abs(float(S(model, q, v, a)))
     within = rounding(20_000)
-    by_appell = slope(lambda x: float(S(model, q, v, x)), a) + gibbs_appell.gravity_forces(model, q)
-    by_kane = kane.inertia_forces(model, q, v, a) + kane.gravity_forces(model, q)
-    close(by_appell, gibbs_appell.inverse_dynamics(model, q, v, a), within, least=size)
-    close(by_kane, kane.inverse_dynamics(model, q, v, a), EXACT)
+    by_appell = slope(lambda x: float(S(model, q, v, x)), a) + formulations.gravity_forces(model, q, by="gibbs_appell")
+    inertia = formulations.inverse_dynamics(model, q, v, a, by="kane", gravity=np.zeros(3))
+    by_kane = inertia + formulations.gravity_forces(model, q, by="kane")
+    close(by_appell, formulations.inverse_dynamics(model, q, v, a, by="gibbs_appell"), within, least=size)
+    close(by_kane, formulations.inverse_dynamics(model, q, v, a, by="kane"), EXACT)
     close(by_gauss, by_kane, within, least=size)
     close(by_appell, by_kane, within, least=size)
-    M, C, g = gauss.equations(model, q, v)
+    M, C, g = gauss_terms(model, q, v)
     close(M @ a + C @ v + g, by_kane, EXACT)
 
 
@@ -215,19 +217,27 @@ def test_appell_function_is_that_of_the_bodies():
             for i, w, m in com_motions(model, q, v, x)
         )
 
-    S = gibbs_appell.appell_function
+    S = formulations.appell_function
     rest = np.zeros(model.nv)
     change = float(S(model, q, v, a) - S(model, q, v, rest))
     close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
+
+
+def test_a_formulation_that_does_not_exist_or_gives_no_matrix_is_refused():
+    model = ff.robots.chain(2)
+    with pytest.raises(ff.InputError, match=r"by must be one of 'dual_quaternion', 'gauss', .*'geometric', got"):
+        formulations.mass_matrix(model, model.neutral, by="lagrange")
+    with pytest.raises(ff.InputError, match="by='kane' gives no Coriolis matrix: 'dual_quaternion', 'gauss' do"):
+        formulations.coriolis_matrix(model, model.neutral, np.zeros(2), by="kane")
 
 
 def test_a_singular_mass_matrix_is_refused():
     links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("b"))
     joints = (ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b"))
     model = ff.build(ff.Description("massless", links, joints))
-    for f in MATRICES:
+    for by in MATRICES:
         with pytest.raises(ff.InputError, match="mass matrix is singular"):
-            f.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2))
+            formulations.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2), by=by)
 
 
 def test_one_source_runs_on_symbols_and_complex_numbers():

@@ -144,7 +144,7 @@ def test_stops_press_as_those_of_mujoco():
     assert found.active == ("joint_1 upper", "joint_2 lower")
     close(found.a, np.zeros(2), 1e-9)
     plant = ff.sim.mujoco_plant(model, q)
-    plant.mj.dof_damping[:] = 0.05
+    plant.mj_model.dof_damping[:] = 0.05
     run = ff.sim.simulate_in_mujoco(plant, q, np.zeros(2), push, dt=0.01, duration=2.0)
     assert np.abs(run.v[-1]).max() < 1e-6
     close(plant.data.qfrc_constraint, np.array([-found.pressures[1], found.pressures[2]]), 2e-2)

@@ -106,14 +106,14 @@ def walking_calls() -> Iterator[Call]:
     robot, state = {"model": model, "q": q, "v": v}, {"q": "posture", "v": "rates", "feet": "thing"}
     for function in (control.capture_point, control.capture_margin):
         yield Call(function, robot, state)
-    yield Call(control.impulse_limits, {**robot, "angles": np.zeros(3)}, {**state, "angles": "numbers"})
+    yield Call(control.max_push_impulse, {**robot, "angles": np.zeros(3)}, {**state, "angles": "numbers"})
     ends = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0}
     yield Call(control.MinimumJerkReference, ends, {"start": "rates", "end": "rates", "duration": "positive", "begin": "scalar"})
     swing = {"center": np.zeros(3), "amplitude": np.ones(3), "frequency": 1.0, "ramp": 1.0}
     times = {"duration": "positive", "begin": "scalar"}
     yield Call(control.SinusoidReference, swing, {"center": "rates", "frequency": "positive", "ramp": "positive"})
     yield Call(control.move_pose, {"start": np.eye(4), "end": np.eye(4), "duration": 1.0}, times)
-    feet = ff.contacts.held_feet(model, q)
+    feet = ff.contacts.anchored_feet(model, q)
     steps = {"feet": feet, "step_length": 0.2, "steps": 3}
     numbers = {"step_duration": "positive", "rest_duration": "positive", "step_length": "scalar", "begin": "scalar"}
     yield Call(control.walk_forward, steps, {"feet": "thing", "steps": "count", "clearance": "scalar", **numbers})

@@ -67,7 +67,7 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
         return control.Problem(model, [control.CenterOfMassTask(**given)], feet).solve(q, v)
 
     def solved_posture(**given: Any) -> Any:
-        return control.Problem(model, [control.PostureTask(**given)], feet).solve(q, v, strict=False)
+        return control.Problem(model, [control.PostureTask(**given)], feet).solve(q, v, weighted=True)
 
     def limited(kind: Callable[..., Any]) -> Callable[..., Any]:
         return lambda **given: control.Problem(model, tasks, feet, [kind(**given)]).solve(q, v)
@@ -75,7 +75,7 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     yield solved, {"model": model, "tasks": tasks, "contacts": feet, "limits": [control.TorqueLimits()], "friction": 0.6,
                    "bilateral": ["left_sole"], "acceleration_weight": 1.0, "force_weight": 1e-5,
                    "contact_damping": 1.0, "compressed": None}  # fmt: skip
-    yield problem.solve, {"q": q, "v": v, "formulation": "full", "solver": "daqp", "strict": True, "warm": None,
+    yield problem.solve, {"q": q, "v": v, "formulation": "full", "solver": "daqp", "weighted": False, "warm": None,
                           "external": {"left_sole": np.ones(6)}, "expressed": "mixed"}  # fmt: skip
     gains = {"level": 1, "weight": 1.0, "stiffness": 50.0, "damping": 10.0}
     yield solved_task, {"target": np.ones(3), "velocity": np.zeros(3), "acceleration": np.zeros(3), **gains}
@@ -90,8 +90,8 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     arm = ff.robots.chain(2)
     yield control.energy_costs, {"model": arm, "q": np.zeros(2), "inputs": control.joint_inputs(arm), "bandwidth": 2.0}
     yield partial(control.run, duration=1e-3), {
-        "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "strict": True, "seed": 0, "dt": 1e-3, "q": q,
-        "feet": None, "sensing": None, "depth": 0.1,
+        "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "weighted": False, "seed": 0, "dt": 1e-3,
+        "q": q, "feet": None, "sensing": None, "depth": 0.1,
     }  # fmt: skip
     moved = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0, "begin": 0.0}
     yield lambda **given: control.MinimumJerkReference(**given)(0.5), moved

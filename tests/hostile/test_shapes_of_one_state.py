@@ -7,7 +7,7 @@ import pytest
 
 import freeflyer as ff
 from freeflyer import control, estimation
-from freeflyer.formulations import geometric
+from freeflyer_papers.printed import geometric
 
 CHAIN, SPACE = ff.robots.chain(2), ff.robots.space_manipulator()
 TRACKER = control.track(CHAIN, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import call_layout
-from freeflyer.kernels.calls import python_calls, running
+from freeflyer.kernels.compiler import call_layout
+from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model.layout import TABLE_KIND
 

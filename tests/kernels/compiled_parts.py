@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import meanings  # noqa: F401  gives primitives their compiled meaning
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.compiler import object_code
-from freeflyer.kernels.frontend.functions import Functions
-from freeflyer.kernels.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
-from freeflyer.kernels.frontend.source import source
+from freeflyer.kernels.compiler import (
+    meanings,  # noqa: F401  gives primitives their compiled meaning
+    object_code,
+)
+from freeflyer.kernels.compiler.frontend.functions import Functions
+from freeflyer.kernels.compiler.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
+from freeflyer.kernels.compiler.frontend.source import source
 from freeflyer.kernels.marks import inlined, kernel
 
 CACHE_LINE = 64  # bytes

@@ -16,23 +16,26 @@ from seeds import fresh
 import freeflyer as ff
 import freeflyer_papers
 from freeflyer import linkages
-from freeflyer.contacts import sole
+from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
-from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.compiler import build
-from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.compiler.calls import python_calls
+from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
+from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
 from freeflyer.linkages.closure import plan_for
-from freeflyer_papers.hopping.records import make_record, table_of
+from freeflyer_papers.hopping.settings import make_record, table_of
+from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
+
+ENTRIES = {**LIBRARY, HOP_STEPS.name: HOP_STEPS}
 
 
 def subjects(random_robots: int = 2) -> list[Subject]:
@@ -104,7 +107,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for tries, traced in ((3, True), (2, False)):
         settings = freeflyer_papers.hopping.hop_settings("revolute-V")
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
-        made = subject(ENTRIES["hop_steps"], model, rng, hopper, label=f"{tries} tries")
+        made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
         found.append(made)
     measured = sensors(robot("point"))

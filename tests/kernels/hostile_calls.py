@@ -21,8 +21,9 @@ from kernel_samples import Subject, tree
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.kernels import call_layout, plain
-from freeflyer.kernels.calls import python_calls, running
+from freeflyer.kernels import plain
+from freeflyer.kernels.compiler import call_layout
+from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)

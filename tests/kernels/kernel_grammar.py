@@ -17,9 +17,9 @@ PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "model.vec
 COMPILING = {"compiler.object_code"}  # may import llvmlite
 PYTHON = {
     "entries", "plain", "counting", "marks", "entry", "plain_primitives",
-    "model.layout", "model.linkage_layout", "model.set_layout", "model.program_layout",
-    "entry_code.bodies", "entry_code.adapter", "call_layout",
-    "calls.python_calls", "calls.running",
+    "model.layout", "model.linkage_layout", "model.set_layout",
+    "compiler.entry_code.bodies", "compiler.entry_code.adapter", "compiler.call_layout",
+    "compiler.calls.python_calls", "compiler.calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
 COMPILERS = {"llvmlite"}

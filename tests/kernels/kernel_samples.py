@@ -10,7 +10,7 @@ import numpy as np
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.kernels.calls import python_calls, running
+from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout

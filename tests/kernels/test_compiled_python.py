@@ -8,10 +8,10 @@ from compiled_parts import compiled, from_text, numbers
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.frontend import operators
-from freeflyer.kernels.frontend.source import KernelError
+from freeflyer.kernels.compiler.frontend import operators
+from freeflyer.kernels.compiler.frontend.source import KernelError
+from freeflyer.kernels.compiler.meanings import scalars
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.meanings import scalars
 
 INTS, FLOATS, TRUTHS = ("i", "j", "k"), ("x", "y"), ("s",)
 NAMES = (*INTS, *FLOATS, *TRUTHS)

@@ -17,8 +17,8 @@ from kernel_samples import compiled, output_shapes, states, tree
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.kernels import call_layout
-from freeflyer.kernels.calls import python_calls, running
+from freeflyer.kernels.compiler import call_layout
+from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
 

@@ -12,9 +12,9 @@ from kernel_grammar import COMPILING, MARKS, PRIMITIVES, PYTHON, is_python, viol
 
 import freeflyer.kernels
 from freeflyer.kernels import marks, plain_primitives
+from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
-from freeflyer.kernels.frontend.functions import MEANINGS
 from freeflyer.kernels.marks import PRIMITIVE, mark
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
@@ -74,7 +74,7 @@ def primitives() -> dict[str, object]:
 
 def test_every_primitive_has_a_compiled_meaning():
     assert len(primitives()) > 30
-    importlib.import_module("freeflyer.kernels.meanings")
+    importlib.import_module("freeflyer.kernels.compiler.meanings")
     assert {name for name, f in primitives().items() if f not in MEANINGS} == set()
 
 

@@ -14,7 +14,7 @@ FOLDER = Path(freeflyer.kernels.__file__).parent
 JOINTS, LAYOUT = FOLDER / "model" / "joints", FOLDER / "model" / "layout.py"  # the one place; the numbers of the kinds
 KINDS = {"KIND", "SCREW", "BALL", "FLOATING", "QUATERNION", "TRANSLATED"}
 SWITCHES = {"is_screw", "kind_of"}
-NO_KERNELS = (LAYOUT, FOLDER / "frontend")
+NO_KERNELS = (LAYOUT, FOLDER / "compiler/frontend")
 FILES = [path for path in sorted(FOLDER.rglob("*.py")) if not {JOINTS, *NO_KERNELS} & {path, *path.parents}]
 
 

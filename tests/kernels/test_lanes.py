@@ -21,7 +21,7 @@ import json
 import numpy as np
 import freeflyer as ff
 from kernel_samples import states, tree
-from freeflyer.kernels.calls.running import batch_lanes
+from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.entries import RNEA
 
 model = tree()

@@ -17,8 +17,8 @@ COMMON = """
 import multiprocessing, os, signal, sys, threading, time
 import numpy as np
 import freeflyer as ff
-from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels import call_layout
+from freeflyer.kernels.compiler.calls import python_calls
+from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler import build
 
 python_calls.known()[call_layout.SHORT_WORK] = 0  # batches are spread over threads whatever their size

@@ -10,7 +10,7 @@ from compiled_parts import compiled, from_text, integers, numbers, packs
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.backend.pack import fma, select_less
-from freeflyer.kernels.frontend.source import KernelError
+from freeflyer.kernels.compiler.frontend.source import KernelError
 from freeflyer.kernels.marks import inlined, kernel
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled_parts import aligned
-from entry_subjects import address, raw_call, subjects
+from entry_subjects import ENTRIES, address, raw_call, subjects
 from kernel_samples import Subject
 
 from freeflyer.kernels import plain
-from freeflyer.kernels.calls.running import batch_lanes
-from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.compiler.calls.running import batch_lanes
+from freeflyer.kernels.compiler.entry_code.checks import scratch_need
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
-from freeflyer.kernels.entry_code.scratch import scratch_need
+from freeflyer_papers.kernels.entries import HOP_STEPS
+
+ALL = ENTRIES | {HOP_STEPS.name: HOP_STEPS}
 
 GUARD = 64  # numbers before and after what an entry may write
 CANARY = -1.2345678901234567e300
@@ -23,7 +25,7 @@ need_of = plain.function(scratch_need)
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[Subject]]:
-    by_name: dict[str, list[Subject]] = {name: [] for name in ENTRIES}
+    by_name: dict[str, list[Subject]] = {name: [] for name in ALL}
     for x in subjects(random_robots=5):
         by_name[x.entry.name].append(x)
     return by_name
@@ -69,7 +71,7 @@ def need(x: Subject, lanes: int, states_at_once: int) -> int:
     return where[TAKEN]
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", ALL)
 def test_one_state(name, found):
     for x in found[name]:
         needed = need(x, 1, 1)
@@ -82,10 +84,10 @@ def test_one_state(name, found):
         assert all(np.isnan(out).all() for out in outputs)
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", ALL)
 def test_a_batch(name, found):
     """As many states as make one whole Pack and a part of one."""
-    lanes = batch_lanes(ENTRIES[name])
+    lanes = batch_lanes(ALL[name])
     for x in found[name][:: max(1, len(found[name]) // 6)]:
         needed = need(x, lanes, lanes)
         for states in (1, lanes + 3):

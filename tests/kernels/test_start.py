@@ -93,7 +93,7 @@ def test_numba_s_switches_do_not_matter(tmp_path, expected):
 
 
 LAYOUT = """
-from freeflyer.kernels.calls import python_calls
+from freeflyer.kernels.compiler.calls import python_calls
 python_calls.layouts_are_known = lambda: False
 print(integrated())
 print(type(ff.kernels.entries.INTEGRATE.call).__name__)

@@ -14,10 +14,10 @@ from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
     assemble,
+    complete_velocity,
     extract_limb,
     keep_closed,
     partition,
-    project_velocity,
     sweep,
 )
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
@@ -173,7 +173,7 @@ def test_projected_velocity_keeps_independent_rates():
     model = planar(LEFT, RIGHT, WIDTH)
     q = assemble(model, np.array([[0.3, 0.9, 1.4], [1.2, 0.9, 1.4]]), hold="actuated").q
     v = fresh(7).standard_normal((4, 1, 3))
-    kept = project_velocity(model, q, v)
+    kept = complete_velocity(model, q, v)
     assert kept.shape == (4, 2, 3)
     np.testing.assert_array_equal(kept[..., 0], np.broadcast_to(v[..., 0], (4, 2)))
     assert np.abs(np.einsum("kij,nkj->nki", constraint_jacobian(model, q), kept)).max() < 1e-14
@@ -182,7 +182,7 @@ def test_projected_velocity_keeps_independent_rates():
 def test_singular_postures_do_not_pass_projection():
     model = planar((0.2, 0.5), (0.2,), 0.5)
     with pytest.raises(LinkageError, match="singular"):
-        project_velocity(model, np.zeros(3), np.ones(3))
+        complete_velocity(model, np.zeros(3), np.ones(3))
 
 
 def test_what_cannot_close_is_refused_with_loop_and_gap():

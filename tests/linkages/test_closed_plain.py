@@ -15,7 +15,7 @@ import freeflyer as ff
 from freeflyer import linkages
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
-from freeflyer.kernels.calls import running
+from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
 
 ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}
@@ -24,7 +24,7 @@ STEP = 1e-30
 
 def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
     """One row for each letter: the state's, and a second one of the same kind."""
-    v = linkages.whole_motion(model, s.q, s.u, s.u_dot)[0]
+    v = linkages.expand_motion(model, s.q, s.u, s.u_dot)[0]
     pools = {"q": [s.q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
     return [pools[letter].pop(0) for letter in entry.inputs]
 
@@ -87,7 +87,7 @@ def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndar
     To first order the loops stay closed along G, so the complex step needs no correction of q.
     """
     linked, e = ff.close_loops(model), np.eye(len(s.u))[k]
-    along = linkages.whole_motion(model, s.q, e, e)[0]
+    along = linkages.expand_motion(model, s.q, e, e)[0]
     q = plain.run("integrate", model, s.q, [1j * STEP * x for x in along])
     by_q = plain.run("projected_inverse_dynamics", linked, q, s.u, s.u_dot)
     by_u = plain.run("projected_inverse_dynamics", linked, s.q, [complex(x) for x in s.u + 1j * STEP * e], s.u_dot)

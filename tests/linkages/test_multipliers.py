@@ -9,14 +9,14 @@ from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.linkages.errors import LinkageError
+from freeflyer import ConstraintSet, constrained_dynamics
+from freeflyer.errors import LinkageError
 from freeflyer.linkages.multipliers import (
-    constrained_forward_dynamics,
     constraint_multipliers,
-    independent_forces,
+    dependent_accelerations,
+    dependent_velocities,
     mapping_jacobian,
-    passive_accelerations,
-    passive_velocities,
+    reduce_forces,
 )
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
@@ -39,12 +39,12 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     s = state(model, rng, 0.02)
     r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
-    close(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
+    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, a, 1e-9)
     close(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
     close(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
-    close(passive_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
-    close(passive_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
-    close(independent_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
+    close(dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
+    close(dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
+    close(reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
     drive = np.zeros(model.nv)
     drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
     shares = constraint_multipliers(model, s.q, r.v, a=r.a)
@@ -56,7 +56,7 @@ def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
     model, rng = shared(models_folder, name), fresh(16)
     s = state(model, rng, 0.002)
     r, tau = reference(model, s), rng.standard_normal(model.nv)
-    close(constrained_forward_dynamics(model, s.q, r.v, tau), solved(model, s.q, r.v, tau)[0], 1e-8)
+    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, solved(model, s.q, r.v, tau)[0], 1e-8)
 
 
 def test_refusals_name_the_fault() -> None:
@@ -74,6 +74,6 @@ def test_refusals_name_the_fault() -> None:
     with pytest.raises(LinkageError, match="do not close again"):
         ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
     with pytest.raises(LinkageError, match="does not keep the loops closed"):
-        constrained_forward_dynamics(model, s.q, np.ones(model.nv), np.zeros(model.nv))
+        constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
     with pytest.raises(ff.InputError, match="either"):
         constraint_multipliers(model, s.q, np.zeros(model.nv))

@@ -19,13 +19,13 @@ PARTIAL = ("weld", "slider", "held")
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
           **loads: object) -> None:  # fmt: skip
     given, model = loads, ff.close_loops(model)
-    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, wrenches, **given)
+    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, external=wrenches, **given)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e), s.u, s.u_dot, wrenches, **given)
+        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e), s.u, s.u_dot, external=wrenches, **given)
 
     close_to_slopes(d.dq, moved, h, tolerance)
-    close_to_slopes(d.dv, lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **given), 1e-3, 1e-9)
+    close_to_slopes(d.dv, lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, external=wrenches, **given), 1e-3, 1e-9)
     close(d.da, ff.mass_matrix(model, s.q), 1e-12)
 
 
@@ -48,13 +48,13 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     other, n = ff.with_gravity(model, g), len(s.u)
     forces = project_forces(close_loops(model), s.q, ff.frame_jacobian(model, s.q, frame, expressed=expressed).T @ w)
     tau = ff.inverse_dynamics(ff.close_loops(other), s.q, s.u, s.u_dot) - forces
-    close(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, {frame: w}, **loads), tau, 1e-11)
+    close(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, external={frame: w}, **loads), tau, 1e-11)
     bias = ff.bias_forces(ff.close_loops(other), s.q, s.u) - forces
-    close(ff.bias_forces(ff.close_loops(model), s.q, s.u, {frame: w}, **loads), bias, 1e-11)
+    close(ff.bias_forces(ff.close_loops(model), s.q, s.u, external={frame: w}, **loads), bias, 1e-11)
     close(ff.gravity_forces(ff.close_loops(model), s.q, gravity=g), ff.gravity_forces(ff.close_loops(other), s.q), 1e-11)
-    close(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads), s.u_dot, 1e-9)
-    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
-    line = ff.linearize(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
+    close(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau, external={frame: w}, **loads), s.u_dot, 1e-9)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, external={frame: w}, **loads)
+    line = ff.linearize(ff.close_loops(model), s.q, s.u, tau, external={frame: w}, **loads)
     close(line.A[n:, :n], d.dq, 1e-12)
     close(line.B[n:], d.dtau, 1e-12)
 
@@ -75,13 +75,13 @@ def test_derivatives_of_forward_dynamics(name: str) -> None:
     rng = fresh(11)
     s, wrenches = state(model, rng, 0.02), {model.link_names[-2]: rng.standard_normal(6)}
     tau = rng.standard_normal(len(s.u))
-    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, wrenches)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, external=wrenches)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau, wrenches)
+        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau, external=wrenches)
 
     close_to_slopes(d.dq, moved, 2e-4, 1e-7)
-    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, wrenches), 1e-2, 1e-8)
+    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, external=wrenches), 1e-2, 1e-8)
     close(d.dtau, ff.inverse_mass_matrix(ff.close_loops(model), s.q), 1e-12)
 
 

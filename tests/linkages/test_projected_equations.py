@@ -32,8 +32,8 @@ def check_equations(model: ff.Model, amplitude: float) -> None:
     close(ff.kinetic_energy(ff.close_loops(model), s.q, s.u), 0.5 * s.u @ M_p @ s.u, 1e-11)
     wrench = {model.frame_names[-1]: rng.standard_normal(6), model.link_names[-1]: rng.standard_normal(6)}
     push = sum(ff.frame_jacobian(model, s.q, f).T @ w for f, w in wrench.items())
-    close(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, wrench), tau - r.G.T @ push, 1e-11)
-    close(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau - r.G.T @ push, wrench), s.u_dot, 1e-8)
+    close(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, external=wrench), tau - r.G.T @ push, 1e-11)
+    close(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau - r.G.T @ push, external=wrench), s.u_dot, 1e-8)
     there = np.array([1.0, -2.0, 0.5])
     h = r.G.T @ (ff.bias_forces(model, s.q, r.v, gravity=there) + M @ r.gamma)
     close(ff.bias_forces(ff.close_loops(model), s.q, s.u, gravity=there), h, 1e-11)

@@ -46,14 +46,14 @@ def test_two_motors_on_one_degree_of_freedom() -> None:
 
 
 def test_multipliers_take_accelerations_and_forces_by_name() -> None:
-    """G6: the fourth argument is a here and tau in constrained_forward_dynamics."""
+    """G6: the fourth argument is a here and tau in constrained_dynamics."""
     model = four_bar()
     q = linkages.partition(model).q
-    v, a = linkages.whole_motion(model, q, np.ones(7), np.ones(7))
+    v, a = linkages.expand_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
         linkages.constraint_multipliers(model, q, v, a)
     tau = fresh(0).standard_normal(model.nv)
     found = linkages.constraint_multipliers(model, q, v, tau=tau)
-    a = linkages.constrained_forward_dynamics(model, q, v, tau)
+    a = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model)).a
     force = linkages.constraint_jacobian(model, q).T @ found
     assert np.abs(ff.inverse_dynamics(model, q, v, a) - tau - force).max() < 1e-9 * np.abs(force).max()

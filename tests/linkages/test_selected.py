@@ -16,15 +16,11 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
-    motor_accelerations,
-    motor_forces,
-    motor_velocities,
+    expand_motion,
     partition,
-    selected_forces,
-    selected_jacobian,
     selected_posture,
     sweep,
-    whole_motion,
+    transmission,
 )
 from freeflyer.linkages.rows import constraint_jacobian
 
@@ -68,21 +64,21 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     rng = fresh(3)
     split, n = partition(model), len(joints)
     A = dense(model, q, joints)
-    np.testing.assert_allclose(selected_jacobian(model, q, joints), A, rtol=1e-8, atol=1e-9 * np.abs(A).max())
+    np.testing.assert_allclose(transmission(model, q, joints).jacobian, A, rtol=1e-8, atol=1e-9 * np.abs(A).max())
     rates, forces = rng.standard_normal((2, n))
-    motors = motor_velocities(model, q, joints, rates)
+    motors = transmission(model, q, joints).velocities(rates)
     np.testing.assert_allclose(A @ motors, rates, rtol=1e-6, atol=1e-9)
-    back = selected_forces(model, q, joints, motor_forces(model, q, joints, forces))
+    back = transmission(model, q, joints).joint_forces(transmission(model, q, joints).forces(forces))
     np.testing.assert_allclose(back, forces, rtol=1e-6, atol=1e-8)
     tau = rng.standard_normal(n)
-    at_joints = selected_forces(model, q, joints, tau)
+    at_joints = transmission(model, q, joints).joint_forces(tau)
     assert tau @ motors == pytest.approx(at_joints @ rates, rel=1e-8)
-    assert forces @ rates == pytest.approx(motor_forces(model, q, joints, forces) @ motors, rel=1e-8)
+    assert forces @ rates == pytest.approx(transmission(model, q, joints).forces(forces) @ motors, rel=1e-8)
     # along a closed motion the selected joints move as wanted, to second order in time
     wanted = 0.1 * rng.standard_normal(n)
     others = 0.1 * rng.standard_normal(len(split.independent) - n)
-    ua = motor_velocities(model, q, joints, 0.1 * rates, others=others)
-    ua_dot = motor_accelerations(model, q, joints, 0.1 * rates, wanted, others=others)
+    ua = transmission(model, q, joints).velocities(0.1 * rates, others=others)
+    ua_dot = transmission(model, q, joints).accelerations(0.1 * rates, wanted, others=others)
     u, u_dot = np.zeros((2, len(split.independent)))
     is_motor = np.isin(split.independent, split.actuated)
     u[is_motor], u[~is_motor], u_dot[is_motor] = ua, others, ua_dot
@@ -114,17 +110,17 @@ def test_motors_named_answer_alone(models_folder):
     joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
     motors = [n for n in model.actuated if n.startswith("motor")]
     rates, others = rng.standard_normal(6), rng.standard_normal(len(split.independent) - 6)
-    found = motor_velocities(model, split.q, joints, rates, motors=motors, others=others)
+    found = transmission(model, split.q, joints, motors).velocities(rates, others=others)
     columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     u = np.zeros(len(split.independent))
     u[columns], u[np.setdiff1d(np.arange(len(u)), columns)] = found, others
-    v = whole_motion(model, split.q, u, 0 * u)[0]
+    v = expand_motion(model, split.q, u, 0 * u)[0]
     np.testing.assert_allclose(v[[model.joint(n).iv for n in joints]], rates, atol=1e-12)
     tau = rng.standard_normal(6)
-    at_joints = selected_forces(model, split.q, joints, tau, motors=motors)
+    at_joints = transmission(model, split.q, joints, motors).joint_forces(tau)
     assert tau @ found == pytest.approx(at_joints @ rates)
     with pytest.raises(InputError, match=r"6 joints selected for the motors, which have 12.*name the motors"):
-        motor_velocities(model, split.q, joints, rates)
+        transmission(model, split.q, joints).velocities(rates)
     with pytest.raises(InputError, match=r"'left_spherical_foot_1' .spherical. has no position"):
         selected_posture(model, ["left_spherical_foot_1"], np.zeros(3), motors=motors[:3])
 
@@ -139,15 +135,17 @@ def test_other_motors_are_reckoned_with():
     columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     rest = np.setdiff1d(np.arange(6), columns)
     u[rest], u_dot[rest] = others, others_rates
-    u[columns] = motor_velocities(model, q, joints, [0.3, -0.2], motors=motors, others=others)
-    u_dot[columns] = motor_accelerations(
-        model, q, joints, [0.3, -0.2], [1.0, 2.0], motors=motors, others=others, others_rates=others_rates
+    u[columns] = transmission(model, q, joints, motors).velocities([0.3, -0.2], others=others)
+    u_dot[columns] = transmission(model, q, joints, motors).accelerations(
+        [0.3, -0.2], [1.0, 2.0], others=others, others_rates=others_rates
     )
-    v, a = whole_motion(model, q, u, u_dot)
+    v, a = expand_motion(model, q, u, u_dot)
     at = [model.joint(n).iv for n in joints]
+    drift = expand_motion(model, q, u, 0.0 * u)[1][at]
+    np.testing.assert_allclose(transmission(model, q, joints, motors).bias(u), drift, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(v[at], [0.3, -0.2], atol=1e-12)
     np.testing.assert_allclose(a[at], [1.0, 2.0], atol=1e-10)
-    alone = motor_velocities(model, q, joints, [0.3, -0.2], motors=motors)
+    alone = transmission(model, q, joints, motors).velocities([0.3, -0.2])
     assert np.abs(alone - u[columns]).max() > 1e-6
 
 
@@ -155,16 +153,18 @@ def test_batches_are_rows():
     model, rng = leg(), fresh(0)
     q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
     x = rng.standard_normal((3, 1, 6))
-    for f in (motor_velocities, selected_forces, motor_forces):
-        many = f(model, q, LEFT, x)
+    for name in ("velocities", "joint_forces", "forces"):
+        many = getattr(transmission(model, q, LEFT), name)(x)
         assert many.shape == (3, 2, 6)
         for i, j in ((0, 0), (2, 1)):
-            np.testing.assert_allclose(many[i, j], f(model, q[i, j], LEFT, x[i, 0]), rtol=1e-9, atol=1e-12)
-    many = motor_accelerations(model, q, LEFT, x, x[::-1])
-    np.testing.assert_allclose(many[1, 1], motor_accelerations(model, q[1, 1], LEFT, x[1, 0], x[1, 0]), rtol=1e-9, atol=1e-12)
-    assert motor_velocities(model, q[0, 0], LEFT, np.eye(6)).shape == (6, 6)
+            one = getattr(transmission(model, q[i, j], LEFT), name)(x[i, 0])
+            np.testing.assert_allclose(many[i, j], one, rtol=1e-9, atol=1e-12)
+    many, one = transmission(model, q, LEFT), transmission(model, q[1, 1], LEFT)
+    found = many.accelerations(x, x[::-1])
+    np.testing.assert_allclose(found[1, 1], one.accelerations(x[1, 0], x[1, 0]), rtol=1e-9, atol=1e-12)
+    assert transmission(model, q[0, 0], LEFT).velocities(np.eye(6)).shape == (6, 6)
     with pytest.raises(InputError, match=r"batch.*do not broadcast.*\(3, 2\).*\(5,\)"):
-        motor_velocities(model, q, LEFT, np.ones((5, 6)))
+        transmission(model, q, LEFT).velocities(np.ones((5, 6)))
 
 
 def test_postures_by_selected_joints():
@@ -206,40 +206,41 @@ def test_positions_out_of_reach():
 ])  # fmt: skip
 def test_bad_selections(joints, error, words):
     with pytest.raises(error, match=words):
-        motor_velocities(leg(), partition(leg()).q, joints, np.zeros(len(joints)))
+        transmission(leg(), partition(leg()).q, joints).velocities(np.zeros(len(joints)))
 
 
 def test_selections_that_do_not_determine_the_motors():
     """Two joints of the knee and one of the ankle: an ankle motor can move while they are at rest."""
     joints = [*LEFT[:4], "left_thigh", "left_ankle_pitch"]
     words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them are at rest.*'left_knee', 'left_thigh'"
-    for call in (motor_velocities, selected_forces):
+    bad = transmission(leg(), bent(leg()), joints)
+    for call in (bad.velocities, bad.joint_forces):
         with pytest.raises(LinkageError, match=words) as caught:
-            call(leg(), bent(leg()), joints, np.ones(6))
+            call(np.ones(6))
     assert caught.value.data["joints"] == ("left_knee", "left_thigh")
     q = np.stack([partition(leg()).q, bent(leg())])
     with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
-        motor_velocities(leg(), q, joints, np.ones(6))
+        transmission(leg(), q, joints).velocities(np.ones(6))
 
 
 def test_what_cannot_be_selected():
     with pytest.raises(InputError, match="has no loops"):
-        selected_jacobian(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
+        transmission(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
     with pytest.raises(InputError, match=r"velocities has shape \(5,\), expected \(..., 6\).*'left_hip_yaw'"):
-        motor_velocities(leg(), partition(leg()).q, LEFT, np.zeros(5))
+        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(5))
     with pytest.raises(InputError, match=r"forces\[2\] is nan"):
-        motor_forces(leg(), partition(leg()).q, LEFT, [0, 0, np.nan, 0, 0, 0])
+        transmission(leg(), partition(leg()).q, LEFT).forces([0, 0, np.nan, 0, 0, 0])
     with pytest.raises(InputError, match=r"others has shape \(2,\), expected \(..., 0\)"):
-        motor_velocities(leg(), partition(leg()).q, LEFT, np.zeros(6), others=[0, 0])
+        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(6), others=[0, 0])
     with pytest.raises(InputError, match="'left_knee' is no motor"):
-        selected_jacobian(leg(), partition(leg()).q, ["left_knee"], ["left_knee"])
+        transmission(leg(), partition(leg()).q, ["left_knee"], ["left_knee"])
     base = whole().joints[0].name
     with pytest.raises(InputError, match=f"joint '{base}' is the base"):
-        selected_jacobian(whole(), partition(whole()).q, [base])
+        transmission(whole(), partition(whole()).q, [base])
 
 
 def test_a_joint_that_nothing_determines(models_folder):
     cassie = ff.load(models_folder / "cassie/cassie.xml")
     owner = [j.name for j in cassie.joints if j.iv in partition(cassie).free and j.nv]
     with pytest.raises(InputError, match=f"joint '{owner[0]}' does not follow the motors"):
-        selected_jacobian(cassie, partition(cassie).q, [owner[0]], cassie.actuated[:1])
+        transmission(cassie, partition(cassie).q, [owner[0]], cassie.actuated[:1])

@@ -9,10 +9,9 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.optimization import quadratic
-from freeflyer.optimization.feasible_descent import descend
-from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.problem import Attempt, quadratic_program
 from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.solution import Attempt
+from freeflyer.optimization.second_attempts import descend
 
 
 def program(rng, rank, tight):
@@ -49,15 +48,16 @@ def test_equations_hold_from_the_start():
 
 
 def test_a_solver_that_fails_is_replaced(monkeypatch):
-    """daqp reports infeasible: with a feasible point there is an answer all the same, and without one an error."""
+    """A solver reports infeasible: with a feasible point there is an answer all the same, and without one an error."""
     rng = fresh()
     given = program(rng, 5, 8)
     nothing = Attempt(np.full(12, np.nan), np.full(30, np.nan), "failed", "infeasible", 0)
     best = ff.optimization.solve_qp(*given)
+    monkeypatch.setattr(quadratic.dual_method, "attempt", lambda *a: nothing)
     monkeypatch.setattr(quadratic.daqp_solver, "attempt", lambda *a: nothing)
     found = ff.optimization.solve_qp(*given, feasible=np.zeros(12))
     close(found.value, best.value, 1e-9, least=1.0)
-    assert found.solver == "active set"
+    assert found.solver == "active-set"
     with pytest.raises(ff.optimization.SolverError):
         ff.optimization.solve_qp(*given)
     with pytest.raises(ff.optimization.SolverError):  # a point beyond the limits is none

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closeness import close
 from random_programs import KINDS, known
 from seeds import fresh
 
 from freeflyer.errors import InputError
+from freeflyer.kernels import plain
 from freeflyer.optimization import (
     InfeasibleError,
     MissingSolverError,
@@ -21,20 +23,20 @@ from freeflyer.optimization import (
     SolverError,
     UnboundedError,
     daqp_solver,
+    dual_method,
     nearest,
     qpsolvers_solver,
     solve_qp,
     solvers,
 )
-from freeflyer.optimization.certificates import proves_infeasible, proves_unbounded
-from freeflyer.optimization.polishing import polish
+from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.quadratic import quick_check
-from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.scaling import equilibrate
+from freeflyer.optimization.residuals import program_sizes, residuals
+from freeflyer.optimization.second_attempts import equilibrate, polish
 
 COUNT = 250  # of each of the four kinds, by each solver
-SOLVERS = ("daqp", "osqp", "proxqp", "piqp")
+SOLVERS = ("active-set", "daqp", "osqp", "proxqp", "piqp")
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
 NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
 
@@ -157,8 +159,38 @@ def test_warm_starts_change_the_way_not_the_answer(solver):
         other = known(rng, "feasible")  # of another shape, or with other active limits
         s = solve_qp(**other.arguments, solver=solver, warm=first)
         np.testing.assert_allclose(s.x, other.x, rtol=1e-5, atol=1e-5 * np.abs(other.x).max())
-    if solver == "daqp":
+    if solver in ("active-set", "daqp"):
         assert fewer > 0
+
+
+def test_the_dual_method_ends_at_the_optimum_by_itself():
+    """Nothing is polished or left to another solver; its plain text gives the same numbers."""
+    rng, kernel = fresh(), plain.function("solve_program", row_step=8)
+    for k in range(100):
+        p = quadratic_program(**known(rng, "feasible").arguments)
+        H, g, A, lower, upper = p
+        found = dual_method.attempt(p, None, None)
+        assert found.outcome == "solved"
+        assert max(residuals(p, found.x, found.dual)) < 1e-13
+        again = dual_method.attempt(p, None, found)
+        assert again.iterations == 0
+        close(again.x, found.x, 1e-10)
+        if k < 10:
+            x, y, verdict, nothing = np.zeros(len(g)), np.zeros(len(lower)), np.zeros(2), np.zeros(len(lower))
+            sizes = program_sizes(len(g), len(lower), len(A)).topology
+            kernel(sizes, np.zeros(8), g, H.ravel(), A.ravel(), lower, upper, nothing, np.array([1e3]), x, y, verdict)
+            close(x, found.x, 1e-10)
+            assert verdict.tolist() == [found.iterations, 0.0]
+
+
+def test_the_dual_method_takes_singular_programs():
+    """By proximal steps; what depends on rounding may be left to daqp."""
+    rng, solved = fresh(), 0
+    for _ in range(100):
+        p = quadratic_program(**known(rng, "degenerate").arguments)
+        found = dual_method.attempt(p, None, None)
+        solved += found.outcome == "solved" and quick_check(p, found, 1e-8, "active-set") is not None
+    assert solved >= 88
 
 
 def test_parts_of_a_solution():
@@ -239,7 +271,7 @@ def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
                 del arrays
             attempt = daqp_solver.attempt(p, 1e-8, iterations, None, None)
             try:
-                answer = solve_qp(**arguments, iterations=iterations).x.tolist()
+                answer = solve_qp(**arguments, iterations=iterations, solver="daqp").x.tolist()
             except SolverError as error:
                 answer = str(error)
             found.append((attempt.outcome, attempt.x.tolist(), attempt.dual.tolist(), answer))
@@ -251,7 +283,7 @@ def test_errors_give_what_the_solver_returns():
         solve_qp(np.eye(2), [-1.0, -1.0], np.eye(2), upper=[0.0, 0.0], iterations=1)
     assert caught.value.data["x"] is caught.value.data["residuals"] is None
     with pytest.raises(NumericalError, match="returns no multipliers; its x has the relative residual") as caught:
-        solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], x_lower=[-1.0, -np.inf])
+        solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], x_lower=[-1.0, -np.inf], solver="daqp")
     assert caught.value.data["x"].shape == (2,)
     assert np.isfinite(caught.value.data["residuals"].primal)
     assert np.isnan(caught.value.data["residuals"].dual)
@@ -261,18 +293,20 @@ def test_errors_give_what_the_solver_returns():
 def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
+    with pytest.raises(InputError, match="active-set has no limit of time"):
+        solve_qp(H, G, A, LOW, HIGH, seconds=1.0)
     with pytest.raises(InputError, match="piqp has no limit of time"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1.0, solver="piqp")
 
 
 @pytest.mark.peers
 def test_solvers_that_are_not_there(monkeypatch):
-    with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: daqp, "):
+    with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: active-set, daqp, "):
         solve_qp(H, G, solver="simplex")
     monkeypatch.setattr(qpsolvers_solver.qpsolvers, "available_solvers", ["daqp", "osqp"])
-    with pytest.raises(MissingSolverError, match="'proxqp' is not installed: pip install proxsuite; installed here: daqp, osqp"):
+    with pytest.raises(MissingSolverError, match="'proxqp' is not installed: pip install proxsuite; installed here: active-set"):
         solve_qp(H, G, solver="proxqp")
-    assert solvers() == ("daqp", "osqp")
+    assert solvers() == ("active-set", "daqp", "osqp")
 
 
 def test_errors_have_one_base():

@@ -7,7 +7,7 @@ from seeds import fresh
 
 from freeflyer.optimization import solve_qp
 from freeflyer.optimization.problem import quadratic_program
-from freeflyer.optimization.residual_sums import squared_residuals
+from freeflyer.optimization.residuals import squared_residuals
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import constraint_jacobian, extract_configuration, extract_limb, follow, partition
-from freeflyer_papers.kangaroo.cartesian_inertia import angular_momentum, cartesian_inertia
+from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_inertia
 
 SOLE, LENGTH = "left_sole", "left_length_motor"
 

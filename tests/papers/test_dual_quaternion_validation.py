@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer_papers.dual_quaternion import validation_waveforms as waveforms, validation_wheels as wheels
+from freeflyer_papers.dual_quaternion import validation as waveforms, validation as wheels
+from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
 from freeflyer_papers.dual_quaternion.validation import validate
-from freeflyer_papers.dual_quaternion.validation_pictures import validation_pictures
 from freeflyer_papers.dual_quaternion.validation_robots import (
     HOLONOMIC,
     NONHOLONOMIC,
     SERIAL,
     differential_drive,
+    drive_in_mujoco,
     rolling_wheels,
 )
-from freeflyer_papers.dual_quaternion.validation_scene import drive_in_mujoco
-from freeflyer_papers.dual_quaternion.validation_tables import PAPER, near_one, validation_tables
 
 
 @pytest.fixture(scope="module")

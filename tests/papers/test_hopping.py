@@ -13,8 +13,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer_papers import hopping
-from freeflyer_papers.hopping.records import legs
-from freeflyer_papers.hopping.settings import EXPERIMENTS
+from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
 
 pytestmark = pytest.mark.slow
 
@@ -221,7 +220,7 @@ def test_controller_three_turns_with_the_locked_velocity():
     locked = np.einsum("tj,tj->t", matrix, run.v) / matrix[:, 2]
     turned = np.concatenate([[0.0], np.cumsum(0.5 * (locked[1:] + locked[:-1]) * np.diff(run.t))])
     close(run.angle - run.angle[0], turned, 2e-2)
-    from freeflyer_papers.hopping.records import locked_angle
+    from freeflyer_papers.hopping.settings import locked_angle
 
     close(run.angle[-1], locked_angle(run.model, run.q[-1]), 1e-6)
     two, three = (hopping.hop("prismatic-II", controller=c, q=[0, 0.3, -1.5, 0.114], duration=0.5) for c in ("II", "III"))

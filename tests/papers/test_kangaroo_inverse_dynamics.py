@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer_papers.kangaroo import inverse_dynamics as part, robots
-from freeflyer_papers.kangaroo.projected_equations import equations
+from freeflyer_papers.kangaroo.inverse_dynamics import equations
 
 REAL = MODELS / "kangaroo" / "kangaroo.xml"
 EITHER = [pytest.param(None, id="like"), pytest.param(REAL, id="real", marks=needs_models)]

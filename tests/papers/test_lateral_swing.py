@@ -12,13 +12,14 @@ from estimation_robots import sensed
 import freeflyer as ff
 from freeflyer.analysis.swing.lateral_swing import lateral_swing
 from freeflyer.analysis.swing.motion import Sway, offset_at, route
-from freeflyer.contacts import feet_in_file, feet_of, sole
+from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches
-from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, sole_points, standing_posture
+from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
+from freeflyer.sim.floor import foot_points
 from freeflyer.sim.mujoco_scene import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
@@ -62,7 +63,7 @@ def test_the_real_robot_swings_from_its_own_file(models_folder):
 def test_errors_that_are_planted_show():
     """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
     c = contact_model(s.model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
@@ -79,10 +80,10 @@ def test_errors_that_are_planted_show():
 
 def test_feet_are_found_in_the_file(models_folder):
     s, path = real(models_folder)
-    feet = feet_in_file(s.closed, path)
+    feet = feet_from_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
     q = place_on_ground(s.model, s.partition.q, feet)
-    points = sole_points(s.model, q, feet)
+    points = foot_points(s.model, q, feet)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
         np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
@@ -93,12 +94,12 @@ def test_a_file_without_shapes_is_refused(tmp_path, models_folder):
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
     with pytest.raises(ff.InputError, match="no shapes that collide"):
-        feet_in_file(s.closed, bare)
+        feet_from_file(s.closed, bare)
     (round_ := tmp_path / "round.xml").write_text(text.replace('type="box" group="3"', 'type="capsule"'))
-    assert [foot.kind for foot in feet_in_file(s.closed, round_)] == ["line", "line"]
+    assert [foot.kind for foot in feet_from_file(s.closed, round_)] == ["line", "line"]
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
     with pytest.raises(ff.FileError, match="is not well-formed XML"):
-        feet_in_file(s.closed, broken)
+        feet_from_file(s.closed, broken)
 
 
 def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
@@ -107,17 +108,17 @@ def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
     with pytest.raises(ff.InputError, match="another robot"):
         lateral_swing(s, heavy, sway=SHORT)
     with pytest.raises(ff.InputError, match="other joints"):
-        plant(sensed("kangaroo_like").model, path, feet_of(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
+        plant(sensed("kangaroo_like").model, path, feet_by_name(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
 
 
 def test_postures_keep_loops_soles_and_level():
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     way = route(s, feet, Sway())
     assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
-    ground = sole_points(s.model, way.start, feet)
+    ground = foot_points(s.model, way.start, feet)
     for q in way.q:
-        np.testing.assert_allclose(sole_points(s.model, q, feet), ground, atol=1e-8)
+        np.testing.assert_allclose(foot_points(s.model, q, feet), ground, atol=1e-8)
         np.testing.assert_allclose(q[3:7], way.start[3:7], atol=1e-12)
     np.testing.assert_allclose(way.q[:, 1] - way.start[1], way.offsets, atol=1e-12)
     assert ff.center_of_mass(s.model, way.start)[0] == pytest.approx(ground[:, 0].mean(), abs=1e-5)
@@ -125,9 +126,9 @@ def test_postures_keep_loops_soles_and_level():
 
 def test_the_base_is_found_over_its_soles_from_anywhere():
     s = sensed("kangaroo_like")
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
-    ground = sole_points(s.model, q, feet)
+    ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
     found, misfit = base_over_soles(s.model, moved, feet, ground)
     assert misfit < 1e-12
@@ -136,7 +137,7 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
         base_over_soles(s.model, q, feet, ground[:3])
     line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
     with pytest.raises(ff.InputError, match="on one line"):
-        base_over_soles(s.model, q, line, sole_points(s.model, q, line))
+        base_over_soles(s.model, q, line, foot_points(s.model, q, line))
 
 
 def test_the_rate_of_the_offset_is_its_derivative():
@@ -168,11 +169,11 @@ def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
     with pytest.raises(ff.InputError, match="free base"):
         lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
     s = sensed("kangaroo_like")
-    one = feet_of(s.model)[:1]
+    one = feet_by_name(s.model)[:1]
     with pytest.raises(LinkageError, match="six a foot"):
         standing_posture(s, one, 0.05)
     with pytest.raises(ff.InputError, match="between two feet"):
         shared_weight(s.model, s.partition.q, one)
-    feet = feet_of(s.model)
+    feet = feet_by_name(s.model)
     with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
         shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

@@ -12,7 +12,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.symbolic import is_zero, make_function
 from freeflyer_papers import planar
-from freeflyer_papers.decoupling import appendix, appendix_tables
+from freeflyer_papers.decoupling import appendix
 from freeflyer_papers.decoupling.sample_numbers import kernel_numbers
 from freeflyer_papers.decoupling.sample_program import sample_program
 
@@ -81,7 +81,7 @@ def test_a_wrong_inertia_is_seen(program):
 
 
 def test_tables_and_data(result):
-    tables = appendix_tables.tables(result)
+    tables = appendix.tables(result)
     assert not any("FAILS" in cell for t in tables for row in t.rows for cell in row)
     assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
     assert json.loads(json.dumps(dataclasses.asdict(result)))["steps"] > 50

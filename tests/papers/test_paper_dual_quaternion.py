@@ -13,21 +13,17 @@ from seeds import fresh
 
 import freeflyer as ff
 import freeflyer_papers
-from freeflyer.formulations import gauss
-from freeflyer.formulations.dual_quaternion import printed
+from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels.model import layout as L
 from freeflyer_papers import dual_quaternion
 from freeflyer_papers.dual_quaternion import (
     agreements,
     counts,
-    hollerbach,
-    printed_gauss,
     tables,
-    timings,
-    validation_waveforms,
-    validation_wheels,
+    validation,
 )
-from freeflyer_papers.dual_quaternion.arms import KINDS, serial_arm
+from freeflyer_papers.dual_quaternion.agreements import KINDS, serial_arm
+from freeflyer_papers.printed import newton_euler as printed
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +31,9 @@ def result():
     """All of it, with short times."""
     patch = pytest.MonkeyPatch()
     for module, name, value in (
-        (timings, "SIZES", (6, 50)), (timings, "BLOCKS", 1), (timings, "BLOCK_SECONDS", 1e-3), (timings, "BATCH", 64),
-        (agreements, "STATES", 2), (validation_waveforms, "DURATION", 0.5), (validation_wheels, "SECONDS", 0.1),
-        (validation_wheels, "DURATION", 0.4),
+        (counts, "SIZES", (6, 50)), (counts, "BLOCKS", 1), (counts, "BLOCK_SECONDS", 1e-3), (counts, "BATCH", 64),
+        (agreements, "STATES", 2), (validation, "DURATION", 0.5), (validation, "SECONDS", 0.1),
+        (validation, "WHEEL_DURATION", 0.4),
     ):  # fmt: skip
         patch.setattr(module, name, value)
     made = dual_quaternion.compute(lambda fraction, what: None)
@@ -86,13 +82,13 @@ def test_remark_4_1_lacks_a_skew_term(result):
     q, v = rng.standard_normal((2, 4))
     bodies, columns = printed._bodies(model, q, v, v)
     screws = [of_body[0][1] for of_body in columns]
-    terms = printed_gauss.body_terms(
+    terms = agreements.body_terms(
         [b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, [b.mass for b in bodies],
         [b.inertia[:, :3] for b in bodies],
     )  # fmt: skip
-    A, lacking = printed_gauss.skew_part_as_printed(list(terms))
+    A, lacking = agreements.skew_part_as_printed(list(terms))
     rate = central(lambda h: ff.mass_matrix(model, ff.integrate(model, q, h * v)))
-    close(A + lacking, 0.5 * rate - gauss.equations(model, q, v).C, slope_error(), least=1.0)
+    close(A + lacking, 0.5 * rate - gauss_terms(model, q, v)[1], slope_error(), least=1.0)
     assert np.abs(lacking).max() > 1e-3 * np.abs(A).max()
 
 
@@ -127,11 +123,11 @@ def test_gauss_as_printed(kind):
     model, rng = serial_arm(6, kind), fresh(kind)
     q, v, a = rng.standard_normal((3, 6))
     bodies, columns = printed._bodies(model, q, v, a)
-    found = printed_gauss.gauss_as_printed(
+    found = agreements.gauss_as_printed(
         [b.x_parent for b in bodies], [b.x_joint for b in bodies], [of_body[0][1] for of_body in columns], v,
         [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies], model.gravity,
     )  # fmt: skip
-    for x, y in zip(found, gauss.equations(model, q, v)):
+    for x, y in zip(found, gauss_terms(model, q, v)):
         close(x, y, rounding(20_000))
 
 
@@ -140,14 +136,14 @@ def test_recursive_lagrange():
     q, v, a = rng.standard_normal((3, 7))
     numbers = model.parameters[L.BODIES : L.BODIES + 8 * L.BODY_FLOATS].reshape(8, -1)[1:]
 
-    def link(x: np.ndarray) -> hollerbach.Link:
+    def link(x: np.ndarray) -> counts.Link:
         m, c, I = x[L.MASS], x[L.COM : L.INERTIA], np.zeros((3, 3))
         I[np.triu_indices(3)] = I.T[np.triu_indices(3)] = x[L.INERTIA : L.INERTIA + 6]
         second = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
-        return hollerbach.Link(x[: L.TRANSLATION].reshape(3, 3), x[L.TRANSLATION : L.MASS], m, m * c, second)
+        return counts.Link(x[: L.TRANSLATION].reshape(3, 3), x[L.TRANSLATION : L.MASS], m, m * c, second)
 
     angles = numbers[:, L.TURN] * q + numbers[:, L.TURN_OFFSET]
-    tau = hollerbach.recursive_lagrange([link(x) for x in numbers], np.sin(angles), np.cos(angles), v, a, model.gravity)
+    tau = counts.recursive_lagrange([link(x) for x in numbers], np.sin(angles), np.cos(angles), v, a, model.gravity)
     close(tau, ff.inverse_dynamics(model, q, v, a), rounding(20_000))
 
 

@@ -7,7 +7,7 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis.estimators import times as estimation_times
+from freeflyer.analysis.estimators import calibration as estimation_times
 from freeflyer.analysis.swing.motion import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
@@ -21,7 +21,6 @@ from freeflyer_papers.kangaroo import (
     mechanisms,
     robots,
     squat,
-    squat_motion,
     swing,
     tracking,
     transmissions,
@@ -39,7 +38,7 @@ def small(monkeypatch):
     monkeypatch.setattr(robots, "find_talos", lambda: None)
     monkeypatch.setattr(workspace, "PER_AXIS", 7)
     monkeypatch.setattr(closure, "PER_AXIS", 5)
-    monkeypatch.setattr(squat_motion, "TIMES", 1)
+    monkeypatch.setattr(squat, "TIMES", 1)
     monkeypatch.setattr(inverse_dynamics, "BLOCKS", 1)
     monkeypatch.setattr(transmissions, "SAMPLES", 13)
     monkeypatch.setattr(flight, "DURATION", 0.2)

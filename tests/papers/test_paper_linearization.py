@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.formulations import geometric
 from freeflyer_papers import linearization
-from freeflyer_papers.linearization import cost, differences, exact, recursion, requirements, robot, trajectory
-from freeflyer_papers.linearization.pictures import pictures
-from freeflyer_papers.linearization.tables import tables
+from freeflyer_papers.linearization import cost, requirements, robot
+from freeflyer_papers.linearization.tables import pictures, tables
+from freeflyer_papers.printed import geometric
 
 MODEL = robot.branched_robot()
 STATE = robot.perturbed_state(MODEL)
@@ -26,7 +25,7 @@ def result():
     patch.setattr(cost, "LARGEST_TABLES", 6)
     patch.setattr(cost, "BLOCKS", 3)
     patch.setattr(cost, "BLOCK_SECONDS", 1e-3)
-    patch.setattr(recursion, "SIZES", (2, 4, 6, 8))
+    patch.setattr(cost, "COUNTED_SIZES", (2, 4, 6, 8))
     said = []
     made = linearization.compute(lambda _, what: said.append(what))
     patch.undo()
@@ -91,9 +90,9 @@ def test_figure_5_falls_and_then_rises(result):
 def test_complex_steps_know_the_compiled_derivatives():
     d = ff.inverse_dynamics_derivatives(MODEL, STATE.q, STATE.v, STATE.a)
     for mine, theirs in zip(
-        (d.dq, d.dv, d.da), exact.by_complex_steps("rnea", MODEL, STATE.q, STATE.v, STATE.a), strict=True
+        (d.dq, d.dv, d.da), robot.by_complex_steps("rnea", MODEL, STATE.q, STATE.v, STATE.a), strict=True
     ):
-        assert exact.distance(mine, theirs) < 1e-13
+        assert robot.distance(mine, theirs) < 1e-13
 
 
 def test_the_prediction_of_a_motion_is_of_second_order(result):
@@ -140,7 +139,7 @@ def test_the_threads_are_given_back():
 
 @pytest.mark.parametrize("planted", ["derivative_by_pose", "derivative_by_base_velocity", "derivative_by_shape"])
 def test_a_wrong_table_fails_the_checks(planted, monkeypatch):
-    from freeflyer.formulations.geometric import library
+    from freeflyer_papers.printed import geometric as library
 
     right = getattr(library, planted)
 
@@ -164,7 +163,7 @@ def test_a_wrong_kinematic_part_fails_the_prediction(monkeypatch):
         return L
 
     monkeypatch.setattr(geometric, "linearize", wrong)
-    assert abs(trajectory.predict(MODEL, STATE).order - 2.0) > 0.1
+    assert abs(robot.predict(MODEL, STATE).order - 2.0) > 0.1
 
 
 def test_differences_of_a_wrong_derivative_stop_falling(monkeypatch):
@@ -176,7 +175,7 @@ def test_differences_of_a_wrong_derivative_stop_falling(monkeypatch):
         return d
 
     monkeypatch.setattr(geometric, "forward_dynamics_derivatives", wrong)
-    assert min(d.maximal.min() for d in differences.finite_differences(MODEL, STATE)) > 1e-6
+    assert min(d.maximal.min() for d in requirements.finite_differences(MODEL, STATE)) > 1e-6
 
 
 def test_tables_hold_what_was_computed(result):

@@ -12,11 +12,11 @@ from robots_on_disk import MODELS, needs_models
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.analysis.timing.standing import sway
+from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer.optimization.quadratic import solve_qp
 from freeflyer_papers import reduced_wbc
-from freeflyer_papers.reduced_wbc import counts, cycles, robot, solver_alone, stances, times, tracking
+from freeflyer_papers.reduced_wbc import cycles, robot, times, two_programs
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 
@@ -28,8 +28,8 @@ def quiet(fraction, what):
 def on_few_states(patch):
     for module, name, value in (
         (times, "CYCLES", 2), (times, "CYCLES_OF_SIZES", 2), (times, "SIZES", (20, 45)), (times, "FIRST", 1),
-        (solver_alone, "STATES", 1), (solver_alone, "REPEATS", 1), (tracking, "DURATION", 0.4), (tracking, "PERIOD", 2e-3),
-        (tracking, "WAY_OF_MASS", (0.0, 0.0, -2e-3)), (tracking, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
+        (times, "STATES", 1), (times, "REPEATS", 1), (cycles, "DURATION", 0.4), (cycles, "PERIOD", 2e-3),
+        (cycles, "WAY_OF_MASS", (0.0, 0.0, -2e-3)), (cycles, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
     ):  # fmt: skip
         patch.setattr(module, name, value)
     patch.delenv("FREEFLYER_MODELS", raising=False)
@@ -56,8 +56,8 @@ def check_counts(found):
         else:
             assert c.ours == c.paper, c
         assert c.level == c.paper_level or program == "LQP 2"
-    assert [by["double", p, counts.VARIABLES].ours for p in counts.PROGRAMS] == [51, 36, 21]
-    assert [by["single", p, counts.VARIABLES].ours for p in counts.PROGRAMS] == [45, 24, 27]
+    assert [by["double", p, two_programs.VARIABLES].ours for p in two_programs.PROGRAMS] == [51, 36, 21]
+    assert [by["single", p, two_programs.VARIABLES].ours for p in two_programs.PROGRAMS] == [45, 24, 27]
 
 
 def test_tables_1_and_2(result):
@@ -71,7 +71,7 @@ def test_the_base_obeys_mechanics(result):
 
 
 def test_a_wrong_answer_is_no_identity():
-    st = stances.stance(robot.robot(), "double")
+    st = robot.stance(robot.robot(), "double")
     v = np.zeros(st.problem.model.nv)
     right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])
     assert times.base_residual(st.problem, st.q, v, right) < 1e-9
@@ -79,9 +79,9 @@ def test_a_wrong_answer_is_no_identity():
     assert times.base_residual(st.problem, st.q, v, wrong) > 1e-8
 
 
-@pytest.mark.parametrize("support", stances.SUPPORTS)
+@pytest.mark.parametrize("support", robot.SUPPORTS)
 def test_cycles_in_parts_are_those_of_the_library(support):
-    st = stances.stance(robot.robot(), support)
+    st = robot.stance(robot.robot(), support)
     q, v = sway(st.problem.constraints, st.q, 3)
     for method, formulation in (("conventional", "full"), ("reduced", "reduced")):
         solution = st.problem.solve(q[1], v[1], formulation=formulation)
@@ -93,8 +93,8 @@ def test_cycles_in_parts_are_those_of_the_library(support):
 
 def test_parts_take_the_time_of_the_whole():
     """By a clock that counts its calls: each is read once between two parts."""
-    st = stances.stance(robot.robot(), "double")
-    for way, parts in ((solver_alone.RECORDED, (1, 1, 1, 1)), (cycles.WAYS[1], (0, 0, 1, 0))):
+    st = robot.stance(robot.robot(), "double")
+    for way, parts in ((times.RECORDED, (1, 1, 1, 1)), (cycles.WAYS[1], (0, 0, 1, 0))):
         ticks = iter(range(100))
         found = cycles.reduced(st.problem, st.q, np.zeros(st.problem.model.nv), way, clock=lambda ticks=ticks: next(ticks))
         assert (found.seconds, found.total, found.again) == (parts, sum(parts), False)
@@ -103,21 +103,21 @@ def test_parts_take_the_time_of_the_whole():
 @pytest.mark.parametrize("method", cycles.METHODS)
 def test_recorded_programs_are_the_cycles(method):
     """OSQP alone, to a tight tolerance, finds the minimum that daqp finds for each of them."""
-    st = stances.stance(robot.robot(), "double")
-    with solver_alone.recording() as programs:
-        cycles.METHODS[method](st.problem, st.q, np.zeros(st.problem.model.nv), solver_alone.RECORDED)
+    st = robot.stance(robot.robot(), "double")
+    with times.recording() as programs:
+        cycles.METHODS[method](st.problem, st.q, np.zeros(st.problem.model.nv), times.RECORDED)
     assert len(programs) == {"conventional": 5, "reduced": 9}[method]
     for p in programs:
         assert len(p.lower) == len(p.upper) == len(p.A)  # rows of two sides are one row
         assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
-        found, expected = solver_alone.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
+        found, expected = times.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
         close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
 
 
 def test_a_cascade_that_fails_is_not_recorded(monkeypatch):
     """The first attempt fails behind its second program: only the second attempt counts."""
-    st = stances.stance(robot.robot(), "double")
+    st = robot.stance(robot.robot(), "double")
     calls = []
 
     def failing(*given, **options):
@@ -126,9 +126,9 @@ def test_a_cascade_that_fails_is_not_recorded(monkeypatch):
             raise ff.optimization.NumericalError("planted")
         return solve_qp(*given, **options)
 
-    monkeypatch.setattr(solver_alone, "solve_qp", failing)
-    with solver_alone.recording() as programs:
-        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), solver_alone.RECORDED)
+    monkeypatch.setattr(times, "solve_qp", failing)
+    with times.recording() as programs:
+        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), times.RECORDED)
     assert len(programs) == 5
     assert len(calls) == 8
 
@@ -137,7 +137,7 @@ def test_savings_of_osqp_alone(result):
     for pair in zip(result.solver_sizes[::2], result.solver_sizes[1::2]):
         assert [t.method for t in pair] == ["conventional", "reduced"]
         assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
-    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(solver_alone.TOLERANCES)
+    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(times.TOLERANCES)
     first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
     assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
     assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
@@ -162,13 +162,13 @@ def test_without_osqp_its_rows_say_so(monkeypatch):
 
 def test_both_methods_track_alike(result):
     conventional, reduced = result.runs
-    assert tracking.agree(result.runs)
+    assert cycles.agree(result.runs)
     assert not conventional.fell
     assert conventional.solved == reduced.solved == 1.0
     close(reduced.center, conventional.center, 1e-6, least=1e-3)
     close(reduced.hand, conventional.hand, 1e-6, least=1e-3)
     worse = dataclasses.replace(reduced, largest=tuple(1.2 * x for x in conventional.largest))
-    assert not tracking.agree((conventional, worse))
+    assert not cycles.agree((conventional, worse))
 
 
 def test_tables_and_pictures(result):
@@ -186,7 +186,7 @@ def test_tables_and_pictures(result):
 @needs_models
 def test_tocabi_stands(models_folder):
     model, q = robot.standing_tocabi(TOCABI)
-    for foot, y in zip(ff.contacts.held_feet(model, q), (0.1025, -0.1025)):
+    for foot, y in zip(ff.contacts.anchored_feet(model, q), (0.1025, -0.1025)):
         X = np.eye(4)
         X[1, 3] = y
         np.testing.assert_allclose(foot.at, X, atol=1e-7)
@@ -203,7 +203,7 @@ def test_tocabi_stands(models_folder):
 @needs_models
 def test_tocabis_rows(models_folder):
     r = robot.robot(TOCABI)
-    check_counts([c for support in stances.SUPPORTS for c in counts.counts(stances.stance(r, support))])
+    check_counts([c for support in robot.SUPPORTS for c in two_programs.counts(robot.stance(r, support))])
 
 
 @needs_models

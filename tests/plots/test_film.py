@@ -35,7 +35,7 @@ def standing_run(model: ff.Model, feet, samples: int = 3, force: float = 100.0) 
 
 
 RUNS = {
-    "humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_of(HUMANOID)), None),
+    "humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_by_name(HUMANOID)), None),
     "quadruped": (QUADRUPED, standing_run(QUADRUPED, POINT_FEET), POINT_FEET),
 }
 
@@ -59,7 +59,7 @@ def test_views_are_rotations() -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_links_reach_from_joint_to_joint_and_to_the_floor(name: str) -> None:
     model, run, feet = RUNS[name]
-    contacts = ff.contacts.feet_of(model) if feet is None else feet
+    contacts = ff.contacts.feet_by_name(model) if feet is None else feet
     shown = {x.name: x for x in bodies(model, run.q[0], contacts)}
     assert set(shown) == {x.name for x in model.description.links if x.inertia.mass > 0.0}
     for joint in model.description.joints[1:]:

@@ -8,8 +8,7 @@ from robot_geometry import center_of_mass, poses_at_zero
 
 from freeflyer import robots
 from freeflyer.errors import InputError
-from freeflyer.robots.humanoid import humanoid_description
-from freeflyer.robots.humanoid_joints import moving_joints
+from freeflyer.robots.humanoid import humanoid_description, moving_joints
 
 ALL = range(20, 46)
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from seeds import fresh
 
-from freeflyer.robots import _solids as solids
+from freeflyer.model.inertias import join
+from freeflyer.robots import _parts as solids
 
 
 def sampled(inside, half, count=1_600_000):
@@ -64,7 +65,7 @@ def test_capsule_without_length_is_a_ball():
 def test_two_halves_join_to_the_whole():
     whole = solids.cylinder(2.0, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     halves = (solids.cylinder(1.0, 0.1, (0.0, 0.0, z), (0.0, 0.0, z + 0.5)) for z in (0.0, 0.5))
-    both = solids.join(*halves)
+    both = join(*halves)
     assert both.mass == 2.0
     np.testing.assert_allclose(both.com, whole.com, atol=1e-15)
     np.testing.assert_allclose(both.rotational, whole.rotational, rtol=1e-13, atol=1e-15)

@@ -70,7 +70,7 @@ def test_mujoco_is_a_plant_of_a_tree():
     gaps = []
     for step in (1e-3, 5e-4):
         plant = sim.mujoco_plant(model, q, servos=sim.Servos(dt=step, loop_time=0.01))
-        plant.mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+        plant.mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
         there = sim.simulate_in_mujoco(plant, q, v, damper, dt=2e-3, duration=0.5)
         ours = sim.simulate(model, q, v, damper, dt=2e-3, duration=0.5, hold=True)
         gaps.append(np.abs(ff.difference(model, there.q[-1], ours.q[-1])).max())
@@ -111,7 +111,7 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
     for loop_time in (2e-2, 5e-4):
         servos = sim.Servos(dt=2e-4, loop_time=loop_time, friction=False)
         plant = sim.mujoco_plant(model, q, servos=servos, feet=())
-        plant.mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+        plant.mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
         there = sim.simulate_in_mujoco(plant, q, u, dt=2e-3, duration=0.1)
         assert there.failure is None
         gaps.append(np.abs(ff.difference(tree, there.q[-1], ours.q[-1])).max())
@@ -168,7 +168,7 @@ def test_bad_arguments_of_runs(change, word):
     ("change", "word"),
     [
         ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
-        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one configuration"),
+        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one state"),
         ({"servos": 3}, "servos must be"),
     ],
 )  # fmt: skip
@@ -232,13 +232,13 @@ def test_wrenches_on_feet_are_those_of_mujocos_own_inverse_dynamics():
     model, rng = ff.robots.humanoid(), fresh()
     q = ff.robots.standing_posture(model)
     q[2] -= 1e-3
-    feet = ff.contacts.feet_of(model)
+    feet = ff.contacts.feet_by_name(model)
     plant = sim.mujoco_plant(model, q, feet=feet)
     run = sim.simulate_in_mujoco(plant, q, 0.05 * rng.standard_normal(model.nv), dt=5e-4, duration=1e-3)
-    mujoco.mj_rnePostConstraint(plant.mj, plant.data)
+    mujoco.mj_rnePostConstraint(plant.mj_model, plant.data)
     center, assembled = plant.data.subtree_com[1], dict(zip((f.name for f in feet), plant.contacts()))
     for foot in feet:
-        body = plant.mj.body(next(s.link for s in model.description.sites if s.name == foot.frame)).id
+        body = plant.mj_model.body(next(s.link for s in model.description.sites if s.name == foot.frame)).id
         m, f = plant.data.cfrc_ext[body].reshape(2, 3)
         assert np.linalg.norm(f[:2]) > 1e-2 * np.linalg.norm(f) > 1.0
         close(assembled[foot.name], np.concatenate([f, m + np.cross(center, f)]), 1e-12)

@@ -8,8 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, sim
-from freeflyer.errors import FileError, FreeflyerError, InputError
-from freeflyer.sim.errors import ReplayError
+from freeflyer.errors import FileError, FreeflyerError, InputError, ReplayError
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 

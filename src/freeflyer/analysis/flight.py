@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import linkages as mechanisms
+from freeflyer import linkages
 from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
 from freeflyer.dynamics.equations import kinetic_energy
 from freeflyer.dynamics.manifold import integrate
@@ -130,7 +130,7 @@ def free_flight(
     momentum = centroidal_momentum(model, Q, U)
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
-    gap = np.abs(mechanisms.constraint_residual(model, Q[-1])).max(initial=0.0)
+    gap = np.abs(linkages.constraint_residual(model, Q[-1])).max(initial=0.0)
     turned = dt * np.sum(np.linalg.norm(U[:, angular], axis=1)[1:])
     return Flight(
         run.t, energy, kinetic, momentum, dt, stiffness, float(turned),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.checks.singular import coordinate_joints
-from freeflyer.analysis.checks.states import random_states
+from freeflyer.analysis.checks.inertias import coordinate_joints
+from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics import equations
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.model.inputs import whole_number

@@ -45,7 +45,7 @@ def check(
 def _identities(result: Check) -> Any:
     from rich.text import Text
 
-    from freeflyer.analysis.checks.tables import identities_table
+    from freeflyer.analysis.checks.findings import identities_table
     from freeflyer.cli.output import printed
 
     colours = {"holds": "green", "fails": "bold red"}
@@ -55,7 +55,7 @@ def _identities(result: Check) -> Any:
 def _findings(result: Check, everything: bool) -> Any:
     from rich.text import Text
 
-    from freeflyer.analysis.checks.tables import SHOWN_PER_CODE, findings_table
+    from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table
     from freeflyer.cli.output import COLOURS, name, printed
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:

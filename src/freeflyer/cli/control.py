@@ -113,7 +113,7 @@ def control(
     from freeflyer.cli.pushes import push_study
     from freeflyer.control.running import run
     from freeflyer.errors import InputError
-    from freeflyer.sim.sensing import Sensing
+    from freeflyer.sim.inputs import Sensing
 
     out = output(json)
     walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}
@@ -142,7 +142,7 @@ def control(
                 with status(f"{robot}: {name} under control, {form}") as progress:
                     found.append(run(
                         name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant,
-                        strict=not weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
+                        weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
                     ))  # fmt: skip
                     progress(0.0, "drawing")
                     drawn = [] if folder is None else draw(found[-1], folder)

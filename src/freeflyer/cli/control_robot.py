@@ -29,7 +29,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
     have to go through springs."""
     from freeflyer.cli.output import console
-    from freeflyer.control.coordinates import unactuated_coordinates, velocity_places
+    from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.edits import lock_joints
@@ -54,7 +54,7 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
     from freeflyer.contacts.feet import corners_of
-    from freeflyer.contacts.soles import feet_in_file
+    from freeflyer.contacts.soles import feet_from_file
     from freeflyer.errors import InputError
 
     names = feet.split(",")
@@ -64,7 +64,7 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
         return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
     known = {name: surface(name) for name in names if corners_of(model, name) is not None}
     if path is not None and len(known) < len(names):
-        known = {foot.frame: foot for foot in feet_in_file(model, path)} | known
+        known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:
         if name not in known:
             raise InputError(

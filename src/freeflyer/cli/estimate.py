@@ -42,7 +42,7 @@ def estimate(
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer.analysis.estimators.times import estimation_times
+    from freeflyer.analysis.estimators.calibration import estimation_times
     from freeflyer.analysis.estimators.tracking_accuracy import Encoder
     from freeflyer.analysis.swing.motion import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables
@@ -97,11 +97,11 @@ def _mjcf(path: Path | None) -> Path | None:
 
 def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
-    from freeflyer.contacts import feet_in_file, feet_of
+    from freeflyer.contacts import feet_by_name, feet_from_file
     from freeflyer.errors import FreeflyerError
 
     try:
-        return feet_of(s.model) if file is None else feet_in_file(s.closed, file)
+        return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)
     except FreeflyerError:
         if needed:
             raise

@@ -12,8 +12,7 @@ from freeflyer.cli.output import name, table
 from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.estimators.calibration import Calibrations
-    from freeflyer.analysis.estimators.times import Times
+    from freeflyer.analysis.estimators.calibration import Calibrations, Times
     from freeflyer.analysis.estimators.tracking_accuracy import Encoder
     from freeflyer.analysis.swing.motion import Sway
     from freeflyer.contacts import Contact
@@ -107,8 +106,8 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
+    from freeflyer.analysis.swing.comparison import lines, settings
     from freeflyer.analysis.swing.lateral_swing import lateral_swing
-    from freeflyer.analysis.swing.tables import lines, settings
     from freeflyer.plots import swing as figures
     from freeflyer.plots.skeleton import bones
 
@@ -123,7 +122,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.analysis.swing.tables import COLUMNS
+    from freeflyer.analysis.swing.comparison import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot

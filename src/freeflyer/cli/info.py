@@ -20,8 +20,7 @@ def info(
     debug: DebugOption = False,
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
-    from freeflyer.analysis.facts import overview
-    from freeflyer.analysis.study_tables import joints_table, loops_table
+    from freeflyer.analysis.facts import joints_table, loops_table, overview
     from freeflyer.cli.output import output, printed, write_json
 
     result = overview(load_robot(robot, base, loops).model)
@@ -43,7 +42,7 @@ def info(
 def _head(o: Overview) -> Text:
     from rich.text import Text
 
-    from freeflyer.analysis.study_tables import totals
+    from freeflyer.analysis.facts import totals
     from freeflyer.cli.output import name
 
     return Text.assemble(name(o.name, "bold"), f"  {totals(o)}")

@@ -18,7 +18,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
 
     from freeflyer.cli.output import table
     from freeflyer.cli.progress import status
-    from freeflyer.control.pushes import falls_when_pushed, push_boundary, random_pushes
+    from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
     from freeflyer.text import number
 
     found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass}
@@ -27,7 +27,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     if pushes is not None:
         impulses = random_pushes(robot, pushes, seed=seed)
         with status(f"{robot.model.name}: {pushes} pushes") as progress:
-            fell = falls_when_pushed(robot, impulses, progress=progress, **options)
+            fell = ~survives_push(robot, impulses, progress=progress, **options)
         size = np.linalg.norm(impulses, axis=1)
         out.print(f"{fell.sum()} of {pushes} pushes lost; impulses up to {size.max():.1f} N s on {robot.model.mass:.1f} kg")
         found |= {"impulses": impulses.tolist(), "fell": fell.tolist()}

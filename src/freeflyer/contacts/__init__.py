@@ -6,10 +6,11 @@ feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
 stance = ff.ConstraintSet(model, contacts=feet)"""
 
 from freeflyer.contacts.description import Contact, Rolling, line, point, rolling, surface
-from freeflyer.contacts.feet import feet_of, held_feet, sole
+from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name
 from freeflyer.contacts.forces import express_wrenches
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 
 __all__ = [
-    "Contact", "Rolling", "express_wrenches", "feet_in_file", "feet_of", "held_feet", "line", "point", "rolling", "sole", "surface",
+    "Contact", "Rolling", "anchored_feet", "contact_from_points", "express_wrenches", "feet_by_name", "feet_from_file", "line",
+    "point", "rolling", "surface",
 ]  # fmt: skip

@@ -100,7 +100,7 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics_derivatives(model, q, rest, rest, constraints=stance)
         >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
         ((26, 26), (6, 26), (12, 26))
@@ -138,7 +138,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
         >>> step = 1e-6 * np.ones(model.nv)
         >>> two = [ff.constrained_dynamics(model, ff.integrate(model, q, x), v, tau, constraints=stance).a for x in (-step, step)]
@@ -226,16 +226,17 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
                           expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
-        return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+        return inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     forces: Any = {x.frame: x.wrench for x in own}
     if len(forces) < len(own):  # several on one frame
         W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
         forces = frame_set(model, *(x.frame for x in own)), W
     if external is None:
-        return inverse_dynamics_derivatives(model, q, v, a, forces, gravity=gravity)
+        return inverse_dynamics_derivatives(model, q, v, a, external=forces, gravity=gravity)
     rest = model._zero
-    extra = inverse_dynamics_derivatives(model, q, rest, rest, forces).dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
-    g = inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    loaded = inverse_dynamics_derivatives(model, q, rest, rest, external=forces)
+    extra = loaded.dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
+    g = inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     return g._replace(dq=g.dq + extra)
 
 

@@ -43,7 +43,7 @@ class ConstrainedDynamics(NamedTuple):
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
         >>> d.multipliers.shape, any(d.pulling.values()), any(d.redundant.values())
         ((12,), False, False)
@@ -129,7 +129,7 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any,
     """(a, wrenches on items, multipliers, normal forces, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     leading_axes((q, v, tau), (1, 1, 1), ("q", "v", "tau"))  # refuses those that do not broadcast
-    h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
+    h = bias_forces(model, q, v, external=external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)
     M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
     a, y, verdict = solve_systems(model, q, M, add_forces(tau, -h), rows, -rows.bias, energy)

@@ -32,7 +32,7 @@ class ConstrainedInverseDynamics(NamedTuple):
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
         >>> print(f"{sum(f[2] for f in d.forces.values()):.1f} N, weight {model.mass * 9.81:.1f} N, base {np.abs(d.tau[:6]).max()}")
         981.0 N, weight 981.0 N, base 0.0
@@ -75,14 +75,14 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)     # torques that hold the posture
         >>> a = ff.constrained_dynamics(model, q, rest, d.tau, constraints=stance).a
         >>> print(f"{np.abs(a).max():.6f}")
         0.000000
     """
     q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
-    need = inverse_dynamics(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    need = inverse_dynamics(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)
     _check_allowed(rows.J, a, rows.bias)
     y = _least_forces(model, rows.J, need, rows.free)

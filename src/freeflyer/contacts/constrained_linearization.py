@@ -5,7 +5,6 @@ constraints, J eta = 0 and d(J v) = 0."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,15 +18,16 @@ from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ROLLING_ROWS, ConstraintSet, check_set
 from freeflyer.contacts.sets.derivatives import row_derivatives
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
+from freeflyer.dynamics.frame_sets import Frames, frames_of
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import (
+    FREE,
     Linearization,
     Solvers,
     frame_outputs,
-    linearize as free_linearize,
+    free_rates,
     linearized_step,
-    listed_frames,
     step_rates,
 )
 from freeflyer.dynamics.loads import Wrenches
@@ -40,10 +40,10 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 
 
 @public
-def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
               dt: float | None = None, integrator: Integrator = "semi-implicit",
-              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
+              frames: Frames = ()) -> Linearization:  # fmt: skip
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
     About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section
@@ -58,39 +58,39 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
         constraints: `.basis` then spans the steps x that keep it.
         dt: float, s: one step of the integrator is linearised, exactly, instead of the rates.
         integrator: "semi-implicit", "explicit" or "rk4", of that step: see freeflyer.step.
-        frames: Frames whose poses and twists make up the output map C.
+        frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
     Raises: InputError as forward_dynamics, or as constrained_dynamics_derivatives; for other integrators and for a dt that is no
     positive number.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
         >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
         >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
         >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
         ((52, 52), (28, 28))
     """
-    if constraints is None:
-        return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, dt=dt,
-                              integrator=integrator, frames=frames)  # fmt: skip
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError("linearize takes a ConstraintSet: how rows (A, b) of your own change with q is not known")
-    check_set(model, constraints)
-    named, solvers = listed_frames(model, frames), constrained_solvers(constraints)
-    scheme, loads = scheme_of(integrator), {"expressed": expressed, "gravity": gravity}
-    if dt is None:
-        d = solvers[1](model, q, v, tau, external, **loads)
+    scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), FREE
+    named = frames_of(model, frames).names
+    if constraints is not None:
+        if not isinstance(constraints, ConstraintSet):
+            raise InputError("linearize takes a ConstraintSet: how rows (A, b) of your own change with q is not known")
+        check_set(model, constraints)
+        solvers = constrained_solvers(constraints)
+    if h is not None:
+        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
+    elif constraints is None:
+        A, B = free_rates(model, q, v, tau, external, gravity, expressed)
+    else:
+        d = solvers[1](model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         v0 = row(model, "v", v, "u")
         turned = closed_step_rates(model, q, v0) if model.reduction else step_rates(model, v0)
         A, B = stacked_rates(turned, d)
-    else:
-        h = time_step("dt", dt)
-        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
     lead = A.shape[:-2]
-    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, dt, None if dt is None else integrator)
-    return replace(found, basis=admissible(constraints, q, v, lead))
+    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, h, None if h is None else integrator)
+    return found if constraints is None else replace(found, basis=admissible(constraints, q, v, lead))
 
 
 def constrained_solvers(constraints: ConstraintSet) -> Solvers:

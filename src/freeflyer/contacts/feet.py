@@ -18,7 +18,7 @@ from freeflyer.model.public import public
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 
-def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
+def contact_from_points(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
          normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
@@ -31,7 +31,7 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
     Examples:
         >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
-        >>> [ff.contacts.sole("foot", corners[:c]).kind for c in (1, 2, 3)]
+        >>> [ff.contacts.contact_from_points("foot", corners[:c]).kind for c in (1, 2, 3)]
         ['point', 'line', 'surface']
     """
     given = check_points("points", points)
@@ -47,7 +47,7 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
 
 @public
-def feet_of(model: Model) -> tuple[Contact, ...]:
+def feet_by_name(model: Model) -> tuple[Contact, ...]:
     """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
@@ -55,7 +55,7 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
     Raises: InputError if there are none.
 
     Examples:
-        >>> left, right = ff.contacts.feet_of(ff.robots.humanoid())
+        >>> left, right = ff.contacts.feet_by_name(ff.robots.humanoid())
         >>> left.frame, left.kind, left.points.shape
         ('left_sole', 'surface', (4, 3))
     """
@@ -63,29 +63,29 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
     for name in model.frame_names:
         corners = corners_of(model, name) if name.endswith("_sole") else None
         if corners is not None:
-            found.append(sole(name, sole_corners(corners)))
+            found.append(contact_from_points(name, sole_corners(corners)))
     if not found:
         raise InputError(
             f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
-            "feet=[freeflyer.contacts.sole(frame, points), ...]",
+            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
             robot=model.name,
         )
     return tuple(found)
 
 
 @public
-def held_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None) -> tuple[Contact, ...]:
+def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None) -> tuple[Contact, ...]:
     """Feet of a model with their points, held where they stand at a configuration.
 
     Args:
         q: (nq,) array, configuration.
-        feet: The default is feet_of.
+        feet: The default is feet_by_name.
     Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world.
     Raises: InputError for bad configurations, for an object that is not a contact, and if no feet are found.
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> left, right = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> left, right = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> np.round(left.at[:3, 3], 9) + 0.0
         array([0. , 0.1, 0. ])
     """
@@ -120,11 +120,11 @@ def contact_points(foot: Contact) -> np.ndarray:
 
 def complete_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact, ...]:
     """The contacts given, their points filled in, or those of the model's feet. Errors: InputError, UnknownNameError."""
-    chosen = feet_of(model) if feet is None else (feet,) if isinstance(feet, Contact) else tuple(feet)
+    chosen = feet_by_name(model) if feet is None else (feet,) if isinstance(feet, Contact) else tuple(feet)
     if not chosen:
         raise InputError("no foot is given: nothing touches the ground")
     for foot in chosen:
         if not isinstance(foot, Contact):
-            raise InputError(f"feet must be contacts, as made by freeflyer.contacts.sole(frame, points), got {format_value(foot)}")
+            raise InputError(f"feet must be contacts (see freeflyer.contacts.contact_from_points), got {format_value(foot)}")
         model.frame(foot.frame)
     return tuple(replace(foot, points=surface_points(model, foot)) for foot in chosen)

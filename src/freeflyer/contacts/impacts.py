@@ -64,7 +64,7 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
         >>> model = ff.robots.humanoid(20)
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
         >>> v[2] = -1.0     # m/s: it falls on both feet
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> for e in (0.0, 1.0):
         ...     after = ff.impact(model, q, v, constraints=stance, restitution=e).v
         ...     print(f"{ff.kinetic_energy(model, q, v):.2f} J before, {ff.kinetic_energy(model, q, after):.2f} J after")

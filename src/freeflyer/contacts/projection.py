@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.errors import AssemblyError
+from freeflyer.errors import AssemblyError, InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -27,7 +26,7 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: C
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, v = ff.robots.standing_posture(model), np.ones(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
         >>> held = ff.project_velocity(model, q, v, constraints=stance)
         >>> print(f"{np.abs(ff.frame_velocity(model, q, held, 'left_sole')).max():.6f}")
         0.000000
@@ -54,7 +53,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q0 = ff.robots.standing_posture(model)
-        >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model)).anchored(q0)
+        >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model)).anchored(q0)
         >>> q = ff.integrate(model, q0, np.full(model.nv, 0.05))     # both feet have left their places
         >>> near = ff.project_configuration(model, q, constraints=held)
         >>> print(f"{np.abs(held.residual(q)).max():.2f}, {np.abs(held.residual(near)).max():.6f}")     # m and rad

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import sole
+from freeflyer.contacts.feet import contact_from_points
 from freeflyer.contacts.shapes import Shape, lower_points, sole_corners
 from freeflyer.contacts.urdf_soles import shapes_in_urdf
 from freeflyer.dynamics.frames import frame_pose
@@ -27,7 +27,7 @@ from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
 
 
 @public
-def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
+def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
     """Feet of a model in the file that it was read from, one contact for each foot body.
 
     A body is all links that fixed joints join. Its shapes count if their lowest points lie within 5 mm of its lowest. Bodies
@@ -53,7 +53,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None
         >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
         >>> with open("foot.xml", "w") as file:
         ...     characters = file.write(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
-        >>> (foot,) = ff.contacts.feet_in_file(ff.load("foot.xml"), "foot.xml")
+        >>> (foot,) = ff.contacts.feet_from_file(ff.load("foot.xml"), "foot.xml")
         >>> foot.kind, foot.friction, foot.points[:, 2]
         ('surface', 0.8, array([-0.03, -0.03, -0.03, -0.03]))
     """
@@ -71,7 +71,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None
     if not bodies:
         raise InputError(
             f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
-            "feet=[freeflyer.contacts.sole(frame, points), ...]",
+            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
             path=str(path),
         )  # fmt: skip
     heights = {body: min(_height(points) for _, points, _ in parts) for body, parts in bodies.items()}
@@ -83,7 +83,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None
             link, X = stand[0][0], frame_pose(model, at, stand[0][0])
             corners = sole_corners(np.vstack([points for _, points, _ in stand]))
             friction = [mu for _, _, mu in stand if mu is not None]
-            feet.append(sole(link, (corners - X[:3, 3]) @ X[:3, :3], min(friction, default=None)))
+            feet.append(contact_from_points(link, (corners - X[:3, 3]) @ X[:3, :3], min(friction, default=None)))
     return tuple(feet)
 
 

@@ -59,6 +59,6 @@ def _file(name: str, robot: Path) -> Path:
         fault = f"no {' or '.join(READ)} file" if file else "not found"
         raise InputError(
             f"the mesh {name!r} of {robot.name} is {fault}: name the feet, "
-            "feet=[freeflyer.contacts.sole(frame, points), ...]", path=name,
+            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=name,
         )  # fmt: skip
     return file

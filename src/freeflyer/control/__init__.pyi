@@ -8,18 +8,17 @@ from .body_tasks import (
 from .capture import (
     capture_margin as capture_margin,
     capture_point as capture_point,
-    impulse_limits as impulse_limits,
-)
-from .centroidal_jacobians import (
-    CentroidalJacobian as CentroidalJacobian,
-    centroidal_jacobians as centroidal_jacobians,
+    max_push_impulse as max_push_impulse,
 )
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
-from .controller import Controller as Controller
-from .costs import energy_costs as energy_costs
-from .dcm import DCMPlan as DCMPlan, dcm_plan as dcm_plan
-from .dcm_walking import DCMCommand as DCMCommand, track_dcm as track_dcm, walking_dcm as walking_dcm
+from .dcm import (
+    DCMCommand as DCMCommand,
+    DCMPlan as DCMPlan,
+    dcm_plan as dcm_plan,
+    track_dcm as track_dcm,
+    walking_dcm as walking_dcm,
+)
 from .decoupled import DecoupledController as DecoupledController
 from .equilibria import Equilibrium as Equilibrium, equilibrium as equilibrium
 from .footsteps import (
@@ -41,7 +40,6 @@ from .inputs import (
     thruster_inputs as thruster_inputs,
     wrench_inputs as wrench_inputs,
 )
-from .joint_limits import JointLimits as JointLimits
 from .kinematics import (
     InverseKinematics as InverseKinematics,
     KinematicLevel as KinematicLevel,
@@ -49,32 +47,36 @@ from .kinematics import (
 )
 from .limits import (
     AccelerationLimits as AccelerationLimits,
+    JointLimits as JointLimits,
     Limit as Limit,
     LimitRows as LimitRows,
     NormalForceLimits as NormalForceLimits,
     TorqueLimits as TorqueLimits,
 )
-from .pose_references import (
-    PoseReference as PoseReference,
-    RotationReference as RotationReference,
-    move_pose as move_pose,
-)
-from .problem import Problem as Problem
+from .problem import Controller as Controller, Problem as Problem
 from .pushes import (
     PushBoundary as PushBoundary,
-    falls_when_pushed as falls_when_pushed,
     push_boundary as push_boundary,
     random_pushes as random_pushes,
+    survives_push as survives_push,
 )
-from .reduced_dynamics import ReducedDynamics as ReducedDynamics, reduced_dynamics as reduced_dynamics
+from .reduced_dynamics import (
+    CentroidalJacobian as CentroidalJacobian,
+    ReducedDynamics as ReducedDynamics,
+    centroidal_jacobians as centroidal_jacobians,
+    reduced_dynamics as reduced_dynamics,
+)
 from .references import (
     MinimumJerkReference as MinimumJerkReference,
+    PoseReference as PoseReference,
     Reference as Reference,
+    RotationReference as RotationReference,
     SinusoidReference as SinusoidReference,
     TargetMotion as TargetMotion,
     WaypointReference as WaypointReference,
+    move_pose as move_pose,
 )
-from .regulator import Regulator as Regulator, lqr as lqr
+from .regulator import Regulator as Regulator, energy_costs as energy_costs, lqr as lqr
 from .running import ControlRun as ControlRun, run as run
 from .scenario import Scenario as Scenario, Stance as Stance
 from .solution import ControlSolution as ControlSolution, LevelResult as LevelResult

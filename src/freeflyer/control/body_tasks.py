@@ -10,9 +10,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.coordinates import joint_coordinates, velocity_places
-from freeflyer.control.pieces import Piece
-from freeflyer.control.tasks import Task, frozen_numbers, shaped
+from freeflyer.control.checks import check_shape, frozen_numbers
+from freeflyer.control.inputs import joint_coordinates, velocity_places
+from freeflyer.control.state import Piece
+from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -46,11 +47,7 @@ class CenterOfMassTask(Task):
     """
 
     target: ArrayLike
-    kind = CENTER, 0, 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (3,)))
+    kind, target_shape = (CENTER, 0, 3), (3,)
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Position beyond the target (3,), m, world axes."""
@@ -120,8 +117,8 @@ class PostureTask(Task):
         kept, motion = np.asarray(self.weight) > 0.0, []
         for word in ("velocity", "acceleration"):
             given, size = getattr(self, word), len(kept) if kept.ndim else count
-            if given is not None and given.shape != (size,):
-                raise InputError(f"{word} of {self.name} has shape {given.shape}, expected ({size},)", task=self.name)
+            if given is not None:
+                check_shape(f"{word} of {self.name}", given, size)
             motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
         return np.concatenate([[self.stiffness, damping], *motion, np.asarray(self.target)])
 
@@ -151,11 +148,10 @@ class CentroidalMomentumTask(Task):
     """
 
     target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    kind = MOMENTUM, 0, 6
+    kind, target_shape = (MOMENTUM, 0, 6), (6,)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (6,)))
         if self.velocity is not None:
             raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
 

@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.control.polygons import convex_polygon, distance_along, signed_distance
+from freeflyer.contacts.feet import complete_feet
+from freeflyer.control.checks import shaped
+from freeflyer.control.support import convex_polygon, distance_along, signed_distance
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
-from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, finite_row
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.sim.floor import foot_points
 
 
 @public
@@ -28,7 +29,7 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
     """Capture point c + c' / omega, at the height of the feet.
 
     Args:
-        feet: Feet on the ground; the default is contacts.feet_of.
+        feet: Feet on the ground; the default is contacts.feet_by_name.
     Returns: (..., 3) array, m, world axes; omega = sqrt(g / height), height that of the centre of mass above the mean of the feet's
     points.
     Raises: InputError for bad states, for no feet, for a centre of mass that is not above them, and without gravity along -z.
@@ -50,7 +51,7 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
     """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
 
     Args:
-        feet: Feet on the ground; the default is contacts.feet_of.
+        feet: Feet on the ground; the default is contacts.feet_by_name.
     Raises: InputError as capture_point.
 
     Examples:
@@ -69,8 +70,8 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
 
 
 @public
-def impulse_limits(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
-                   feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
+def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
+                     feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
     """Largest horizontal impulse in each direction that leaves the capture point inside the support polygon.
 
     An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This is the limit of the linear
@@ -79,20 +80,18 @@ def impulse_limits(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
     Args:
         v: (..., nv) array, velocity before the impulse.
         angles: (k,) array, directions, rad from the world's x to its y.
-        feet: Feet on the ground; the default is contacts.feet_of.
+        feet: Feet on the ground; the default is contacts.feet_by_name.
     Returns: (..., k) array, N s; NaN where the capture point is outside already.
     Raises: InputError as capture_point, and for angles of another shape.
 
     Examples:
         >>> model = ff.robots.humanoid()
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> limits = ff.control.impulse_limits(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
+        >>> limits = ff.control.max_push_impulse(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
         >>> [f"{x:.0f} N s" for x in limits]                         # forward, left, backward, right
         ['44 N s', '48 N s', '35 N s', '48 N s']
     """
-    turn = finite_array("angles", angles)
-    if turn.ndim != 1:
-        raise InputError(f"angles has shape {turn.shape}, expected (k,), in rad", name="angles", shape=turn.shape)
+    turn = shaped("angles", angles, "k", more=", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
     state = _state(model, q, v, feet)
     found = np.empty((*state.ground.shape, len(turn)))
@@ -119,7 +118,7 @@ def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | N
     c = center_of_mass(model, q)
     speed = centroidal_momentum(model, q, v)[..., :3] / model.mass
     c, speed = np.broadcast_arrays(c, speed)
-    points = np.concatenate([_world_points(model, q, foot) for foot in complete_feet(model.tree, feet)], axis=-2)
+    points = foot_points(model, q, complete_feet(model.tree, feet))
     points = np.broadcast_to(points, (*c.shape[:-1], *points.shape[-2:]))
     ground = points[..., 2].mean(axis=-1)
     height = c[..., 2] - ground
@@ -127,9 +126,3 @@ def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | N
         raise InputError(f"q has the centre of mass {float(height.min()):.3g} m above the feet: it must be above them")
     omega = np.sqrt(-g[2] / height)
     return _State(c[..., :2] + speed[..., :2] / omega[..., None], ground, omega, points[..., :2])
-
-
-def _world_points(model: Model, q: ArrayLike, foot: Contact) -> np.ndarray:
-    """(..., c, 3), m."""
-    X = frame_pose(model, q, foot.frame)
-    return np.asarray(contact_points(foot) @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3])

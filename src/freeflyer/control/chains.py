@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.sets.tables import loops_of, support
-from freeflyer.control.coordinates import base_coordinates, unactuated_coordinates, velocity_places
+from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.checks import shaped
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.decoupling.integrability import coordinate_owners
 from freeflyer.decoupling.maps import frame_map
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import gravity_forces
-from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import one_row, positive
 from freeflyer.model.model import Model
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
@@ -71,15 +73,9 @@ class DecoupledController:
                 f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
                 f"{', '.join(ONE_COORDINATE)}", joint=wrong[0],
             )  # fmt: skip
-        object.__setattr__(self, "_places", np.array([self.model.joint(name).iq for name in owners], int))
         for name in ("external_bandwidth", "internal_bandwidth"):
-            w = getattr(self, name)
-            if isinstance(w, bool) or not isinstance(w, int | float) or not (np.isfinite(w) and w > 0.0):
-                raise InputError(f"{name} must be a positive number of rad/s, got {format_value(w)}")
-        spin = finite_array("spin", self.spin)
-        if spin.shape != (3,):
-            raise InputError(f"spin must have shape (3,), got {spin.shape}")
-        object.__setattr__(self, "spin", spin)
+            positive(name, getattr(self, name))
+        object.__setattr__(self, "spin", shaped("spin", self.spin, 3))
         q, v = self.model.neutral, self.model._zero
         for name, size in (("center", 3), ("posture", len(owners))):
             reference = getattr(self, name)
@@ -90,6 +86,11 @@ class DecoupledController:
                 raise InputError(f"{name} must be a reference of ({size},) numbers for this robot, got {found}", shape=found)
         decouple(self.model, q, v)  # refuses robots that do not float
 
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Entries of q of the joints."""
+        return np.array([self.model.joint(name).iq for name in coordinate_owners(self.model)[6:]], int)
+
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Generalised forces (nv,), N and N m, at the time t (s) and a state q (nq,), v (nv,)."""
         q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
@@ -99,7 +100,7 @@ class DecoupledController:
         acceleration = np.concatenate([
             _answer(self.center(t), center_of_mass(self.model, q), y[:3], self.external_bandwidth),
             2.0 * self.external_bandwidth * (np.asarray(self.spin) - y[3:6]),
-            _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth),  # type: ignore[attr-defined]
+            _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth),
         ])  # fmt: skip
         return T.T @ (d.mass_matrix @ acceleration + d.coriolis_matrix @ y) + gravity_forces(self.model, q)
 

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.control.words import describe_forces
+from freeflyer.control.inputs import Inputs, describe_forces, resolve_inputs
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.errors import InputError
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -144,7 +142,7 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
     _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
-    slope = inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
+    slope = inverse_dynamics_derivatives(model, q, rest, rest, external=external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
 

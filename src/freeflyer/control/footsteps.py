@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.pose_references import PoseReference, RotationReference
-from freeflyer.control.references import Reference, TargetMotion, WaypointReference
+from freeflyer.control.checks import shaped
+from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, whole_number
+from freeflyer.model.inputs import SMALLEST, number, positive, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class SupportPhase(Record):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
         >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
         (['left_sole'], ['right_sole'], (4, 2))
@@ -57,7 +57,7 @@ class FootReference(Reference):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
         >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
         array([0. , 0.9])
@@ -89,7 +89,7 @@ class FootstepPlan(Record):
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
         >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
         [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
@@ -130,7 +130,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     minimum jerk through a point above the middle of its way (WaypointReference).
 
     Args:
-        feet: Both feet on the ground, as freeflyer.contacts.held_feet gives them; the first one steps first.
+        feet: Both feet on the ground, as freeflyer.contacts.anchored_feet gives them; the first one steps first.
         step_length: Distance from foot to foot, m; negative for backward steps. The first and the last step bring their foot
             one step length on, the others two.
         steps: 2 or more.
@@ -145,7 +145,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
         >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
         >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
         [[1.5, 0.1], [1.5, -0.1]]
@@ -195,9 +195,7 @@ def heading(feet: Sequence[Contact], forward: ArrayLike | None = None) -> np.nda
     if forward is None:
         direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
     else:
-        direction = finite_array("forward", forward)
-        if direction.shape != (3,):
-            raise InputError(f"forward has shape {direction.shape}, expected (3,), a vector in world axes")
+        direction = shaped("forward", forward, 3, more=", a vector in world axes")
     flat = direction * (1.0, 1.0, 0.0)
     size = float(np.linalg.norm(flat))
     if not size > 1e-6 * max(1.0, float(np.linalg.norm(direction))):

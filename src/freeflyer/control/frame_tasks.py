@@ -9,7 +9,7 @@ from math import atan2, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.tasks import Task, known_frame, shaped
+from freeflyer.control.tasks import Task, known_frame
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import FRAME
@@ -80,11 +80,7 @@ class FramePositionTask(FrameTask):
     """
 
     part = slice(0, 3)
-    kind = FRAME, 0, 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (3,)))
+    kind, target_shape = (FRAME, 0, 3), (3,)
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
         """Position beyond the target (3,), m, world axes."""
@@ -108,11 +104,7 @@ class FrameOrientationTask(FrameTask):
     """
 
     part = slice(3, 6)
-    kind = FRAME, 3, 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "target", _rotation(self.name, shaped(self.name, "target", self.target, (3, 3))))
+    kind, target_shape = (FRAME, 3, 3), (3, 3)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for a matrix that is no rotation."""
@@ -141,12 +133,7 @@ class FramePoseTask(FrameTask):
         (True, True)
     """
 
-    kind = FRAME, 0, 6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (4, 4)))
-        self.check_target(np.asarray(self.target))
+    kind, target_shape = (FRAME, 0, 6), (4, 4)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for a matrix that is no pose."""

@@ -90,7 +90,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     This is half the way of the stance ahead of the hip, as in Raibert, "Legged robots that balance", MIT Press, 1986.
 
     Args:
-        feet: All on the ground, as freeflyer.contacts.held_feet gives them.
+        feet: All on the ground, as freeflyer.contacts.anchored_feet gives them.
         gait: Gait with a phase for each foot.
         speed, lateral: Forward and to the left, m/s.
         turning: Rate about the vertical, positive to the left, rad/s.
@@ -104,7 +104,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     Examples:
         >>> model = ff.robots.quadruped()
         >>> points = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
-        >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model), points)
+        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model), points)
         >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
         >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
         >>> list(plan.phases[1].swings)

@@ -1,25 +1,37 @@
-"""Inputs of a robot: motors of joints, thrusters and propellers on frames, or whole wrenches."""
+"""Inputs of a robot: motors of joints, thrusters and propellers, whole wrenches; velocity coordinates, with motors and by name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.model.inputs import name_list, real_array, row
+from freeflyer.model.description import WORLD
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import name_list, number, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import NAMED_SHARE
 
 DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm
+AXES = ("x", "y", "z")
+TURNS = tuple(f"rotation about {axis}" for axis in AXES)
+SHIFTS = tuple(f"{axis} translation" for axis in AXES)
+PARTS = {  # of joints with several coordinates
+    "free": SHIFTS + TURNS, "spherical": TURNS, "planar": ("x translation", "y translation", "rotation"),
+    "cylindrical": ("translation", "rotation"), "universal": ("first rotation", "second rotation"),
+}  # fmt: skip
+SLIDING = ("translation",)
+MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +198,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
         >>> np.round(G[5], 3)  # N m about it
         array([-0.016,  0.016, -0.016,  0.016])
     """
-    if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
-        raise InputError(f"drag must be a finite number of N m per N, got {format_value(drag)}", drag=drag)
+    drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
     if not rotors:
         raise unknown_name("frame", "rotor_1", model.frame_names, "Use thruster_inputs for frames of other names.")
@@ -213,3 +224,93 @@ def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None 
     for frame in inputs.wrenches:
         model.frame(frame)
     return inputs
+
+
+def actuated_coordinates(model: Model) -> np.ndarray:
+    """Velocities (n,) that the motors of `model.actuated` drive, in their order. Errors: as freeflyer.control.joint_inputs."""
+    return _known(_actuated, model, lambda: joint_inputs(model).joints.argmax(axis=0))
+
+
+def unactuated_coordinates(model: Model) -> np.ndarray:
+    """The other velocities, those of a floating base first of all."""
+    return _known(_free, model, lambda: np.setdiff1d(np.arange(model.nv), actuated_coordinates(model)))
+
+
+def base_coordinates(model: Model) -> np.ndarray:
+    """Velocities of floating bases."""
+    return _known(_base, model, lambda: _of_base(model))
+
+
+def joint_coordinates(model: Model) -> np.ndarray:
+    """Velocities that are not those of a floating base."""
+    return _known(_joints, model, lambda: np.setdiff1d(np.arange(model.nv), base_coordinates(model)))
+
+
+def velocity_places(model: Model) -> np.ndarray:
+    """For each velocity of a model, its place in those of its tree."""
+    return np.arange(model.nv) if model.reduction is None else np.asarray(model.reduction.split.independent)
+
+
+def _of_base(model: Model) -> np.ndarray:
+    base = {k for j in model.tree.joints if j.kind == "free" and j.parent == WORLD for k in range(j.iv, j.iv + j.nv)}
+    return np.array([k for k, i in enumerate(velocity_places(model)) if int(i) in base], int)
+
+
+_Places = WeakKeyDictionary[Model, np.ndarray]
+_actuated: _Places = WeakKeyDictionary()
+_free: _Places = WeakKeyDictionary()
+_base: _Places = WeakKeyDictionary()
+_joints: _Places = WeakKeyDictionary()
+
+
+def _known(places: _Places, model: Model, find: Callable[[], np.ndarray]) -> np.ndarray:
+    try:
+        return places[model]
+    except KeyError:
+        found = places[model] = frozen_array(np.array(find(), int))
+        return found
+
+
+def coordinate_names(model: Model) -> tuple[str, ...]:
+    """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
+    if model.reduction:
+        of_tree = coordinate_names(model.tree)
+        return tuple(of_tree[i] for i in model.reduction.split.independent)
+    names = [""] * model.nv
+    for joint in model.joints:
+        for k in range(joint.nv):
+            parts = PARTS.get(joint.kind)
+            names[joint.iv + k] = f"{short_name(joint.name)} {parts[k]}" if parts else joint.name
+    return tuple(names)
+
+
+def short_name(joint: str) -> str:
+    """The joint by which a robot floats, called root_joint by `freeflyer.load`, is its base."""
+    return "base" if joint == "root_joint" else joint
+
+
+def force_units(model: Model) -> tuple[str, ...]:
+    """N or N m (nv), of the generalised force along every velocity coordinate."""
+    units = ["N m"] * model.nv
+    for joint in model.joints:
+        for k in range(joint.nv):
+            part = PARTS.get(joint.kind, ("",) * joint.nv)[k]
+            if joint.kind == "prismatic" or part.endswith("translation"):
+                units[joint.iv + k] = "N"
+    return tuple(units)
+
+
+def describe_forces(model: Model, forces: np.ndarray, least: float) -> str:
+    """'base z translation 482 N, knee 12 N m': the entries of (nv,) above `least`, largest first."""
+    names, units = coordinate_names(model), force_units(model)
+    order = [int(i) for i in np.argsort(-np.abs(forces)) if abs(forces[i]) > least]
+    shown = [f"{names[i]} {forces[i]:.4g} {units[i]}" for i in order[: 2 * MAX_LISTED]]
+    return ", ".join(shown) + (f" and {len(order) - 2 * MAX_LISTED} more" if len(order) > 2 * MAX_LISTED else "")
+
+
+def describe_direction(names: tuple[str, ...], direction: np.ndarray) -> str:
+    """'base x translation', or 'shoulder with elbow': the notable parts of a direction (nv,), largest first."""
+    size = np.abs(direction)
+    order = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > NAMED_SHARE * size.max()]
+    more = " and more" if len(order) > MAX_LISTED else ""
+    return " with ".join(names[i] for i in order[:MAX_LISTED]) + more

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.coordinates import actuated_coordinates, joint_coordinates
-from freeflyer.control.pieces import Piece
-from freeflyer.control.state import StateTerms
-from freeflyer.control.words import coordinate_names
+from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joint_coordinates
+from freeflyer.control.state import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, positive, real_array
+from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, real_array, true_or_false
 from freeflyer.model.model import Model
 
-if TYPE_CHECKING:
-    from freeflyer.control.problem import Problem
-
 Space = Literal["torque", "acceleration", "force"]
+Contacts = Mapping[str, tuple[int, int, np.ndarray | None]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +72,9 @@ class Limit:
         """The rows at one state. Errors: InputError for a limit that has no such method."""
         raise InputError(f"{self.name} has no method rows(self, at), which returns freeflyer.control.LimitRows")
 
-    def piece(self, problem: Problem, columns: np.ndarray) -> Piece | None:
-        """Its rows in a program whose unknown accelerations hold the model's at these columns; None if `rows` gives them."""
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece | None:
+        """Its rows in a program whose unknown accelerations hold the model's at these columns; None if `rows` gives them. contacts:
+        by name the first row, the number, and the normal (3,) in its rows, None if it turns with the robot."""
         return None
 
 
@@ -113,10 +111,10 @@ class TorqueLimits(Limit):
         """Lower and upper limits (n,) on a robot, N m and N."""
         return _torque_bounds(self, model)
 
-    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         """A row for each coordinate of an actuated joint."""
-        low, high = self.bounds(problem.model)
-        names = _names(problem.model, problem.driven)
+        low, high = self.bounds(model)
+        names = _names(model, actuated_coordinates(model))
         return Piece("dynamics", self.name, K.MOTOR_LIMITS, len(low), constants=[*low, *high], labels=names)
 
 
@@ -144,11 +142,11 @@ class AccelerationLimits(Limit):
             raise InputError(f"bound of {self.name} must be positive, got {format_value(self.bound)}")
         object.__setattr__(self, "bound", bound)
 
-    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         """A row for each velocity coordinate but those of a floating base."""
-        places = joint_coordinates(problem.model)
+        places = joint_coordinates(model)
         high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
-        names = _names(problem.model, places)
+        names = _names(model, places)
         return Piece(
             "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high], labels=names
         )  # fmt: skip
@@ -182,15 +180,56 @@ class NormalForceLimits(Limit):
             got = f"{format_value(self.lower)}, {format_value(self.upper)}"
             raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {got}")
 
-    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         """One row, of the contact's normal force."""
-        fixed, item = problem.normals.get(self.contact), problem.constraints.item_names.index(self.contact)
-        row, turns = ((0.0, 0.0, 0.0), 1) if fixed is None else (fixed, 0)
-        places = (problem.place_of(self.contact), item, turns)
-        label = f"{self.contact} normal force"
+        first, item, normal = contacts[self.contact]
+        row = (0.0, 0.0, 0.0) if normal is None else normal
         return Piece(
-            "contacts", self.name, K.NORMAL_FORCE, 1, places, constants=[*row, self.lower, self.upper], labels=(label,)
+            "contacts", self.name, K.NORMAL_FORCE, 1, (first, item, int(normal is None)),
+            constants=[*row, self.lower, self.upper], labels=(f"{self.contact} normal force",),
         )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits(Limit):
+    """Limits of joint positions and velocities, kept by bounds of accelerations.
+
+    Joints of one coordinate with finite limits count, on closed robots the dependent ones too, through v = G u. After one cycle at
+    a constant acceleration within the bounds a joint can still stop before its limit by `acceleration` (Del Prete, "Joint position
+    and velocity bounds in discrete-time acceleration/torque control of robot manipulators", IEEE RA-L 3(1), 2018). A joint that is
+    beyond a limit, or too fast to stop before it, brakes by `acceleration`.
+
+    Args:
+        dt: Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.
+        acceleration: By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
+        margin: Distance that is kept from the position limits, m or rad.
+        velocities: Whether the model's velocity limits hold, too.
+    Raises: InputError for numbers that are not positive, and a margin below 0.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> limit = ff.control.JointLimits(dt=2e-3, acceleration=200.0)
+    """
+
+    dt: float
+    acceleration: float = 200.0
+    margin: float = 0.0
+    velocities: bool = True
+
+    def __post_init__(self) -> None:
+        for word, least in (("dt", SMALLEST), ("acceleration", SMALLEST), ("margin", 0.0)):
+            object.__setattr__(self, word, number(f"{word} of {self.name}", getattr(self, word), least))
+        true_or_false(f"velocities of {self.name}", self.velocities)
+
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
+        """A row for each joint of one coordinate that has a limit."""
+        tree = model.tree
+        names, iq, iv = _limited(tree, self.velocities)
+        fastest = tree.velocity_limit[iv] if self.velocities else np.full(len(iv), np.inf)
+        low, high = tree.position_lower[iv] + self.margin, tree.position_upper[iv] - self.margin
+        places = [int(x) for pair in zip(iq, iv) for x in pair]
+        constants = [*low, *high, *fastest, self.acceleration, self.dt]
+        return Piece("contacts", self.name, K.JOINTS, len(names), places, constants=constants, labels=names)
 
 
 def limit_numbers(name: str, word: str, x: ArrayLike) -> np.ndarray:
@@ -209,14 +248,6 @@ def spread(name: str, x: ArrayLike, n: int, of: str) -> np.ndarray:
     return np.broadcast_to(found, (n,))
 
 
-def ordered(name: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both; InputError where they cross."""
-    if (low > high).any():
-        k = int(np.argmax(low > high))
-        raise InputError(f"{name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
-    return low, high
-
-
 @lru_cache(maxsize=64)
 def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.ndarray]:
     places = actuated_coordinates(model)
@@ -224,9 +255,22 @@ def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.nd
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
     given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
     low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
-    return ordered(limit.name, low, high)
+    if (low > high).any():
+        k = int(np.argmax(low > high))
+        raise InputError(f"{limit.name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
+    return low, high
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:
     names = coordinate_names(model)
     return tuple([names[k] for k in places])
+
+
+def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Names, places in q and in v of joints of one coordinate that have a limit."""
+    chosen = [
+        j for j in tree.joints
+        if j.nq == j.nv == 1 and (np.isfinite([tree.position_lower[j.iv], tree.position_upper[j.iv]]).any()
+                                  or (velocities and np.isfinite(tree.velocity_limit[j.iv])))
+    ]  # fmt: skip
+    return tuple([j.name for j in chosen]), np.array([j.iq for j in chosen], int), np.array([j.iv for j in chosen], int)

@@ -19,10 +19,9 @@ from freeflyer.control.solving import program_for
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import KINEMATIC_STEPS
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
 from freeflyer.tolerances import IK_LIMIT_GAP, IK_STEP
@@ -77,7 +76,7 @@ class LinearizedTasks:
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
         problem = _problem(model, tasks, bounds)
         own = [task.row_weights(len(evaluate(task, model, q)[0])) for task in problem.tasks_of_users]
-        program = program_for(problem, "kinematic", True, [(w[w > 0.0].tobytes(), int((w > 0.0).sum()), ()) for w in own])
+        program = program_for(problem, "kinematic", False, [(w[w > 0.0].tobytes(), int((w > 0.0).sum()), ()) for w in own])
         kept, given = iter(own), list[tuple[Task | None, np.ndarray]]()
         for task, still, count in zip(sorted(tasks, key=attrgetter("level")), problem.tasks_in_order, program.counts):
             if task.compiled:

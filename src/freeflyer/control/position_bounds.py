@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.control.limits import Limit
-from freeflyer.control.pieces import Piece
+from freeflyer.control.limits import Contacts, Limit
+from freeflyer.control.state import Piece
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import POSITIONS
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IK_LIMIT_GAP
-
-if TYPE_CHECKING:
-    from freeflyer.control.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +35,7 @@ class PositionBounds(Limit):
         at, iv = np.array([j.iq for j in joints], int), np.array([j.iv for j in joints], int)
         return PositionBounds(tuple([j.name for j in joints]), at, iv, tree.position_lower[iv], tree.position_upper[iv])
 
-    def piece(self, problem: Problem, columns: np.ndarray) -> Piece:
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         """A row for each joint: how it follows the model's velocities, how far it may go."""
         places = [int(x) for pair in zip(self.at, self.coordinates) for x in pair]
         return Piece("contacts", self.name, POSITIONS, len(self.names), places, constants=[*self.lower, *self.upper])

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property
-from itertools import accumulate, pairwise
-from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
-from freeflyer.contacts.description import VERTICAL, Contact, Rolling
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points, wrenches_of
-from freeflyer.control.chains import Chains, kinematic_chains
-from freeflyer.control.controller import Controller
-from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
-from freeflyer.control.limits import Limit, NormalForceLimits
-from freeflyer.control.outline import outline
-from freeflyer.control.program import Program
+from freeflyer.control.problem_data import ProblemData
 from freeflyer.control.solution import ControlSolution
-from freeflyer.control.solving import FORMULATIONS, solve_problem
-from freeflyer.control.tasks import Task, check_tasks
-from freeflyer.dynamics.frame_sets import FrameSet, frame_set
+from freeflyer.control.solving import FORMULATIONS, asked_of, solve_problem
+from freeflyer.control.tasks import Task
 from freeflyer.dynamics.frames import Expressed, expression
-from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, choice, instances, number, one_row, true_or_false
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import choice, one_row, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
@@ -39,19 +24,9 @@ from freeflyer.optimization.quadratic import check_solver
 Formulation = Literal["full", "reduced", "three-step"]
 
 
-class ContactCone(NamedTuple):
-    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.cones.turn_rows, which turn
-    against the contact's rows."""
-
-    name: str
-    at: int
-    cone: Cone
-    turns: bool
-
-
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
+class Problem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
     Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
@@ -106,147 +81,9 @@ class Problem:
         ('solved', (33,), True)
     """
 
-    model: Model
-    tasks: Sequence[Task] = ()
-    contacts: Sequence[Contact | Rolling] | ConstraintSet = ()
-    limits: Sequence[Limit] = ()
-    friction: float = 0.6
-    bilateral: str | Sequence[str] = ()
-    acceleration_weight: float = 1.0
-    force_weight: float = 1e-5
-    contact_damping: float = 0.0
-    compressed: str | Sequence[str] | None = None
-    constraints: ConstraintSet = field(init=False)
-    frames: FrameSet = field(init=False)
-    cones: tuple[ContactCone, ...] = field(init=False)
-    contact_places: dict[str, int] = field(init=False)
-    normals: dict[str, np.ndarray] = field(init=False)
-    force_metric: np.ndarray = field(init=False)
-    programs: dict[Any, Program] = field(init=False)
-    driven: np.ndarray = field(init=False)
-    free: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        model = self.model
-        if not isinstance(model, Model):
-            raise InputError(f"a Problem takes a Model, got {format_value(model)}: Problem(model, tasks=[...])")
-        if has_loops(model) and not model.reduction:
-            raise InputError(f"the loops of {model.name!r} are open: close them, Problem(freeflyer.close_loops(model), ...)")
-        driven, free = actuated_coordinates(model), unactuated_coordinates(model)
-        for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
-            number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
-        held = _constraints(model, self.contacts)
-        limits = instances("limits", self.limits, Limit, "freeflyer.control.TorqueLimits()")
-        tasks = check_tasks(model, self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,), model.neutral)
-        first = tuple(accumulate(held.item_rows, initial=held.table.free))
-        places = dict(zip(held.item_names, first))
-        for limit in limits:
-            if isinstance(limit, NormalForceLimits) and limit.contact not in places:
-                raise unknown_name("contact", limit.contact, held.item_names)
-        bilateral = instances("bilateral", self.bilateral, str, "'left_sole'")
-        for name in bilateral:
-            if name not in places:
-                raise unknown_name("contact", name, held.item_names)
-        normals = {
-            c.name: _sole_axis(model, c) if isinstance(c, Contact) else VERTICAL for c in held.items
-            if isinstance(c, Rolling) or c.kind == "surface"
-        }  # fmt: skip
-        names = tuple(dict.fromkeys([name for task in tasks for name in task.frames]))
-        if self.compressed is not None:
-            kinematic_chains(model, contacts=held, compressed=self.compressed)
-        self.__dict__.update(
-            tasks=tasks, limits=limits, bilateral=bilateral, constraints=held, frames=frame_set(model, *names),
-            contact_places=places, driven=driven, free=free, normals=normals, programs={},
-            cones=tuple([
-                ContactCone(c.name, places[c.name], _cone(model, c, self.friction, normals.get(c.name)), c.name not in normals)
-                for c in held.items if c.name not in bilateral
-            ]),
-            force_metric=_force_metric(held, first),
-        )  # fmt: skip
-
-    def with_tasks(self, tasks: Sequence[Task]) -> Problem:
-        """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
-        tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-        found: Problem = object.__new__(Problem)
-        found.__dict__.update(self.__dict__, tasks=tasks)
-        for name in ("task_keys", "tasks_in_order", "tasks_of_users", "known_programs"):
-            found.__dict__.pop(name, None)
-        known = self.frames.names
-        for task in tasks:
-            for name in task.frames:
-                if name not in known:
-                    known = (*known, name)
-        if known is not self.frames.names:
-            found.__dict__.update(frames=frame_set(self.model, *known), programs={})
-        return found
-
-    @cached_property
-    def tasks_in_order(self) -> tuple[Task, ...]:
-        """By their levels."""
-        return tuple(sorted(self.tasks, key=attrgetter("level")))
-
-    @cached_property
-    def task_keys(self) -> tuple[Any, ...]:
-        """What of the tasks decides the rows of a program."""
-        return tuple([task.key for task in self.tasks_in_order])
-
-    @cached_property
-    def tasks_of_users(self) -> tuple[Task, ...]:
-        """Those whose rows come from their own methods, by their levels."""
-        return tuple([task for task in self.tasks_in_order if not task.compiled])
-
-    @cached_property
-    def limits_of_users(self) -> tuple[Limit, ...]:
-        """Likewise of limits."""
-        return tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows])
-
-    @cached_property
-    def known_programs(self) -> dict[tuple[str, bool], Program]:
-        """By formulation, and whether levels are strict; of problems whose rows need no Python."""
-        return {}
-
-    @cached_property
-    def no_loads(self) -> np.ndarray:
-        """(nv,)."""
-        return frozen_array(np.zeros(self.model.nv))
-
-    @cached_property
-    def no_numbers(self) -> np.ndarray:
-        """(0,)."""
-        return frozen_array(np.zeros(0))
-
-    @cached_property
-    def chains(self) -> Chains:
-        """Chains that contacts need, and branches that the reduced formulation compresses."""
-        return kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed)
-
-    @cached_property
-    def contact_rows(self) -> tuple[tuple[int, int], ...]:
-        """Where the rows of each contact begin and end, behind those of locked coordinates."""
-        ends = tuple(accumulate(self.constraints.item_rows, initial=0))
-        return tuple(pairwise(ends))
-
-    def place_of(self, contact: str) -> int:
-        """The first row of a contact; InputError for a limit of a contact that the problem does not have."""
-        if contact not in self.contact_places:
-            known = ", ".join(self.contact_places) or "none"
-            raise InputError(f"a limit is of the contact {contact!r}, which the problem does not have; its contacts: {known}")
-        return self.contact_places[contact]
-
-    def rows_of(self, contact: str) -> int:
-        """How many rows a contact has. Errors: as `place_of`."""
-        self.place_of(contact)
-        return self.constraints.item_rows[self.constraints.item_names.index(contact)]
-
-    @cached_property
-    def constraints_of_tree(self) -> ConstraintSet:
-        """The same contacts on the tree of a closed model, with its loops as rows."""
-        held = self.constraints
-        return ConstraintSet(self.model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
-
     @public
     def solve(
-        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
+        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
         external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
     ) -> ControlSolution:  # fmt: skip
         """Torques, accelerations and contact forces at one state.
@@ -258,9 +95,8 @@ class Problem:
                 contacts' chains and the centroidal accelerations of the others, then these (all at once if limits are active, or if
                 branches cannot do what is left to them); those of all joints of a closed linkage, "Kangaroo" (25)-(29).
             solver: As in freeflyer.optimization.solve_hierarchy.
-            strict: Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that
-                contradict each other share it by their weights alone: the sum of weighted squares of their missed accelerations is
-                least.
+            weighted: All tasks are one level, below dynamics, contacts and limits. Tasks that contradict each other share it by
+                their weights alone: the sum of weighted squares of their missed accelerations is least. Else levels are strict.
             warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails.
         Returns: ControlSolution. Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
 
@@ -270,23 +106,23 @@ class Problem:
         """
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
-        true_or_false("strict", strict)
+        true_or_false("weighted", weighted)
         if solver != ACTIVE_SET:
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        return solve_problem(self, q, v, formulation, solver, weighted, external, expressed, warm)
 
     @public
     def controller(
-        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
+        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
         targets: Callable[[float], Sequence[Task]] | None = None, keep: bool = False,
     ) -> Controller:  # fmt: skip
         """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations.
 
         Args:
-            formulation, solver, strict: As in `solve`.
+            formulation, solver, weighted: As in `solve`.
             targets: t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
             keep: Whether the controller keeps the solutions of all cycles.
         Returns: Controller. Its attribute `solution` is that of the last cycle.
@@ -295,17 +131,93 @@ class Problem:
         choice("formulation", formulation, FORMULATIONS)
         if targets is not None and not callable(targets):
             raise InputError(f"targets must be a function t -> tasks, got {format_value(targets)}")
-        return Controller(self, formulation, solver, strict, targets, keep)
-
-    def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
-        return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])
+        return Controller(self, formulation, solver, weighted, targets, keep)
 
     def __repr__(self) -> str:
         counts = f"{len(self.tasks)} tasks, {len(self.constraints.names)} contacts, {len(self.limits)} limits"
         return f"Problem({self.model.name!r}, {counts})"
 
     def __str__(self) -> str:
-        return outline(self)
+        return _outline(self)
+
+
+@dataclass(eq=False)
+class Controller:
+    """Torques of a problem at one state after the other, each cycle beginning with the answer of the one before.
+
+    Made by `Problem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps its own last
+    cycle, so that several, and threads, may share a problem.
+
+    Args:
+        problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
+        formulation, solver, weighted: As in Problem.solve.
+        targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
+        keep: Whether all cycles are kept in `cycles`.
+
+    Attributes:
+        solution: Solution of the last cycle: met tasks, active limits, and time.
+        cycles: Of all, if they are kept.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+        >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])], feet)
+        >>> controller = problem.controller()
+        >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
+        >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)
+        >>> bool(abs(moved[2] + 0.01) < 1e-3), controller.solution.status
+        (True, 'solved')
+    """
+
+    problem: Problem
+    formulation: Formulation
+    solver: str
+    weighted: bool
+    targets: Callable[[float], Sequence[Task]] | None = None
+    keep: bool = False
+    solution: ControlSolution | None = field(default=None, init=False)
+    cycles: list[ControlSolution] = field(default_factory=list, init=False, repr=False)
+
+    def tau(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as Problem.solve."""
+        problem = self.problem
+        self.solution = problem.solve(
+            q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution
+        )  # fmt: skip
+        if self.keep:
+            self.cycles.append(self.solution)
+        tau = np.zeros(problem.model.nv)
+        tau[problem.driven] = self.solution.tau
+        return tau
+
+    def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """As `tau`, with the targets of the time t (s)."""
+        if self.targets is not None:
+            self.problem = self.problem.with_tasks(self.targets(t))
+        return self.tau(q, v)
+
+
+def _outline(problem: Problem) -> str:
+    """The levels of the full formulation, row by row, at the neutral posture."""
+    model = problem.model
+    program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full")
+    rows, before = [], ""
+    for piece in program.pieces:
+        kind = "equations" if piece.equations else "inequalities"
+        rows.append((piece.level if piece.level != before else "", piece.name, str(piece.rows), kind))
+        before = piece.level
+    head = (
+        f"{model.name}: {len(problem.driven)} motors, {model.nv} velocities, {len(problem.force_metric)} contact "
+        f"forces, {program.unknowns} unknowns"
+    )
+    below = (
+        f"below all tasks, weighted ones too: {problem.acceleration_weight:g} a^T M a / 2 + {problem.force_weight:g} "
+        "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
+    )
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows]
+    return "\n".join([head, *lines, below])
 
 
 def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
@@ -313,33 +225,3 @@ def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
         return x
     return one_row(model, name, x, letter)
-
-
-def _constraints(model: Model, contacts: Any) -> ConstraintSet:
-    if isinstance(contacts, ConstraintSet):
-        if contacts.model is not model:
-            raise InputError(f"the contacts are of another model ({contacts.model.name!r}): make the set of the problem's model")
-        return contacts
-    given = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
-    rolling = tuple([c for c in given if isinstance(c, Rolling)])
-    return ConstraintSet(model, contacts=tuple([c for c in given if isinstance(c, Contact)]), rolling=rolling)
-
-
-def _cone(model: Model, item: Contact | Rolling, friction: float, axis: np.ndarray | None) -> Cone:
-    if isinstance(item, Rolling):
-        return cone_of_generators(pyramid_edges(friction))
-    own = friction if item.friction is None else item.friction
-    return friction_cone(item, surface_points(model.tree, item), own, VERTICAL if axis is None else axis)
-
-
-def _sole_axis(model: Model, contact: Contact) -> np.ndarray:
-    return sole_axis(model, contact, surface_points(model.tree, contact))
-
-
-def _force_metric(held: ConstraintSet, first: tuple[int, ...]) -> np.ndarray:
-    """Of locks and rolling bodies the sum of squares of the forces in their rows."""
-    S = np.eye(first[-1])
-    for item, at in zip(held.contacts, first):
-        y = np.linalg.inv(wrenches_of(held.model.tree, item).multipliers)
-        S[at : at + len(y), at : at + len(y)] = y.T @ y
-    return frozen_array(S)

@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.coordinates import velocity_places
+from freeflyer.control.inputs import velocity_places
 from freeflyer.control.limits import Limit, LimitRows
-from freeflyer.control.pieces import HARD, Piece
+from freeflyer.control.problem_data import ProblemData
+from freeflyer.control.state import HARD, Piece
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import bare_topology, handle, with_table
+from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import choice, real_array
 from freeflyer.optimization.compiled import Sizes
-
-if TYPE_CHECKING:
-    from freeflyer.control.problem import Problem
 
 Given = tuple[str | bytes, int, tuple[str, ...]]
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
@@ -70,7 +67,7 @@ class Program:
         return sum(piece.rows for piece in self.pieces if piece.level in HARD)
 
 
-def make_program(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
+def make_program(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
     """The program of a problem; "kinematic": of steps d in place of accelerations, without dynamics, least |d| below all levels.
     given: of limits and then tasks whose rows come from methods of their own, what their rows are of, how many they are, and the
     names of rows."""
@@ -81,7 +78,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     columns = velocity_places(model) if whole else np.arange(model.nv)
     pieces = [*_hard_pieces(problem, columns, loops, given)[still:], *_task_pieces(problem, columns, given)]
     hard = sum(piece.rows for piece in pieces if piece.level in HARD)
-    levels = groupby(pieces, key=lambda p: p.level if strict or p.level in HARD else "")
+    levels = groupby(pieces, key=lambda p: p.level if not weighted or p.level in HARD else "")
     ends = tuple(accumulate(sum(p.rows for p in group) for _, group in levels))
     N, m = n + k, sum(piece.rows for piece in pieces)
     records: list[int] = []
@@ -124,7 +121,7 @@ def make_program(problem: Problem, formulation: str, strict: bool, given: Sequen
     )  # fmt: skip
 
 
-def _hard_pieces(problem: Problem, columns: np.ndarray, loops: int, given: Sequence[Given]) -> list[Piece]:
+def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: Sequence[Given]) -> list[Piece]:
     """Dynamics and torque limits; contacts, loops, cones and the other limits."""
     first, second = HARD
     k, found, kinds = len(problem.force_metric), [], iter(given)
@@ -134,6 +131,7 @@ def _hard_pieces(problem: Problem, columns: np.ndarray, loops: int, given: Seque
     if loops:
         found.append(Piece(second, "loops", K.LOOPS, loops, equations=True))
     items = problem.constraints.item_names
+    contacts = {name: (at, k, problem.normals.get(name)) for k, (name, at) in enumerate(problem.contact_places.items())}
     for cone in problem.cones:
         rows, width = cone.cone.C.shape
         turned = K.RIGID if not cone.turns else K.OF_POINT if width == 3 else K.OF_LINE
@@ -141,7 +139,7 @@ def _hard_pieces(problem: Problem, columns: np.ndarray, loops: int, given: Seque
         places = (cone.at, width, items.index(cone.name), turned)
         found.append(Piece(second, f"{cone.name} cone", K.CONE, rows, places, 0, [*cone.cone.C.ravel(), *cone.cone.lower, *more]))
     for limit in problem.limits:
-        piece = limit.piece(problem, columns)
+        piece = limit.piece(problem.model, columns, contacts)
         if piece is None:
             space, count, labels = next(kinds)
             piece = _given_limit(problem, limit.name, str(space), count, columns)._replace(labels=labels)
@@ -149,24 +147,24 @@ def _hard_pieces(problem: Problem, columns: np.ndarray, loops: int, given: Seque
     return pieces + found
 
 
-def _given_limit(problem: Problem, name: str, space: str, count: int, columns: np.ndarray) -> Piece:
+def _given_limit(problem: ProblemData, name: str, space: str, count: int, columns: np.ndarray) -> Piece:
     """Of a limit whose rows come from its own method; of a contact's forces `space` is its name behind 'force'."""
     word, _, contact = space.partition(" ")
     if word == "force":
-        width = problem.rows_of(contact)
-        places: Sequence[int] = (problem.place_of(contact), width)
+        first, width = problem.rows_of(contact)
+        places: Sequence[int] = (first, width)
     else:
         width, places = (len(columns), columns.tolist()) if word == "acceleration" else (len(problem.driven), ())
     return Piece(HARD[word != "torque"], name, GIVEN_KINDS[word], count, places, count * (width + 2))
 
 
-def given_limit(problem: Problem, limit: Limit, rows: LimitRows) -> Given:
+def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:
     """What the rows of a limit are of, how many they are, and their names. InputError for rows that do not fit the problem."""
     wrong = f"rows of {limit.name}"
     choice(f"space of {wrong}", rows.space, tuple(GIVEN_KINDS))
     width = len(problem.driven) if rows.space == "torque" else problem.model.nv
     if rows.space == "force":
-        width = problem.rows_of(rows.contact)
+        _, width = problem.rows_of(rows.contact)
     A, low, high = (real_array(f"{word} of {wrong}", getattr(rows, word)) for word in ("A", "lower", "upper"))
     if A.ndim != 2 or A.shape[1] != width or not low.shape == high.shape == A.shape[:1]:
         raise InputError(
@@ -178,7 +176,7 @@ def given_limit(problem: Problem, limit: Limit, rows: LimitRows) -> Given:
     return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(low), tuple(rows.names)
 
 
-def _task_pieces(problem: Problem, columns: np.ndarray, given: Sequence[Given]) -> list[Piece]:
+def _task_pieces(problem: ProblemData, columns: np.ndarray, given: Sequence[Given]) -> list[Piece]:
     """Tasks by their levels."""
     counts, found = iter(given[len(problem.limits_of_users) :]), []
     for task in problem.tasks_in_order:
@@ -193,7 +191,7 @@ def _task_pieces(problem: Problem, columns: np.ndarray, given: Sequence[Given]) 
     return found
 
 
-def _line(problem: Problem, item: int) -> list[float]:
+def _line(problem: ProblemData, item: int) -> list[float]:
     """Direction of a line (3), and its two unit moments (2, 3), in the axes of its frame."""
     contact = problem.constraints.items[item]
     assert isinstance(contact, Contact)
@@ -203,7 +201,7 @@ def _line(problem: Problem, item: int) -> list[float]:
     return [*(d / np.linalg.norm(d)), *moments.ravel()]
 
 
-def _split_table(problem: Problem) -> np.ndarray:
+def _split_table(problem: ProblemData) -> np.ndarray:
     """The chains of the reduced formulation, as kernels/control/reduction.py reads them."""
     chains = problem.chains
     kept, loose = chains.kept, chains.unconstrained

@@ -17,20 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.capture import capture_point, impulse_limits
-from freeflyer.control.polygons import signed_distance
+from freeflyer.control.capture import capture_point, max_push_impulse
+from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, Problem
 from freeflyer.control.running import run
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
-from freeflyer.control.support import support_polygon
-from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
+from freeflyer.control.support import signed_distance, support_polygon
+from freeflyer.errors import FreeflyerError, InputError, StepError
+from freeflyer.model.inputs import LARGEST_SEED, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.errors import StepError
-from freeflyer.sim.sensing import Sensing
+from freeflyer.sim.inputs import Sensing
 from freeflyer.text import short_repr
 
 FIRST = 0.1  # s of rest before the push
@@ -65,31 +64,29 @@ class PushBoundary:
 
 
 @public
-def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
-                      sensing: Sensing | None = None, processes: int = 1,
-                      progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
-    """Which pushes on its base a standing robot falls from in MuJoCo, each from rest.
+def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
+                  sensing: Sensing | None = None, processes: int = 1,
+                  progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
+    """Which pushes on its base a standing robot survives in MuJoCo, each from rest.
 
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
         formulation, dt, sensing: As in run.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-    Returns: (n,) array of bool, True where it fell within 1.5 s, or its capture point was 10 cm outside the support polygon, from
-    where only a step helps.
+    Returns: (n,) array of bool, True if it stands 1.5 s later. It is False if the robot fell, or if its capture point was 10
+    cm outside the support polygon, so that only a step helps.
     Raises: InputError for other shapes and numbers.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> ff.control.falls_when_pushed(robot, [[10.0, 0.0]], dt=5e-3)
-        array([False])
+        >>> ff.control.survives_push(robot, [[10.0, 0.0]], dt=5e-3)
+        array([ True])
     """
     if not isinstance(robot, Standing):
         raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
-    given = finite_array("impulses", impulses)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"impulses has shape {given.shape}, expected (n, 2), N s", shape=given.shape)
-    return _falls(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
+    given = shaped("impulses", impulses, "n", 2, more=", N s")
+    return _stands(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
 
 
 @public
@@ -98,7 +95,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
 
     Args:
         count: int.
-        share: Largest share of the limit of freeflyer.control.impulse_limits.
+        share: Largest share of the limit of freeflyer.control.max_push_impulse.
         seed: int.
     Returns: (count, 2) array.
     Raises: InputError for numbers that are not positive.
@@ -124,7 +121,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
         formulation, dt, sensing: As in run.
-        processes, progress: See falls_when_pushed.
+        processes, progress: See survives_push.
     Raises: InputError for other shapes and numbers.
 
     Examples:
@@ -133,20 +130,18 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         >>> found.borne == found.limits
         array([ True])
     """
-    turn = finite_array("angles", angles)
-    if turn.ndim != 1 or not len(turn):
-        raise InputError(f"angles has shape {turn.shape}, expected (k,), rad", shape=turn.shape)
+    turn = shaped("angles", angles, "k", more=", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
     borne, lost = np.zeros(len(turn)), WIDEST * limits
     fell_once = np.zeros(len(turn), bool)
     for k in range(count):
         middle = 0.5 * (borne + lost)
-        fell = falls_when_pushed(
+        stands = survives_push(
             robot, _along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
             progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
         )  # fmt: skip
-        borne, lost = np.where(fell, borne, middle), np.where(fell, middle, lost)
-        fell_once |= fell
+        borne, lost = np.where(stands, middle, borne), np.where(stands, lost, middle)
+        fell_once |= ~stands
     return PushBoundary(turn, borne, np.where(fell_once, lost, np.inf), limits)
 
 
@@ -171,14 +166,14 @@ class _Pushed(Scenario):
 
 
 def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
-    return impulse_limits(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
+    return max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
 
 
 def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
 
 
-def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
+def _stands(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
     """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads.
 
     They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process."""
@@ -187,7 +182,7 @@ def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], proce
     found = np.zeros(len(impulses), bool)
     if count == 1:
         for k, impulse in enumerate(impulses):
-            found[k] = _fell(robot, impulse, options)
+            found[k] = _stood(robot, impulse, options)
             progress((k + 1) / len(impulses), what)
         return found
     context = get_context("spawn")
@@ -195,7 +190,7 @@ def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], proce
     with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
         try:
             with _deaf_children():
-                futures = [pool.submit(_fell, robot, impulse, options) for impulse in impulses]
+                futures = [pool.submit(_stood, robot, impulse, options) for impulse in impulses]
             for k, future in enumerate(futures):
                 found[k] = future.result()
                 progress((k + 1) / len(impulses), what)
@@ -231,8 +226,8 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _fell(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
+def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
     dt = options["dt"]
     length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
 
-    return run(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell
+    return not run(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell

@@ -1,4 +1,4 @@
-"""Linear-quadratic regulators about a posture at rest, with the error of the configuration in the tangent space."""
+"""Linear-quadratic regulators about a posture at rest, with the error of the configuration in the tangent space; their costs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_linearization import admissible, constrained_solvers, linearize
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
+from freeflyer.control.controllable import Controllability, controllability, free_spins, spin_names, without_spins
 from freeflyer.control.equilibria import require_equilibrium
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.control.spins import free_spins, spin_names, without_spins
-from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_array, finite_row, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
 from freeflyer.tolerances import DECAY_ROUNDING
+
+BANDWIDTH = 2.0  # rad/s
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
         h = time_step("dt", dt)
         solvers = FREE if constraints is None else constrained_solvers(constraints)
         return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x), solvers)
-    found = linearize(model, q, v, tau, external, gravity=gravity, constraints=constraints)
+    found = linearize(model, q, v, tau, external=external, gravity=gravity, constraints=constraints)
     return found.A, found.B @ inputs.matrix(model, q)
 
 
@@ -202,3 +202,58 @@ def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discret
             f"the Riccati equation has no stabilising solution to working precision ({error}): give every state some "
             "state_cost, and costs nearer to each other in size"
         ) from None
+
+
+@public
+def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
+    """Costs of states and inputs, in joules, that give every motion one bandwidth.
+
+    A mass pushed by one input returns at w, with a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
+
+    Args:
+        q: (nq,) array, configuration.
+        bandwidth: float, w, rad/s.
+
+    Returns:
+        state_cost: (2 nv, 2 nv) array of the error x = [eta; dv], with eta a step from q in the tangent space. x^T state_cost
+            x = eta^T w^2 M eta + dv^T M dv is twice the energy of springs of frequency w plus twice the kinetic energy.
+        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives
+            from rest in a time 1 / w.
+    Raises: InputError for a bandwidth that is no positive number, and as equilibrium.
+
+    Examples:
+        >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide
+        >>> Q, R = ff.control.energy_costs(model, model.neutral, ff.control.joint_inputs(model), bandwidth=3.0)
+        >>> np.round(np.diag(Q), 6)  # w^2 m, m
+        array([18.,  2.])
+        >>> poles = ff.control.lqr(model, model.neutral, state_cost=Q, input_cost=R).poles
+        >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
+        (array([3., 3.]), array([0.866, 0.866]))
+    """
+    w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
+    q, n = one_row(model, "q", q, "q"), model.nv
+    M, G = mass_matrix(model, q), inputs.matrix(model, q)
+    Q = np.zeros((2 * n, 2 * n))
+    Q[:n, :n], Q[n:, n:] = w**2 * M, M
+    return Q, np.diag(np.einsum("ik,ij,jk->k", G, inverse_mass_matrix(model, q), G)) / w**2
+
+
+def check_bandwidth(bandwidth: Any) -> float:
+    """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
+    return number("bandwidth", bandwidth, 1e-20, 1e20)
+
+
+def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
+    """The symmetric matrix (n, n) of a number, (n,) diagonal or (n, n) matrix; InputError unless it is (semi)definite."""
+    x = finite_array(name, cost)
+    if x.shape not in ((), (n,), (n, n)):
+        raise InputError(f"{name} must be a number, a diagonal ({n},) or a matrix ({n}, {n}), got shape {x.shape}", shape=x.shape)
+    matrix = np.asarray(x) if x.ndim == 2 else np.diag(np.broadcast_to(x, (n,)))
+    size = float(np.max(np.abs(matrix), initial=0.0))
+    if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-9 * size:
+        raise InputError(f"{name} is not symmetric: pass (W + W^T) / 2 if that is what you mean")
+    least = float(np.linalg.eigvalsh(matrix)[0]) if n else 1.0
+    if least < -1e-12 * size or (definite and least <= 0.0):
+        wanted = "positive definite" if definite else "positive semidefinite"
+        raise InputError(f"{name} must be {wanted}, its smallest eigenvalue is {least:.3g}: raise its weights", eigenvalue=least)
+    return 0.5 * (matrix + matrix.T)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import held_feet
+from freeflyer.contacts.feet import anchored_feet
 from freeflyer.control.body_tasks import PostureTask
-from freeflyer.control.coordinates import actuated_coordinates
+from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
@@ -26,7 +26,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, StepError, format_value, unknown_name
 from freeflyer.linkages.closed.calls import velocity_map
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
@@ -36,11 +36,10 @@ from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
-from freeflyer.sim.errors import StepError
+from freeflyer.sim.inputs import Sensing
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import mujoco_plant
 from freeflyer.sim.run import Run
-from freeflyer.sim.sensing import Sensing
 from freeflyer.text import short_repr
 
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
@@ -177,7 +176,7 @@ class _Loop:
 
 @public
 def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
-        solver: str = ACTIVE_SET, strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
+        solver: str = ACTIVE_SET, weighted: bool = False, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
         path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
         **options: ArrayLike | None) -> ControlRun:  # fmt: skip
@@ -188,7 +187,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
             squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that makes a
             Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
-        formulation, solver, strict: As in Problem.solve.
+        formulation, solver, weighted: As in Problem.solve.
         seed: Seed of the pushes.
         dt: Control period, s.
         duration: float, s; by default the scenario's.
@@ -232,7 +231,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
                 raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
-    loop = _Loop(made, formulation, delay, {"solver": solver, "strict": strict})
+    loop = _Loop(made, formulation, delay, {"solver": solver, "weighted": weighted})
     plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
     what = f"{name} of {model.name}, {formulation} formulation"
@@ -269,7 +268,7 @@ def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[
 
 def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | None = None) -> Stance:
     """A robot on its feet, with the friction that the controller counts on. Errors: InputError without feet."""
-    held = held_feet(model, q, feet)
+    held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
 

@@ -12,10 +12,9 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.coordinates import joint_coordinates
 from freeflyer.control.frame_tasks import FrameOrientationTask
-from freeflyer.control.joint_limits import JointLimits
-from freeflyer.control.limits import TorqueLimits
+from freeflyer.control.inputs import joint_coordinates
+from freeflyer.control.limits import JointLimits, TorqueLimits
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import Reference, SampledReference
 from freeflyer.control.support import middle_of

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import support
-from freeflyer.control.capture import impulse_limits
+from freeflyer.control.capture import max_push_impulse
 from freeflyer.control.chains import kinematic_chains
+from freeflyer.control.checks import shaped
 from freeflyer.control.footsteps import heading, walk_forward
 from freeflyer.control.frame_tasks import FramePositionTask
 from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
@@ -21,7 +22,7 @@ from freeflyer.control.references import SinusoidReference, WaypointReference
 from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, number, whole_number
+from freeflyer.model.inputs import number, whole_number
 from freeflyer.model.rigid_groups import rigid_groups
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
@@ -65,12 +66,10 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     in N s, the first of them at the time `first`, s."""
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
-        most = impulse_limits(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
         size = share * rng.uniform(0.3, 1.0, pushes) * most
         impulses = np.column_stack([size * np.cos(angles), size * np.sin(angles)])
-    given = finite_array("impulses", impulses)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"impulses has shape {given.shape}, expected (n, 2), N s", shape=given.shape)
+    given = shaped("impulses", impulses, "n", 2, more=", N s")
     held = stance.problem([stance.balance(), stance.upright(2), stance.relaxed()])
     return Stand(stance, first + PUSH_INTERVAL * len(given), held, np.column_stack([given, np.zeros(len(given))]), first)
 

@@ -13,8 +13,8 @@ import numpy as np
 from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
-from freeflyer.control.pieces import HARD
 from freeflyer.control.program import Program
+from freeflyer.control.state import HARD
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
 from freeflyer.text import short_repr
@@ -48,7 +48,7 @@ class LevelResult:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: made in every cycle, in half the time
 class ControlSolution:
     """Solution of a whole-body control problem at one state.
 

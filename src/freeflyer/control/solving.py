@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from freeflyer.control.limits import TorqueLimits
+from freeflyer.control.problem_data import ProblemData
 from freeflyer.control.program import Given, Program, given_limit, make_program
 from freeflyer.control.solution import ControlSolution, contradiction
 from freeflyer.control.state import StateTerms
 from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, MissingSolverError, SolverError
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
 from freeflyer.model.inputs import finite_row
 from freeflyer.optimization.compiled import call
-from freeflyer.optimization.errors import MissingSolverError, SolverError
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
-
-if TYPE_CHECKING:
-    from freeflyer.control.problem import Problem
 
 FORMULATIONS = ("full", "reduced", "three-step")
 MAX_PROGRAMS = 32  # that a problem and those with other tasks keep
@@ -34,21 +31,22 @@ TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones i
 STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
 
 
-def program_for(problem: Problem, formulation: str, strict: bool, given: Sequence[Given]) -> Program:
+def program_for(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
     """The program of a problem, kept; see `make_program`."""
-    key = formulation, strict, problem.task_keys, *given
+    key = formulation, weighted, problem.task_keys, *given
     program = problem.programs.get(key)
     if program is None:
         if len(problem.programs) >= MAX_PROGRAMS:
             problem.programs.clear()
-        program = problem.programs[key] = make_program(problem, formulation, strict, given)
+        program = problem.programs[key] = make_program(problem, formulation, weighted, given)
     return program
 
 
-def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, strict: bool) -> tuple[Program, np.ndarray]:
+def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
+             weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
     limits, tasks = problem.limits_of_users, problem.tasks_of_users
-    known = problem.known_programs.get((formulation, strict))
+    known = problem.known_programs.get((formulation, weighted))
     if known is not None:
         rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, known.counts)]
         return known, np.concatenate(rows) if rows else problem.no_numbers
@@ -63,19 +61,19 @@ def asked_of(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, s
         rows = [np.concatenate([J.ravel(), b, b]) for J, b, _ in equations]
         own = iter(rows)
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
-    program = program_for(problem, formulation, strict, given)
+    program = program_for(problem, formulation, weighted, given)
     if not (limits or tasks):
-        problem.known_programs[formulation, strict] = program
+        problem.known_programs[formulation, weighted] = program
     for task, count in zip(problem.tasks_in_order, program.counts):
         rows.append(task.numbers(count) if task.compiled else next(own))
     return program, np.concatenate(rows) if rows else problem.no_numbers
 
 
-def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
+def solve_problem(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     """The solution of a problem at a state; see Problem.solve."""
     begin = perf_counter()
-    program, numbers = asked_of(problem, q, v, formulation, strict)
+    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = problem.no_loads if external is None else _loads(problem, q, v, external, expressed)
     given, reason = (q, v, loads, numbers), ""
     known = warm is not None and warm.asked is not None and warm.asked[0] is program
@@ -104,19 +102,17 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
         formulation = "full"
     active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
-    solution = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
-    solution.__dict__.update(
-        tau=tau, a=a, forces=dict(zip(problem.constraints.item_names, wrenches)), status=status, reason=reason, seconds=0.0,
-        iterations=int(facts[ROUNDS]), formulation=formulation, held=held if active else None,
-        constraints=problem.constraints, q=q.copy(), asked=(program, (q.copy(), v.copy(), loads, numbers), x),
+    solution = ControlSolution(
+        tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
+        held if active else None, problem.constraints, q.copy(), (program, (q.copy(), v.copy(), loads, numbers), x),
     )  # fmt: skip
     if facts[CONTRADICTED]:
-        solution.__dict__.update(status="relaxed", reason=contradiction(solution.levels))
-    solution.__dict__["seconds"] = perf_counter() - begin
+        solution.status, solution.reason = "relaxed", contradiction(solution.levels)
+    solution.seconds = perf_counter() - begin
     return solution
 
 
-def _loads(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expressed: Expressed) -> np.ndarray:
+def _loads(problem: ProblemData, q: np.ndarray, v: np.ndarray, external: Any, expressed: Expressed) -> np.ndarray:
     """Generalised forces (nv,) that wrenches ask of the motors."""
     rest = np.zeros(problem.model.nv)
     h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
@@ -125,7 +121,7 @@ def _loads(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expres
     return np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
 
 
-def _by_solver(problem: Problem, program: Program, given: tuple[np.ndarray, ...], solver: str) -> tuple[np.ndarray, ...] | None:
+def _by_solver(problem: ProblemData, program: Program, given: tuple[np.ndarray, ...], solver: str) -> tuple[np.ndarray, ...] | None:
     """The outputs of a cycle, level by level by a solver of quadratic programs. Errors: SolverError."""
     rows = call(CONTROL_PROGRAM, program.sizes, *given)
     if rows is None or not all(np.isfinite(x).all() for x in (rows[0], *rows[3:])):
@@ -155,7 +151,7 @@ def _by_solver(problem: Problem, program: Program, given: tuple[np.ndarray, ...]
     return motors @ x + h, alpha[program.columns], F, x, np.zeros(len(A)), facts, wrenches
 
 
-def _fall_back(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, reason: str, warm: ControlSolution | None,
+def _fall_back(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, reason: str, warm: ControlSolution | None,
                begin: float) -> ControlSolution:  # fmt: skip
     """The torques of the last solution, or damping: each joint is slowed as its own inertia would be in CONTROL_DAMPING_TIME."""
     model, driven = problem.model, problem.driven

@@ -22,8 +22,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact, line, point, surface
 from freeflyer.control.body_tasks import CenterOfMassTask, CentroidalMomentumTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
-from freeflyer.control.joint_limits import JointLimits
-from freeflyer.control.limits import AccelerationLimits, Limit, TorqueLimits
+from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
 from freeflyer.control.problem import Problem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.sets.tables import support
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.soles import feet_from_file
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.coordinates import joint_coordinates, unactuated_coordinates
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
@@ -37,6 +37,7 @@ from freeflyer.model.public import public
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.rotations import rotation_of_rpy
 from freeflyer.robots.postures import standing_posture
+from freeflyer.sim.floor import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3
 
 BEND = 0.35  # rad: of hips and ankles, half of what knees are bent
@@ -89,7 +90,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
 
     Args:
         model: With a floating base; loops are closed.
-        feet: With points; by default those of contacts.feet_of if frames `..._sole` have corners, else of contacts.feet_in_file.
+        feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
         q: (nq,) array; start posture of the search. The default is the keyframe `home` or `stand...` of the file, else bent
             knees, with joints away from their limits.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
@@ -108,7 +109,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     found = path is not None and feet is None and not any(
         name.endswith("_sole") and corners_of(closed, name) is not None for name in closed.frame_names
     )
-    named = complete_feet(closed, feet_in_file(closed, path) if found else feet)  # type: ignore[arg-type]
+    named = complete_feet(closed, feet_from_file(closed, path) if found else feet)  # type: ignore[arg-type]
     legs = [_leg(closed, foot, named) for foot in named]
     back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
     model, feet = _with_soles(closed, named, -1.0 if back else 1.0)
@@ -119,9 +120,9 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     at, off = near.q, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
-            feet = complete_feet(model, feet_in_file(model, path, at))  # type: ignore[arg-type]
+            feet = complete_feet(model, feet_from_file(model, path, at))  # type: ignore[arg-type]
         at, off = _posture(model, feet, base, at, near)
-        if max(abs(float(_points(model, at, foot)[:, 2].min())) for foot in feet) < POSTURE_ERROR:
+        if max(abs(float(foot_points(model, at, [foot])[:, 2].min())) for foot in feet) < POSTURE_ERROR:
             break
     if off > POSTURE_ERROR:
         raise InputError(
@@ -133,11 +134,9 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
 
 def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarray, near: Seed) -> tuple[np.ndarray, float]:
     """A posture near q (nq,) and the seed, and by how much it is off, m and rad."""
-    start, seed = q.copy(), near.q.copy()
-    start[base.iq + 2] -= min(float(_points(model, start, foot)[:, 2].min()) for foot in feet)
-    seed[base.iq + 2] -= min(float(_points(model, seed, foot)[:, 2].min()) for foot in feet)
+    start, seed = put_on_floor(model, q, feet), put_on_floor(model, near.q, feet)
     c = center_of_mass(model, seed)
-    middle = np.mean([_points(model, start, foot).mean(axis=0) for foot in feet], axis=0)
+    middle = np.mean([foot_points(model, start, [foot]).mean(axis=0) for foot in feet], axis=0)
     over = np.array([middle[0], middle[1], (1.0 if near.bent else 1.0 - CROUCH) * c[2]])
     tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
     tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if near.bent else 1.0)))
@@ -166,10 +165,11 @@ def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Mo
             continue
         name = f"{foot.frame}_sole"
         X_WS = np.diag([ahead, ahead, 1.0, 1.0])
-        X_WS[:3, 3] = _points(model, at, foot).mean(axis=0)
+        ends = points_at(foot, X)
+        X_WS[:3, 3] = ends.mean(axis=0)
         link = next((site.link for site in given.sites if site.name == foot.frame), foot.frame)
         sites.append(Site(name, link, se3.inverse(frame_pose(model, at, link)) @ X_WS))
-        points = (_points(model, at, foot) - X_WS[:3, 3]) @ X_WS[:3, :3]
+        points = (ends - X_WS[:3, 3]) @ X_WS[:3, :3]
         soles.append(replace(foot, frame=name, name=name, points=points, at=None))
     bodies = {link.name for link in merge_fixed(model.tree).description.links if possible(link.inertia) is not link.inertia}
     groups = rigid_groups(given, with_world=False)
@@ -266,17 +266,11 @@ def _leg(model: Model, foot: Contact, feet: Sequence[Contact]) -> _Leg | None:
     return _Leg([(joint, turn, share * bend) for (joint, turn), share in zip(found, (-1.0, 2.0, -1.0))], way)
 
 
-def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
-    """Points (c, 3) of a foot in the world, m."""
-    X = frame_pose(model, q, foot.frame)
-    return np.asarray(contact_points(foot) @ X[:3, :3].T + X[:3, 3])
-
-
 def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
     """The foot's points at height 0, its frame turned about the vertical alone; one on a line about that, too."""
     X, points = frame_pose(model, q, foot.frame), contact_points(foot)
     if foot.kind == "point":
-        X[2, 3] -= float(_points(model, q, foot)[:, 2].min())
+        X[2, 3] -= points_at(foot, X)[:, 2].min()
         return FramePositionTask(foot.frame, X[:3, 3], level=0)
     yaw = np.arctan2(X[1, 0], X[0, 0])
     X[:3, :3] = rotation_of_rpy(0.0, 0.0, float(yaw))

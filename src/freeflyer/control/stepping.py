@@ -9,17 +9,14 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.control.body_tasks import CenterOfMassTask
-from freeflyer.control.dcm import DCMPlan
-from freeflyer.control.dcm_walking import GAIN, DCMCommand, dcm_command, walking_dcm
-from freeflyer.control.footsteps import FootstepPlan, SupportPhase
+from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
+from freeflyer.control.footsteps import FootstepPlan, SupportPhase, heading
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
-from freeflyer.control.polygons import convex_polygon
 from freeflyer.control.problem import Problem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Scenario, Stance
-from freeflyer.control.step_adjustment import StepAdjustment
-from freeflyer.control.support import middle_of, pose_weight, support_polygon
+from freeflyer.control.support import convex_polygon, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.dynamics.frames import frame_pose
@@ -31,6 +28,8 @@ ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swi
 KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
 REACH_ERROR = 1e-3  # m, rad: of footholds in reach
 FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
+SMOOTHING = 0.02  # s, of the displacement: the measured DCM has noise
+SETTLED = 0.85  # share of a swing after which its foot lands where it was aimed at
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,3 +190,51 @@ def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
         times.append(phase.end if phase is footsteps.phases[-1] else 0.5 * (phase.begin + phase.end))
         turns.append(float(np.mean([np.unwrap([turns[-1], np.arctan2(R[1, 0], R[0, 0])])[1] for R in turned])))
     return WaypointReference(times, np.array(turns)[:, None]) if np.abs(turns).max() > 1e-9 else None
+
+
+class StepAdjustment:
+    """Displacements, over one run, of a plan and its feet: (3,), m, world axes.
+
+    Khadiv, Herzog, Moosavian and Righetti, "Walking control based on step timing adaptation", IEEE Transactions on Robotics 36(3),
+    2020, with steps of fixed duration. In single support the DCM grows away from the foot, xi(end) = p + (xi - p) e^(omega (end -
+    t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much.
+
+    Attributes:
+        plan_shift: (3,) array of the plan of the centre of mass in this phase.
+        foot_shifts: Of each foot on the ground.
+        aim: (3,) array of the next place of the foot in the air.
+    """
+
+    def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:
+        ahead = heading(footsteps.phases[0].feet)
+        self.side = np.array([-ahead[1], ahead[0], 0.0])
+        self.plan, self.share = plan, min(1.0, dt / SMOOTHING)
+        self.phase = footsteps.phases[0]
+        self.plan_shift = self.aim = np.zeros(3)
+        self.foot_shifts = {foot.name: np.zeros(3) for foot in self.phase.feet}
+
+    def enter(self, phase: SupportPhase) -> None:
+        """The phase of now: a foot that landed keeps its displacement, and the plan takes it on."""
+        if phase is not self.phase:
+            for name in self.phase.swings:
+                self.foot_shifts[name] = self.plan_shift = self.aim
+            self.phase, self.aim = phase, self.plan_shift
+
+    def swing(self, t: float, dcm: np.ndarray, foot: np.ndarray, planned: TargetMotion) -> TargetMotion:
+        """Motion of the foot in the air at the time t (s), given the DCM and the middle (3,) of the foot on the ground, m."""
+        phase = self.phase
+        length = phase.end - phase.begin
+        s = (t - phase.begin) / (SETTLED * length)
+        if s < 1.0:
+            landing = foot + (dcm - foot) * np.exp(self.plan.omega * (phase.end - t))
+            off = (landing - self.plan.dcm(phase.end) - self.plan_shift) @ self.side
+            self.aim = self.aim + self.share * (self.plan_shift + off * self.side - self.aim)
+        s = min(s, 1.0)
+        (name,) = phase.swings
+        before = self.foot_shifts[name]
+        rate, way = 1.0 / (SETTLED * length), self.aim - before
+        target, velocity, acceleration = (np.array(x) for x in planned)
+        target[:3, 3] += before + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))  # minimum jerk
+        velocity[:3] += way * rate * 30.0 * (s * (1.0 - s)) ** 2
+        acceleration[:3] += way * rate**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
+        return TargetMotion(target, velocity, acceleration)

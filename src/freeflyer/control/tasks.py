@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.pieces import Piece
-from freeflyer.control.state import StateTerms
+from freeflyer.control.checks import check_shape, frozen_numbers
+from freeflyer.control.state import Piece, StateTerms
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import (
@@ -33,9 +33,10 @@ from freeflyer.kernels.control.layout import (
     VELOCITY,
 )
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, instances, number, one_row, real_array, whole_number
+from freeflyer.model.inputs import instances, number, one_row, real_array, whole_number
 from freeflyer.model.model import Model
 
+T = TypeVar("T")
 BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user's task; its error is of order 1e-10 beside J
 
 
@@ -77,6 +78,8 @@ class Task(ABC):
 
     kind: ClassVar[tuple[int, int, int]]  # for compiled code: kind, first component and how many (kernels/control/layout.py)
 
+    target_shape: ClassVar[tuple[int, ...]] = ()  # of `target`, which is then checked and frozen
+
     @property
     def name(self) -> str:
         """What errors and reports call it."""
@@ -109,8 +112,8 @@ class Task(ABC):
         """Wanted J a + Jdot v (m,) for an error e (m,) and J v (m,)."""
         damping = 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
         for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if x is not None and np.shape(x) != e.shape:
-                raise InputError(f"{word} of {self.name} has shape {np.shape(x)}, expected {e.shape}", task=self.name)
+            if x is not None:
+                check_shape(f"{word} of {self.name}", np.asarray(x), *e.shape)
         if self.velocity is not None:
             rate = rate - np.asarray(self.velocity)
         found = -damping * rate - self.stiffness * e
@@ -119,24 +122,16 @@ class Task(ABC):
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
         numbers that are not finite."""
-        found = object.__new__(type(self))
-        values = vars(found)
-        values.update(vars(self))
-        for name in ("_numbers", "still"):
-            values.pop(name, None)
-        for word, x in (("target", target), ("velocity", velocity), ("acceleration", acceleration)):
-            if x is None and word != "target":
-                values[word] = None
-                continue
-            values[word] = frozen_numbers(f"{word} of {self.name}", x)
-        self.check_target(values["target"])
-        return found
+        given = (("target", target), ("velocity", velocity), ("acceleration", acceleration))
+        values = {
+            word: None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
+        }
+        self.check_target(np.asarray(values["target"]))
+        return changed(self, ("_numbers", "still"), **values)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""
-        shape = np.shape(vars(self).get("target", ()))
-        if target.shape != shape:
-            raise InputError(f"target of {self.name} has shape {target.shape}, expected {shape} as before", task=self.name)
+        check_shape(f"target of {self.name}", target, *np.shape(vars(self).get("target", ())), more=" as before")
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -163,9 +158,7 @@ class Task(ABC):
         w = np.asarray(self.weight, float)
         if w.ndim == 0:
             return np.full(m, w)
-        if w.ndim > 1 or (w.ndim == 1 and w.shape != (m,)):
-            raise InputError(f"weight of {self.name} has shape {w.shape}, expected a number or ({m},)", task=self.name)
-        return np.broadcast_to(w, (m,))
+        return check_shape(f"weight of {self.name}", w, m, more=" or a number")
 
     @cached_property
     def compiled(self) -> bool:
@@ -193,11 +186,7 @@ class Task(ABC):
     @cached_property
     def still(self) -> Self:
         """The same task with gains for which it asks for minus its error at rest, as inverse kinematics does."""
-        found = object.__new__(type(self))
-        vars(found).update(vars(self), stiffness=1.0, damping=0.0, velocity=None, acceleration=None)
-        vars(found).pop("_numbers", None)
-        return found
-
+        return changed(self, ("_numbers",), stiffness=1.0, damping=0.0, velocity=None, acceleration=None)
     def numbers(self, count: int) -> np.ndarray:
         """Gains, target and its motion, as compiled code reads them for so many rows (kernels/control/layout.py)."""
         values = vars(self)
@@ -220,9 +209,7 @@ class Task(ABC):
         for at, word in ((VELOCITY, "velocity"), (ACCELERATION, "acceleration")):
             given = getattr(self, word)
             if given is not None:
-                if np.shape(given) != (size,):
-                    raise InputError(f"{word} of {self.name} has shape {np.shape(given)}, expected ({size},)", task=self.name)
-                x[at : at + size] = given
+                x[at : at + size] = check_shape(f"{word} of {self.name}", given, size)
         return x
 
     def __post_init__(self) -> None:
@@ -240,6 +227,21 @@ class Task(ABC):
         for word in ("velocity", "acceleration"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, frozen_numbers(f"{word} of {self.name}", getattr(self, word)))
+        if self.target_shape:
+            name = f"target of {self.name}"
+            target = check_shape(name, frozen_numbers(name, vars(self)["target"]), *self.target_shape)
+            object.__setattr__(self, "target", target)
+            self.check_target(target)
+
+
+def changed(value: T, derived: Sequence[str], **fields: Any) -> T:
+    """A copy of a frozen value with other fields, checked already, made in a microsecond; without what was `derived` of the old."""
+    found = object.__new__(type(value))
+    values = vars(found)
+    values.update(vars(value), **fields)
+    for name in derived:
+        values.pop(name, None)
+    return found
 
 
 def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task, ...]:
@@ -264,8 +266,8 @@ def evaluate(task: Task, model: Model, q: np.ndarray) -> tuple[np.ndarray, np.nd
     task.row_weights(len(e))
     for word in ("velocity", "acceleration"):
         x = getattr(task, word)
-        if x is not None and x.shape != e.shape:
-            raise InputError(f"{word} of {task.name} has shape {x.shape}, expected {e.shape}", task=task.name)
+        if x is not None:
+            check_shape(f"{word} of {task.name}", x, *e.shape)
     return e, J
 
 
@@ -275,20 +277,7 @@ def _real(task: Task, what: str, x: Any) -> np.ndarray:
     return real_array(f"the {what} of {task.name}", x)
 
 
-def frozen_numbers(name: str, x: Any) -> np.ndarray:
-    """A copy that nobody changes, of finite numbers."""
-    return frozen_array(np.array(finite_array(name, x)))
-
-
 def known_frame(model: Model, frame: str) -> str:
     """The name of a frame of the model; UnknownNameError otherwise."""
     model.frame(frame)
     return frame
-
-
-def shaped(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """x as a finite array of that shape."""
-    array = frozen_numbers(f"{what} of {name}", x)
-    if array.shape != shape:
-        raise InputError(f"{what} of {name} has shape {array.shape}, expected {shape}", task=name)
-    return array

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.control.regulator import input_linearization, stack_error
+from freeflyer.control.regulator import BANDWIDTH, cost_matrix, energy_costs, input_linearization, stack_error
 from freeflyer.dynamics import integrators
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.dynamics.manifold import difference
@@ -142,7 +141,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
 def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
                   integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
     tau, external = inputs.forces_and_wrenches(u)
-    there = integrators.step(model, q[:-1], v[:-1], tau, h, integrator, external, gravity=gravity)
+    there = integrators.step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
     miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
     bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
     if len(bad):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.errors import InputError
@@ -65,7 +65,7 @@ def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
     return tuple(out)  # type: ignore[arg-type]
 
 
-def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
+def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, external: Wrenches = None,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
@@ -101,18 +101,17 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         raise
 
 
-def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                                 expressed: Expressed = "body", gravity: ArrayLike | None = None, strict: bool = True,
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
+                                 expressed: Expressed = "body", gravity: ArrayLike | None = None, on_failure: OnFailure = "raise",
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """Derivatives of forward_dynamics by q, v and tau, with tau and the wrenches `external` held fixed (these as `expressed`).
 
     Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives.
 
     Args:
-        strict: See forward_dynamics.
+        on_failure: See forward_dynamics.
         out: See inverse_dynamics_derivatives.
-    Returns: ForwardDynamicsDerivatives, dq, dv, dtau (..., nv, nv); with strict=False the pair (derivatives, failed), as
-    forward_dynamics.
+    Returns: ForwardDynamicsDerivatives, dq, dv, dtau (..., nv, nv).
     Raises: InputError, UnknownNameError as forward_dynamics, a singular mass matrix included.
 
     Examples:
@@ -124,18 +123,17 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         True
     """
     try:
+        nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
             closed = model.reduction.functions
-            return closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
+            return closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan, out)
         given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
         if external is None and gravity is None and expressed == "body":
-            found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given) if strict else None
-            found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, strict=strict)
+            found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given)
+            found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, nan=nan)
         else:
-            found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, strict)
-        matrices, failed = (found, None) if strict else found
-        result = out or ForwardDynamicsDerivatives._make(matrices)
-        return result if strict else (result, failed)  # type: ignore[return-value]
+            found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, nan)
+        return out or ForwardDynamicsDerivatives._make(found)
     except Exception as error:
         explain(error, forward_dynamics_derivatives, locals())
         raise

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
@@ -26,7 +26,7 @@ from freeflyer.model.public import explain
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`; (..., nv), N, N m.
@@ -56,20 +56,18 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
         raise
 
 
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                     strict: bool = True, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     on_failure: OnFailure = "raise", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Acceleration a of M a + bias = tau + (forces of the wrenches `external`), under the generalised forces tau.
 
     The articulated-body algorithm: RBDA (2008), table 7.1. Where mimic joints share a coordinate, M is factorised.
 
     Args:
-        strict: False: states without a finite solution are no error; their accelerations are NaN, and which they are is returned,
-            too.
-    Returns: (..., nv) array, m/s^2, rad/s^2; with strict=False the pair (a, failed), failed (...) bool: true where a is NaN.
-    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that
-    nothing holds), instead of a division by 0. With strict=False a fault of the input itself (NaN, other quaternions, shapes)
-    is still an error.
+        on_failure: "raise" or "nan". "nan": states without a finite solution are no error, their accelerations are NaN.
+    Returns: (..., nv) array, m/s^2, rad/s^2.
+    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that nothing
+    holds), unless on_failure is "nan". Wrong input (NaN, other quaternions, shapes) is an error in any case.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -77,25 +75,26 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
         >>> a = ff.forward_dynamics(model, model.neutral, rest, rest)
         >>> print(f"free fall: {a[2]:.2f} m/s^2")
         free fall: -9.81 m/s^2
-        >>> a, failed = ff.forward_dynamics(model, np.tile(model.neutral, (3, 1)), rest, rest, strict=False)
-        >>> a.shape, failed.tolist()
-        ((3, 18), [False, False, False])
+        >>> a = ff.forward_dynamics(model, np.tile(model.neutral, (3, 1)), rest, rest, on_failure="nan")
+        >>> np.isnan(a).any(axis=-1).tolist()  # states that could not be solved
+        [False, False, False]
     """
     try:
+        nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
-            return model.reduction.functions.forward_dynamics(model, q, v, tau, external, gravity, expressed, strict, out)
+            return model.reduction.functions.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
         if external is None and gravity is None and expressed == "body":
             entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
-            a = entry.call(model.handle, q, v, tau, out) if strict else None
-            return a if a is not None else evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), out=out, strict=strict)
+            a = entry.call(model.handle, q, v, tau, out)
+            return a if a is not None else evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), out=out, nan=nan)
         entry = E.LOADED_SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.LOADED_ABA
-        return run_loaded(entry, model, q, v, tau, "tau", external, gravity, expressed, out, strict)
+        return run_loaded(entry, model, q, v, tau, "tau", external, gravity, expressed, out, nan)
     except Exception as error:
         explain(error, forward_dynamics, locals())
         raise
 
 
-def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                 gravity: ArrayLike | None = None,
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
@@ -124,7 +123,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
         raise
 
 
-def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
+def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                    gravity: ArrayLike | None = None,
                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Generalised forces that hold the robot at rest: the gradient of the potential energy, less the forces of `external`.
@@ -136,7 +135,7 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
         >>> tau = ff.gravity_forces(model, model.neutral)
         >>> print(f"{tau[2]:.1f} N hold {model.mass:.1f} kg")
         310.0 N hold 31.6 kg
-        >>> tau = ff.gravity_forces(model, model.neutral, {"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
+        >>> tau = ff.gravity_forces(model, model.neutral, external={"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
         >>> print(f"{tau[2]:.1f} N beside a wrench of 100 N upwards")
         210.0 N beside a wrench of 100 N upwards
     """
@@ -183,7 +182,7 @@ def mass_matrix(
         raise
 
 
-def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
+def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "raise",
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Inverse M^-1 of the mass matrix, symmetric.
 
@@ -191,8 +190,8 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
     joints share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
 
     Args:
-        strict: See forward_dynamics.
-    Returns: (..., nv, nv) array, 1/kg, 1/(kg m), 1/(kg m^2); with strict=False the pair (M^-1, failed), as forward_dynamics.
+        on_failure: See forward_dynamics.
+    Returns: (..., nv, nv) array, 1/kg, 1/(kg m), 1/(kg m^2).
     Raises: InputError as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
 
     Examples:
@@ -202,11 +201,12 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
         True
     """
     try:
+        nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
-            return model.reduction.functions.inverse_mass_matrix(model, q, strict, out)
+            return model.reduction.functions.inverse_mass_matrix(model, q, nan, out)
         entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
-        Minv = entry.call(model.handle, q, out) if strict else None
-        return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, strict=strict)
+        Minv = entry.call(model.handle, q, out)
+        return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, nan=nan)
     except Exception as error:
         explain(error, inverse_mass_matrix, locals())
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,27 +12,28 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.python_calls import short_work, work
-from freeflyer.kernels.calls.running import Result, batch, batch_lanes, state
+from freeflyer.kernels.compiler.calls.python_calls import short_work, work
+from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
-from freeflyer.model.inputs import output_array, row
+from freeflyer.model.inputs import choice, output_array, row
 from freeflyer.model.model import Model
 
 LOADS = "gw"  # letters of gravity and wrenches
 STATES_UNTIL_INTERRUPT = 4096  # that one call computes: between calls Ctrl-C is noticed
 Arrays = tuple[np.ndarray, ...]
 Shape = tuple[int, ...]
+OnFailure = Literal["raise", "nan"]
 
 __all__ = ["evaluate", "get_threads", "set_threads"]
 
 
 def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], options: tuple[int, ...] = (),
-             out: np.ndarray | Arrays | None = None, frames: FrameSet | None = None, strict: bool = True) -> Any:  # fmt: skip
+             out: np.ndarray | Arrays | None = None, frames: FrameSet | None = None, nan: bool = False) -> Any:  # fmt: skip
     """An entry's output, or a tuple of several: checks, broadcasts leading axes, and runs one state or a batch.
 
     `frames`: of an entry that takes wrenches (..., k, 6); these and gravity come checked. `out` may hold the output, or all of
     several, of shapes (batch axes, *shape). Where a state is refused, results of states before it are in `out`, and nothing is
-    known of the others. Unless `strict`, states that cannot be solved are no error: (output, failed (...) bool), NaN there."""
+    known of the others. With `nan`, states that cannot be solved are no error: their results are NaN."""
     arrays = [x if letter in LOADS else row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
     lead, frames_or_model = leading_axes(arrays, entry.input_axes, names), model if frames is None else frames
     count, handle, topology = prod(lead), frames_or_model.handle, frames_or_model.topology
@@ -44,16 +45,18 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if results is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
-            found = found if len(lead) < 2 else _reshape_results(found, lead)
-            return found if strict else (found, np.zeros(lead, bool)[()])
+            return found if len(lead) < 2 else _reshape_results(found, lead)
         results = tuple(np.empty(lead + shape) for shape in entry.output_shapes(topology))
-    failed = None if strict else np.zeros(lead, bool)
     if count > 0:
-        status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
+        status, where = _run(entry, topology, handle, rows, lead, options, results, nan)
         if status != OK:
             raise explain_refusal(entry, model, status, where, arrays, lead, names)
-    found = results[0] if len(results) == 1 else results
-    return found if failed is None else (found, failed[()])
+    return results[0] if len(results) == 1 else results
+
+
+def gives_nan(on_failure: str) -> bool:
+    """Whether states that cannot be solved give NaN, and no error; InputError for words but "raise" and "nan"."""
+    return choice("on_failure", on_failure, ("raise", "nan")) == "nan"
 
 
 def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Sequence[str]) -> Shape:
@@ -73,26 +76,25 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
 
 
 def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],
-         results: Arrays, failed: np.ndarray | None) -> Result:  # fmt: skip
-    """The first refused state's status, or OK; states that cannot be solved are marked in `failed` instead, where that is given.
+         results: Arrays, nan: bool) -> Result:  # fmt: skip
+    """The first refused state's status, or OK; with `nan`, the results of states that cannot be solved are NaN instead.
     Chunks begin at multiples of the lanes, so results do not depend on threads."""
     count, lanes = prod(lead), batch_lanes(entry)
     outs = tuple(r.reshape(count, prod(r.shape[len(lead) :])) for r in results)
     flat_rows = tuple(x.reshape(-1) if x.ndim == n else x.reshape(count, prod(x.shape[1:])) for x, n in zip(rows, entry.input_axes))
-    marks = None if failed is None else failed.reshape(count)
     if not lead:
         found = state(entry, handle, *rows, *options, *results)
-        return (OK, ()) if marks is not None and _mark_unsolved(found, flat_rows, outs, marks, 0) else found
+        return (OK, ()) if nan and _erase_unsolved(found, flat_rows, outs, 0) else found
 
     def run(start: int, stop: int) -> Result:
         while start < stop:
             found = batch(entry, handle, flat_rows, options, outs, start, stop)
-            if marks is None or found[0] not in (REFUSED, NOT_FINITE):
+            if not nan or found[0] not in (REFUSED, NOT_FINITE):
                 return found
             end = start + (min(found[1][STATE], stop - 1) - start) // lanes * lanes + lanes  # of a pack that holds such a state;
             for k in range(max(end - 2 * lanes, start), min(end, stop)):  # or else the one before: both state by state
                 found = batch(entry, handle, flat_rows, options, outs, k, k + 1)
-                if found[0] != OK and not _mark_unsolved(found, flat_rows, outs, marks, k):
+                if found[0] != OK and not _erase_unsolved(found, flat_rows, outs, k):
                     return found
             start = end
         return OK, ()
@@ -102,15 +104,14 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 
 
-def _mark_unsolved(found: Result, rows: Arrays, outs: Arrays, failed: np.ndarray, k: int) -> bool:
-    """Whether state k was refused though its inputs are numbers; then it is marked, and its results are NaN."""
+def _erase_unsolved(found: Result, rows: Arrays, outs: Arrays, k: int) -> bool:
+    """Whether state k was refused though its inputs are numbers; then its results become NaN."""
     status, where = found
     if status == NOT_FINITE:  # or they are so large that their sum is not
         x = rows[where[ARGUMENT]]
         status = REFUSED if np.isfinite(x if x.ndim == 1 else x[k]).all() else status
     if status != REFUSED:
         return False
-    failed[k] = True
     for r in outs:
         r[k] = np.nan
     return True

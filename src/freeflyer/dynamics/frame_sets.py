@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import handle, with_table
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
@@ -63,7 +64,7 @@ class FrameSet:
 
 @public
 def frame_set(model: Model, *names: str) -> FrameSet:
-    """Set of the frames (links and sites) of these names, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
+    """Set of the frames (links and sites) of these names, for `external=(feet, W)` and for `all_terms(..., frames=feet)`.
 
     Args:
         *names: Names of frames, one by one.
@@ -75,12 +76,29 @@ def frame_set(model: Model, *names: str) -> FrameSet:
         >>> q, rest = model.neutral, np.zeros(model.nv)
         >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
         >>> W = np.ones((100, 2, 6))
-        >>> ff.inverse_dynamics(model, q, rest, rest, (feet, W)).shape
+        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, W)).shape
         (100, 18)
     """
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')
     return _make(model, names, model)
+
+
+Frames = FrameSet | str | Sequence[str]
+
+
+def frames_of(model: Model, frames: Frames) -> FrameSet:
+    """The set of frames given as a set, by one name or by a list of names. Errors: UnknownNameError, InputError."""
+    if isinstance(frames, FrameSet):
+        if not (frames.belongs_to(model) or frames is cached_frame_set(model, frames.names)):
+            raise InputError(
+                f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)"
+            )
+        return frames
+    names = (frames,) if isinstance(frames, str) else frames
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InputError(f'frames must be a name, a list of names or a frame_set, as in ["left_sole"], got {format_value(frames)}')
+    return cached_frame_set(model, tuple(names))
 
 
 def cached_frame_set(model: Model, names: tuple[str, ...]) -> FrameSet:

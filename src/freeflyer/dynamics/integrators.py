@@ -80,8 +80,8 @@ def steps_of(model: Model, scheme: Scheme) -> Plus:
     return moves_of(model, scheme, partial(integrate, model), partial(difference, model))
 
 
-def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
-         external: Wrenches = None, *, expressed: Expressed = "body",
+def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
+         external: Wrenches = None, expressed: Expressed = "body",
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
 
@@ -123,14 +123,14 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     """
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)
-        first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
+        first = forward_dynamics(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
         v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
 
         def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
             if x is q0 and y is v0:
                 return first
-            return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity)
+            return forward_dynamics(model, x, y, tau, external=external, expressed=expressed, gravity=gravity)
 
         with np.errstate(over="ignore", invalid="ignore"):
             try:

@@ -10,7 +10,7 @@ which are the rows of x_dot = A x + B dtau. A step of an integrator is linearise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +22,14 @@ from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.integrators import Integrator, Scheme, moves_of, scheme_of, time_step
+from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
-from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 
 Effect = Callable[[np.ndarray], np.ndarray]
 Solvers = tuple[Callable[..., np.ndarray], Callable[..., Any]]  # forward dynamics and its derivatives, or what stands for them
@@ -46,7 +44,7 @@ class Linearization:
         A: (..., 2 nv, 2 nv) array, SI units: eta in m and rad, as the velocity coordinates.
         B: (..., 2 nv, nv) array, by dtau in N, N m.
         C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame. Six are of its pose, X(q
-        (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
+            (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         frames: Frames of the rows of C.
         dt: float or None, s; None for continuous time.
         integrator: None for continuous time.
@@ -70,27 +68,7 @@ class Linearization:
     basis: np.ndarray | None = None
 
 
-@public
-def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-              expressed: Expressed = "body", gravity: ArrayLike | None = None, dt: float | None = None,
-              integrator: Integrator = "semi-implicit",
-              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
-    """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
-
-    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. dt (s): linearise one step of
-    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose poses and
-    twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist."""
-    scheme = scheme_of(integrator)
-    h = None if dt is None else time_step("dt", dt)
-    named = listed_frames(model, frames)
-    if h is None:
-        A, B = _rates(model, q, v, tau, external, gravity, expressed)
-    else:
-        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h)
-    return Linearization(A, B, frame_outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
-
-
-def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
+def free_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     if model.reduction:
         return model.reduction.functions.rates(model, q, v, tau, external, gravity, expressed)
@@ -134,15 +112,15 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
     forward_dynamics and its derivatives, with their arguments."""
     n, (solve, derivatives) = model.nv, solvers
     m = n if effect is None else effect(row(model, "q", q, "q")).shape[-1]
-    first = solve(model, q, v, tau, external, expressed=expressed, gravity=gravity)
+    first = solve(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
     inputs = np.eye(2 * n + m)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
     v0 = Dual(np.broadcast_to(row(model, "v", v, "u"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
 
     def acceleration(x: Dual, y: Dual, _: float) -> Dual:
-        d = derivatives(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
-        value = solve(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
+        d = derivatives(model, x.value, y.value, tau, external=external, expressed=expressed, gravity=gravity)
+        value = solve(model, x.value, y.value, tau, external=external, expressed=expressed, gravity=gravity)
         pushed = d.dtau if effect is None else d.dtau @ effect(x.value)
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + pushed @ forces)
 
@@ -159,16 +137,6 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
     lead = first.shape[:-1]
     whole = np.concatenate([np.broadcast_to(t, (*lead, n, 2 * n + m)) for t in (q1.tangent, v1.tangent)], axis=-2)
     return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()
-
-
-def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
-    if type(frames) is tuple and not frames:  # most calls: what follows takes as long as a matrix
-        return frames
-    if isinstance(frames, str) or not isinstance(frames, Sequence):
-        raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {format_value(frames)}', frames=frames)
-    for name in frames:
-        model.frame(name)
-    return tuple(frames)
 
 
 def frame_outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:

@@ -1,19 +1,20 @@
 """External wrenches and gravity as arguments, as compiled code takes them.
 
-`external` is None, a mapping {frame: wrench (..., 6)}, or the same prepared: (frame set, W (..., k, 6)). A wrench [force; torque]
-acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed" (world axes, at the
-frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in world axes."""
+`external` is None, a mapping {frame: wrench (..., 6)}, or (frames, W (..., k, 6)) with the frames as a set or by names. A wrench
+[force; torque] acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed" (world
+axes, at the frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in world
+axes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frame_sets import FrameSet, cached_frame_set
+from freeflyer.dynamics.frame_sets import Frames, FrameSet, cached_frame_set, frames_of
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels.entry import Entry
@@ -21,25 +22,25 @@ from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 
-Wrenches = Mapping[str, ArrayLike] | tuple[FrameSet, ArrayLike] | None
+Wrenches = Mapping[str, ArrayLike] | tuple[Frames, ArrayLike] | None
 NO_WRENCH = np.zeros((0, 6))
 
 
 def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str, external: Wrenches, gravity: ArrayLike | None,
-               expressed: Expressed, out: Any = None, strict: bool = True) -> Any:  # fmt: skip
+               expressed: Expressed, out: Any = None, nan: bool = False) -> Any:  # fmt: skip
     """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch; `name`: of the
     third input."""
     g = model._gravity if gravity is None else plain_array(gravity)
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
     frames, W = split_external(model, external)
-    found = entry.call(frames.handle, q, v, third, g, W, option, out) if strict else None
-    if found is None and strict and type(W) is tuple:  # of a mapping, perhaps to lists
+    found = entry.call(frames.handle, q, v, third, g, W, option, out)
+    if found is None and type(W) is tuple:  # of a mapping, perhaps to lists
         found = entry.call(frames.handle, q, v, third, g, tuple(map(plain_array, W)), option, out)
     if found is not None:
         return found
     frames, W = wrenches(model, external)
     inputs, names = (q, v, third, gravity_rows(g), wrench_rows(frames, W)), ("q", "v", name, "gravity", "external")
-    return evaluate(entry, model, inputs, names, (option,), out, frames, strict)
+    return evaluate(entry, model, inputs, names, (option,), out, frames, nan)
 
 
 def plain_array(x: Any) -> Any:
@@ -57,8 +58,10 @@ def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
     """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
         return cached_frame_set(model, tuple(external)), tuple(external.values())
-    if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
-        return external
+    if type(external) is tuple and len(external) == 2:
+        frames, W = external
+        if type(frames) is FrameSet and frames.model is model:
+            return frames, W
     return wrenches(model, external)
 
 
@@ -70,7 +73,7 @@ def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
         return cached_frame_set(model, ()), NO_WRENCH
     if not isinstance(external, Mapping):
         raise InputError(
-            f"external must map frame names to wrenches (..., 6), or be (frame_set, wrenches (..., k, 6)), got "
+            f"external must map frame names to wrenches (..., 6), or be (frames, wrenches (..., k, 6)), got "
             f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}'
         )
     return stack_wrenches(cached_frame_set(model, tuple(external)), tuple(external.values()))
@@ -78,15 +81,10 @@ def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
 
 def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
     """As `wrenches`, of a frame set and its wrenches."""
-    if len(external) != 2 or type(external[0]) is not FrameSet:
+    if len(external) != 2 or not isinstance(external[0], FrameSet | str | Sequence):
         kinds = ", ".join(type(x).__name__ for x in external)
-        raise InputError(f"external must be (frame_set, wrenches (..., k, 6)), got ({kinds})")
-    frames, W = external
-    if not frames.belongs_to(model):
-        raise InputError(
-            f"the frame set {frames.names} is of another model: make one of this model, "
-            f"freeflyer.frame_set(model, ...)"
-        )
+        raise InputError(f"external must be (frames, wrenches (..., k, 6)), got ({kinds})")
+    frames, W = frames_of(model, external[0]), external[1]
     W = real_array("external", W)
     if W.shape[-2:] != frames.shape:
         raise InputError(

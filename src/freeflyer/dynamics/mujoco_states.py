@@ -25,13 +25,13 @@ from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.states.records import MujocoState, State
 from freeflyer.model.states.velocities import velocity_matrix
 
-NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias"}
+NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
 
 
 @public
 def from_mujoco(
     model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None, qfrc: ArrayLike | None = None, *,
-    bias: ArrayLike | None = None, mj_model: Any = None,
+    bias_forces: ArrayLike | None = None, mj_model: Any = None,
 ) -> State:  # fmt: skip
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
@@ -46,11 +46,11 @@ def from_mujoco(
     Args:
         qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
         qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
-        bias: (..., nv) array, MuJoCo's qfrc_bias.
+        bias_forces: (..., nv) array, MuJoCo's qfrc_bias.
         mj_model: The compiled model whose joints these are; its scene may hold other things.
     Returns: State, m, rad, s, N, N m.
     Raises: InputError for sizes and joints of another robot, NaN, and quaternions of other than unit length. A free joint
-    requires qvel for qacc and bias, and closed loops require it for bias. bias also requires MuJoCo to have the base.
+    requires qvel for qacc and bias_forces, and closed loops require it for bias_forces. MuJoCo must have the base.
 
     Examples:
         >>> import mujoco
@@ -63,8 +63,8 @@ def from_mujoco(
         True
     """
     places, tree = mujoco_places(model.tree, mj_model), model.tree
-    x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias": bias}, mj_model)
-    if bias is not None and places.absent_base:
+    x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
+    if bias_forces is not None and places.absent_base:
         raise InputError(
             f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
             joint=places.absent_base[0],

@@ -8,19 +8,19 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.converted import check_state, to_ours, to_theirs
-from freeflyer.errors import InputError
-from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.model.states.matching import check_size
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
 from freeflyer.model.states.records import PinocchioState, State
 
-NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias"}
+NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
 
 
+@public
 def from_pinocchio(
-    pin_model: Any, model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-    tau: ArrayLike | None = None, *, bias: ArrayLike | None = None,
+    model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+    tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
 ) -> State:  # fmt: skip
     """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for values not given.
 
@@ -34,10 +34,10 @@ def from_pinocchio(
         pin_model: Its joints are found by name.
         q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here.
         v, a, tau: (..., nv) array, Pinocchio's velocity, acceleration, generalised forces; m, rad, s, N, N m.
-        bias: (..., nv) array, Pinocchio's nonLinearEffects.
+        bias_forces: (..., nv) array, Pinocchio's nonLinearEffects.
     Returns: State, m, rad, s, N, N m.
     Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), NaN, norms.
-    A planar joint requires v for a and bias, and closed loops require it for bias.
+    A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces.
 
     Examples:
         >>> import pinocchio
@@ -45,22 +45,22 @@ def from_pinocchio(
         >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model), pinocchio.JointModelFreeFlyer())
         >>> q = pinocchio.neutral(pin_model)
         >>> c = pinocchio.centerOfMass(pin_model, pin_model.createData(), q)
-        >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(pin_model, model, q).q), c))
+        >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(model, pin_model, q).q), c))
         True
     """
-    _check_order(pin_model, model, "from_pinocchio")
     places = pinocchio_places(pin_model, model.tree)
     x = {
         name: None if value is None else check_size(name, value, n, "the sizes of the Pinocchio model")
         for name, value, n in (("q", q, places.nq), *((k, y, pin_model.nv) for k, y in zip("va", (v, a))),
-                               ("tau", tau, pin_model.nv), ("bias", bias, pin_model.nv))
+                               ("tau", tau, pin_model.nv), ("bias_forces", bias_forces, pin_model.nv))
     }  # fmt: skip
     ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
-    return to_ours(model, places.velocities, ours, x, NAMES)
+    return to_ours(model, places.velocities, ours, {"bias": x.pop("bias_forces"), **x}, NAMES)
 
 
+@public
 def to_pinocchio(
-    pin_model: Any, model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+    model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
     tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
 ) -> PinocchioState:  # fmt: skip
     """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of freeflyer; None for values not given.
@@ -79,18 +79,11 @@ def to_pinocchio(
         >>> import pinocchio
         >>> model = ff.robots.chain(3, "continuous")
         >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
-        >>> state = ff.to_pinocchio(pin_model, model, [0.0, 0.5, 1.0])
+        >>> state = ff.to_pinocchio(model, pin_model, [0.0, 0.5, 1.0])
         >>> np.round(state.q, 3).tolist()  # cosine and sine of each angle
         [1.0, 0.0, 0.878, 0.479, 0.54, 0.841]
     """
-    _check_order(pin_model, model, "to_pinocchio")
     places = pinocchio_places(pin_model, model.tree)
     x, given = check_state(model, q, v, a, tau, bias_forces)
     theirs = to_theirs(model.tree, places.velocities, x, given)
     return PinocchioState(configuration_to_pinocchio(places, x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
-
-
-def _check_order(pin_model: Any, model: Any, function: str) -> None:
-    if isinstance(pin_model, Model):
-        raise InputError(f"{function} takes the pinocchio.Model first, the freeflyer Model second: they are swapped")
-    refuse_no_model(model, function, "second")

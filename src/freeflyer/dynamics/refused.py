@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import (
     ARGUMENT,
     NOT_FINITE,

@@ -7,16 +7,26 @@ from .balance import (
     world_wrenches as world_wrenches,
     zero_moment_point as zero_moment_point,
 )
-from .calibration import Calibration as Calibration, CalibrationError as CalibrationError, calibrate as calibrate
+from .calibration import (
+    Calibration as Calibration,
+    CalibrationError as CalibrationError,
+    EncoderSelection as EncoderSelection,
+    calibrate as calibrate,
+    select_encoders as select_encoders,
+)
 from .contact import (
     ContactEstimate as ContactEstimate,
     ContactModel as ContactModel,
     contact_model as contact_model,
     contact_wrenches as contact_wrenches,
 )
-from .encoders import EncoderSelection as EncoderSelection, select_encoders as select_encoders
 from .history import ContactHistory as ContactHistory, contact_history as contact_history
-from .passive import PassiveState as PassiveState, constraint_error as constraint_error, start as start, step as step
-from .placing import base_over_soles as base_over_soles
+from .passive import (
+    PassiveState as PassiveState,
+    closed_torques as closed_torques,
+    constraint_error as constraint_error,
+    passive_state as passive_state,
+    update_passive_state as update_passive_state,
+)
 from .sensing import Sensors as Sensors, sensors as sensors
-from .torques import closed_torques as closed_torques
+from .stance import base_over_soles as base_over_soles

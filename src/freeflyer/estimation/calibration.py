@@ -1,4 +1,5 @@
-"""Calibration of the motors of a closed robot by absolute encoders on other joints. Kangaroo paper, section VI-A."""
+"""Calibration of the motors of a closed robot by absolute encoders on other joints, and selection of these. Kangaroo paper,
+VI-A."""
 
 from __future__ import annotations
 
@@ -9,29 +10,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
+from freeflyer.errors import (
+    CalibrationError as CalibrationError,
+    InputError,
+    format_value,
+    unknown_name,
+)
+from freeflyer.estimation.passive import sensors_of
+from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
 from freeflyer.linkages.graph import structure
+from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, constraints
 from freeflyer.model.inputs import finite_row, name_list, positive, real_array, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
-
-
-class CalibrationError(FreeflyerError, ValueError):
-    """Offsets that the encoders do not determine, or encoders that agree with no posture.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> try:
-        ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
-        ... except ff.estimation.CalibrationError as error:
-        ...     print(error.data["joints"])  # the knee does not follow this motor
-        ('left_yaw_motor',)
-    """
+from freeflyer.tolerances import (
+    CALIBRATION_TOLERANCE,
+    LOOP_WEIGHT,
+    MAX_ERROR_RATIO,
+    MIN_CALIBRATION_SENSITIVITY,
+    MIN_ENCODER_SENSITIVITY,
+)
 
 
 @dataclass(frozen=True)
@@ -269,3 +272,64 @@ def _disagree(errors: list[float], limit: int) -> CalibrationError:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class EncoderSelection:
+    """Passive joints that determine the positions of the motors.
+
+    Attributes:
+        joints: (k,) tuple of str, the selected passive joints.
+        motors: (k,) tuple of str, motors that passive joints follow.
+        unobservable: Motors that no passive joint follows.
+
+    Examples:
+        >>> selection = ff.estimation.select_encoders(ff.robots.kangaroo_like())
+        >>> len(selection.joints), len(selection.motors), selection.unobservable
+        (12, 12, ())
+    """
+
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    unobservable: tuple[str, ...]
+
+
+@public
+def select_encoders(model: Model | Sensors) -> EncoderSelection:
+    """Passive joints selected for absolute encoders, as many as motors, by their gain of rank one after the other.
+
+    Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor. It is taken in the middle of the
+    strokes, or in the file's posture if the linkage does not reach the middle. Motors without limits count with a stroke of 1
+    rad or m.
+
+    Args:
+        model: Model or Sensors.
+    Raises: InputError where the positions of the motors that passive joints follow cannot be computed from all passive joints; as
+    sensors.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> joints = ff.estimation.select_encoders(model).joints
+        >>> joints[0], len(joints), len(model.actuated)
+        ('left_hip_yaw', 12, 12)
+        >>> found = ff.estimation.calibrate(model, dict.fromkeys(joints, 0.0))  # they determine every motor
+        >>> found.offsets.shape, float(np.abs(found.offsets).max())
+        ((12,), 0.0)
+    """
+    from scipy.linalg import qr
+
+    s = sensors_of(model)
+    lower, upper = strokes(s)
+    q = reach(s, 0.5 * (lower + upper))
+    q = s.partition.q if q is None else q
+    G = motion_map(s.model, s.partition, q[None])[0]
+    motors = [name for name in s.names if name in s.model.actuated]
+    columns = [int(np.flatnonzero(s.partition.independent == s.model.joint(n).iv)[0]) for n in motors]
+    joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
+    moved = G[[j.iv for j in joints]][:, columns] * (upper - lower)[[s.names.index(n) for n in motors]]
+    followed = np.abs(moved).max(axis=0, initial=0.0) > MIN_ENCODER_SENSITIVITY
+    observable = tuple(n for n, is_followed in zip(motors, followed) if is_followed)
+    _, R, order = qr(moved[:, followed].T, mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    if len(size) < len(observable) or not len(observable) or size[-1] <= MIN_ENCODER_SENSITIVITY * size[0]:
+        raise InputError(f"the passive joints of {s.model.name!r} do not determine the positions of the motors that move them")
+    chosen = tuple(joints[k].name for k in sorted(order[: len(observable)]))
+    return EncoderSelection(chosen, observable, tuple(n for n in motors if n not in observable))

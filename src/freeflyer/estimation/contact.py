@@ -15,15 +15,14 @@ from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import point_basis
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.sensing import loops_of_block
-from freeflyer.kernels.calls.running import state, table_handle
+from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closed.closing import close_loops
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.partition import partition
 from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model

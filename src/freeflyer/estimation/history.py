@@ -16,16 +16,15 @@ from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.balance import check_cutoff, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
-from freeflyer.estimation.passive import sensors_of, start as at_rest, step
-from freeflyer.estimation.placing import base_over_soles
-from freeflyer.estimation.postures import reach
+from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.stance import place_on_ground, sole_points
+from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.floor import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
@@ -63,17 +62,17 @@ class ContactHistory:
 
 @public
 def contact_history(
-    robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
+    model: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
     rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
     progress: Progress = no_progress,
 ) -> ContactHistory:  # fmt: skip
     """Contact wrenches over a record of motor positions and motor forces.
 
-    A chain of estimators: passive joints (step), the base over soles that stay (base_over_soles), contact wrenches
+    A chain of estimators: passive joints (update_passive_state), the base over soles that stay (base_over_soles), contact wrenches
     (contact_wrenches), and a low-pass filter (low_pass).
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         t: (n,) array, even times, s.
         positions: (n, k) array of the measured joints, m or rad, in the order of `Sensors.names`.
         forces: (n, m) array of the motors, N or N m, in the order of `model.actuated`.
@@ -82,12 +81,12 @@ def contact_history(
         start: (nq,) array, where the robot stood at first; if not given, the motors at their first positions, soles on the floor at
             height 0.
         cutoff: Of the low-pass filter, Hz.
-        alpha: Gain of step, 1/s; if not given, loops close within a sample.
+        alpha: Gain of update_passive_state, 1/s; if not given, loops close within a sample.
 
     Raises:
         InputError: For wrong shapes and numbers, times that do not increase evenly, a base that is not free, and feet that are not
             on one floor.
-        LinkageError: Same as step and contact_wrenches.
+        LinkageError: Same as update_passive_state and contact_wrenches.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -100,7 +99,7 @@ def contact_history(
         >>> np.round(history.wrenches["motors"][-1, :, 2], 1)  # N: each foot carries half of the weight
         array([205.8, 205.8])
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     times, shown, measured = _check_columns(s, t, positions, forces)
     dt = _sample_time(times)
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
@@ -110,11 +109,11 @@ def contact_history(
         raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
     soles = complete_feet(s.model, feet)
     begin = _initial_posture(s, shown[0], soles, start)
-    ground = sole_points(s.model, begin, soles)
-    state, n = at_rest(s, begin), len(times)
+    ground = foot_points(s.model, begin, soles)
+    state, n = passive_state(s, begin), len(times)
     q, misfit = np.empty((n, s.model.nq)), np.empty(n)
     for k in range(n):
-        state = step(s, state, shown[k], moved[k], dt, alpha=gain, beta=1.0 / dt)
+        state = update_passive_state(s, state, shown[k], moved[k], dt, alpha=gain, beta=1.0 / dt)
         q[k], misfit[k] = base_over_soles(s.model, state.q, soles, ground)
         if k % 100 == 0:
             progress(0.5 * k / n, "estimating")
@@ -189,7 +188,7 @@ def _initial_posture(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...
 
 def _level_soles(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray:
     """q with all soles in the plane at height 0, as well as they can."""
-    points = sole_points(model, q, feet)
+    points = foot_points(model, q, feet)
     normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
     normal = normal if normal[2] > 0.0 else -normal
     turn = np.zeros(model.nv)

@@ -1,4 +1,4 @@
-"""Estimation of the passive joints of a closed robot from its motors' encoders, step by step. Kangaroo paper, section VI-A."""
+"""Passive joints of a closed robot from its motors' encoders, step by step (Kangaroo paper, section VI-A), and motor forces."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError, LinkageError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels.calls.running import batch, state as state_of
-from freeflyer.kernels.entries import PASSIVE_STEP
+from freeflyer.kernels.compiler.calls.running import batch, state, state as state_of
+from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.linkages import refusals
 from freeflyer.linkages.assembly import assemble
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.inputs import check_configuration, number, positive, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MAX_CORRECTION_PER_STEP
@@ -38,10 +37,10 @@ class PassiveState:
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state = ff.estimation.start(model)
+        >>> state = ff.estimation.passive_state(model)
         >>> rates = np.zeros(12)
         >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
-        >>> state = ff.estimation.step(model, state, np.zeros(12), rates)
+        >>> state = ff.estimation.update_passive_state(model, state, np.zeros(12), rates)
         >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
         0.281
     """
@@ -52,11 +51,11 @@ class PassiveState:
 
 
 @public
-def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
+def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     """The state at rest from which to estimate, with loops closed.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState. Loops closed by the joints without encoder.
     Raises: InputError for another kind of configuration; AssemblyError if the loops do not close.
@@ -65,19 +64,19 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
         >>> model = ff.robots.kangaroo_like()
         >>> q = model.neutral.copy()
         >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
-        >>> state = ff.estimation.start(model, q)
+        >>> state = ff.estimation.passive_state(model, q)
         >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
         ['1.506', '0.000']
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
 
 
 @public
-def step(
-    robot: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
+def update_passive_state(
+    model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
 ) -> PassiveState:  # fmt: skip
     """The state a time dt later, from the positions and rates that the encoders show.
@@ -94,7 +93,7 @@ def step(
     defaults.
 
     Args:
-        robot: A model stands for the encoders of its motors, in the order of `model.actuated`.
+        model: A model stands for the encoders of its motors, in the order of `model.actuated`.
         positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
         dt: float, s.
         alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
@@ -106,14 +105,14 @@ def step(
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
         >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
         >>> for _ in range(4):
-        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
         >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
         0.2426
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     gains = _gains(alpha, beta, dt)
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
     lead: tuple[int, ...] = ()
@@ -142,46 +141,42 @@ def step(
 
 
 @public
-def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
+def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
     """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
     It is the error that (38) of the Kangaroo paper closes and its Fig 19, bottom, shows.
 
     Args:
-        robot: Model or Sensors.
+        model: Model or Sensors.
         q: (..., nq) array, configuration of the tree.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.start(model), np.zeros(12)
+        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
         >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
         >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
-        ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
         ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
         3e-03
         8e-05
         6e-08
     """
-    s = sensors_of(robot)
+    s = sensors_of(model)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
 
-def sensors_of(robot: Model | Sensors) -> Sensors:
+def sensors_of(model: Model | Sensors) -> Sensors:
     """The sensors of a model: its motors' encoders."""
-    if isinstance(robot, Sensors):
-        return robot
-    if isinstance(robot, Model):
-        return sensors(robot)
-    raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(robot).__name__}")
+    if isinstance(model, Sensors):
+        return model
+    if isinstance(model, Model):
+        return sensors(model)
+    raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(model).__name__}")
 
 
 @lru_cache(maxsize=64)
 def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
-    for name, x in (("alpha", alpha), ("beta", beta)):
-        if not (isinstance(x, int | float | np.floating) and 0.0 <= x < np.inf):
-            raise InputError(f"{name} must be a number of 0 or more (1/s), got {format_value(x)}")
-    if not (isinstance(dt, int | float | np.floating) and 0.0 < dt < np.inf):
-        raise InputError(f"dt must be a positive number of seconds, got {format_value(dt)}")
+    alpha, beta, dt = number("alpha", alpha, 0.0), number("beta", beta, 0.0), positive("dt", dt)
     if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:
         raise InputError(
             f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "
@@ -237,3 +232,49 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
     if worst <= -1.0:
         return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
     return LinkageError(f"the passive state of {s.model.name!r} cannot be estimated there: the estimate is not finite")
+
+
+@public
+def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """The generalised forces at the independent coordinates that give them their accelerations, (nv,), N, N m.
+
+    At motors these are the actuators' forces, at the base the contacts' total. Passive joints carry none. The loops may be
+    slightly open, as those of an estimated motion are.
+
+    Args:
+        model: Model or Sensors.
+        q: (nq,) array, configuration of the tree.
+        v: (nv,) array, velocity of the tree.
+        a: (nv,) array, acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
+    Raises: InputError for more than one state, NaN, and quaternions of other than unit length; LinkageError for singular postures.
+    Source: Kangaroo paper, eqs. (28), (29).
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> rest = np.zeros(model.nv)
+        >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
+        >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
+        (411.6, 411.6)
+        >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
+        0.0
+    """
+    s = sensors_of(model)
+    x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
+    w = _as_state(s.model, "a", a, "v")
+    if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
+        raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
+    tau, quality = np.empty(s.model.nv), np.empty(1)
+    status, _ = state(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
+    if status != OK:
+        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
+            check_configuration(s.model, name, y, letter)
+        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality[0]), np.empty(0, np.int64))
+    return tau
+
+
+def _as_state(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+    """x as a contiguous array of float64, itself where it is one."""
+    shape = (model.nq if letter == "q" else model.nv,)
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape and x.flags.c_contiguous:
+        return x
+    return np.ascontiguousarray(row(model, name, x, letter))

@@ -10,12 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.errors import InputError, unknown_name
-from freeflyer.kernels.calls.running import table_handle
+from freeflyer.errors import InputError, LinkageError, unknown_name
+from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.refusals import list_names

@@ -1,4 +1,4 @@
-"""Postures of a closed robot that stands on its feet: the base at a wanted pose, soles where they are, loops closed.
+"""Postures of a closed robot on its feet, and those that its motors can reach: soles where they are, loops closed.
 
 Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors: Newton's steps in all
 of them at once, base held.
@@ -16,27 +16,25 @@ from freeflyer.contacts.feet import contact_points
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.linkages.closure import position_limits
+from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraints
+from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.model.rotations import quaternion
+from freeflyer.sim.floor import foot_points, put_on_floor
 from freeflyer.spatial import se3
-from freeflyer.tolerances import BASE_STEP, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
+from freeflyer.tolerances import BASE_STEP, DEFAULT_STROKE, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
 
-
-def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
-    """(c, 3): the points of all feet in the world, m."""
-    found = []
-    for foot in feet:
-        X = frame_pose(model, q, foot.frame)
-        found.append(np.asarray(foot.points, dtype=float) @ X[:3, :3].T + X[:3, 3])
-    return np.vstack(found)
+STEPS = 12  # a stroke is gone in so many steps
 
 
 def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """q with the base lifted so that the soles lie at height 0 on average. Errors: InputError for feet not on one level."""
-    heights = sole_points(model, q, feet)[:, 2]
+    heights = foot_points(model, q, feet)[:, 2]
     middle = float(heights.mean())
     off = np.abs(heights - middle)
     if off.max() > LEVEL_TOLERANCE:
@@ -46,9 +44,7 @@ def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
             foot=str(names[np.argmax(off)]), height=float(heights[np.argmax(off)] - middle),
         )  # fmt: skip
-    x = q.copy()
-    x[2] -= middle
-    return x
+    return put_on_floor(model, q, feet, np.mean)
 
 
 def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
@@ -111,7 +107,7 @@ def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.n
     """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
     check_stands(s, feet)
     q = shift_base(s, place_on_ground(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
-    middle = sole_points(s.model, q, feet)[:, 0].mean()
+    middle = foot_points(s.model, q, feet)[:, 0].mean()
     for _ in range(20):
         off = middle - center_of_mass(s.model, q)[0]
         if abs(off) < 1e-6:
@@ -126,7 +122,7 @@ def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.nd
     if len(feet) != 2:
         raise InputError(f"the weight is shared between two feet, got {len(feet)}", feet=len(feet))
     c, weight = center_of_mass(model, q), model.mass * float(np.linalg.norm(model.gravity))
-    middles = [sole_points(model, q, [f]).mean(axis=0) for f in feet]
+    middles = [foot_points(model, q, [f]).mean(axis=0) for f in feet]
     left = (c[1] - middles[1][1]) / (middles[0][1] - middles[1][1])
     found = []
     for foot, middle, share in zip(feet, middles, (left, 1.0 - left)):
@@ -135,3 +131,95 @@ def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.nd
         torque = np.cross(np.array([c[0], middle[1], middle[2]]) - X[:3, 3], force)
         found.append(np.concatenate([X[:3, :3].T @ force, X[:3, :3].T @ torque]))
     return np.array(found)
+
+
+@public
+def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground: np.ndarray) -> tuple[np.ndarray, float]:
+    """The configuration with its free base put where the soles best lie on the ground.
+
+    The soles' points are fitted to their places as one body, in least squares.
+
+    Args:
+        model: Model with a free base.
+        q: (nq,) array, configuration of the tree; its joints stay.
+        feet: Feet with c points in all.
+        ground: (c, 3) array, the points' places in the world, m, in the order of the feet.
+
+    Returns:
+        q: (nq,) array.
+        misfit: Largest distance of a point from its place, m.
+    Raises: InputError for other numbers of points, and points on one line.
+
+    Examples:
+        >>> model = ff.robots.kangaroo_like()
+        >>> feet, q = ff.contacts.feet_by_name(model), model.neutral
+        >>> X = [ff.frame_pose(model, q, foot.frame) for foot in feet]
+        >>> ground = np.vstack([foot.points @ x[:3, :3].T + x[:3, 3] for foot, x in zip(feet, X)])
+        >>> shift = np.array([0.3, 0.0, 0.1])  # m, of a base that nothing measures
+        >>> found, misfit = ff.estimation.base_over_soles(model, np.r_[shift, q[3:]], feet, ground)
+        >>> bool(np.allclose(found, q)), f"{misfit:.6f}"
+        (True, '0.000000')
+    """
+    model = model.tree
+    q, ground = one_row(model, "q", q, "q"), finite_array("ground", ground)
+    if model.joints[0].kind != "free":
+        raise InputError(f"the base of {model.name!r} does not move: a robot with a free base is expected")
+    here = foot_points(model, q, feet)
+    if ground.shape != here.shape:
+        raise InputError(f"ground has shape {ground.shape}, expected {here.shape}: a place for each point of the feet")
+    a, b = here.mean(axis=0), ground.mean(axis=0)
+    U, sizes, V = np.linalg.svd((here - a).T @ (ground - b))
+    if not sizes[1] > 1e-12:
+        raise InputError("the points of the feet lie on one line: they do not determine the base's orientation")
+    R = (U * [1.0, 1.0, np.sign(np.linalg.det(U @ V))] @ V).T
+    X = frame_pose(model, q, model.joints[0].child)
+    x = q.copy()
+    x[:3] = R @ (X[:3, 3] - a) + b
+    x[3:7] = quaternion(R @ X[:3, :3])[[1, 2, 3, 0]]
+    return x, float(np.linalg.norm((here - a) @ R.T + b - ground, axis=1).max())
+
+
+def strokes(s: Sensors) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) (n,): limits of the measured joints, a finite range about the drawn posture where there are none."""
+    here = s.partition.q[s.positions]
+    lower = np.where(np.isfinite(s.lower), s.lower, here - 0.5 * DEFAULT_STROKE)
+    return lower, np.where(np.isfinite(s.upper), s.upper, here + 0.5 * DEFAULT_STROKE)
+
+
+def reach(s: Sensors, target: np.ndarray) -> np.ndarray | None:
+    """q (nq,) with the measured joints at target (n,), led there from the drawn posture; None if the linkage does not follow."""
+    q = s.partition.q.copy()
+    first = q[s.positions]
+    inside = _is_inside(s, q)
+    for k in range(1, STEPS + 1):
+        q[s.positions] = first + (target - first) * k / STEPS
+        try:
+            q = keep_closed(s.model, q)[0]
+        except (AssemblyError, LinkageError):
+            return None
+        if inside and not _is_inside(s, q):
+            return None
+    return q
+
+
+def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: float = 1.0) -> np.ndarray:
+    """q (count, nq): strokes drawn at random from a share of their ranges, joints within their limits, loops closed."""
+    lower, upper = strokes(s)
+    middle, half = 0.5 * (lower + upper), 0.5 * share * (upper - lower)
+    found: list[np.ndarray] = []
+    for _ in range(60 * count):
+        q = reach(s, rng.uniform(middle - half, middle + half))
+        if q is not None:
+            found.append(q)
+        if len(found) == count:
+            return np.array(found)
+    raise InputError(
+        f"of {60 * count} random strokes of {s.model.name!r} only {len(found)} can be reached with loops closed and joints within "
+        f"their limits ({count} wanted): draw them from a smaller share of their ranges",
+        found=len(found),
+    )  # fmt: skip
+
+
+def _is_inside(s: Sensors, q: np.ndarray) -> bool:
+    lower, upper = position_limits(s.model)
+    return bool((q >= lower - 1e-6).all() and (q <= upper + 1e-6).all())

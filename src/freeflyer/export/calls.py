@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from freeflyer.export.functions import Function
+from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
 from freeflyer.kernels.entry import LETTERS, Dimension, Entry
-from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
 from freeflyer.model.model import Model
 
 SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_BODIES", "columns": "{0}_COLUMNS"}

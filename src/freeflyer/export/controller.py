@@ -14,15 +14,14 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.export.controller_text import EXAMPLE, HEADER, SOURCE
 from freeflyer.export.exporting import Export
 from freeflyer.export.folder import refuse_to_replace, whole_folder
-from freeflyer.export.header import STATUS, enum
-from freeflyer.export.identifiers import Identifiers, comment, prefix_of, word
+from freeflyer.export.header import STATUS, Identifiers, comment, enum, prefix_of, word
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, target_of
 from freeflyer.export.sources import array
 from freeflyer.files import check_path
+from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
-from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
 from freeflyer.model.inputs import finite_row, one_row
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -33,7 +32,7 @@ FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.P
 
 @public
 def export_controller(
-    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", strict: bool = True,
+    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", weighted: bool = False,
     cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False, progress: Progress = no_progress,
 ) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
@@ -45,7 +44,7 @@ def export_controller(
         problem: Of tasks and limits of this library: methods of your own stay in Python.
         folder: See export.
         q: (nq,) array, a posture at which the example calls the controller, at rest.
-        formulation, strict: As in Problem.solve.
+        formulation, weighted: As in Problem.solve.
         cpu, prefix, overwrite, progress: See export.
     Raises: InputError for tasks and limits of one's own, and as export; UnknownNameError, FileError as export.
 
@@ -63,17 +62,15 @@ def export_controller(
     if own:
         raise InputError(f"{', '.join(own)}: methods of your own cannot be exported; leave them out")
     state = finite_row(model, "q", one_row(model, "q", q, "q"), "q")
-    if prefix is not None and word(prefix) != prefix:
-        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
-    begin = prefix_of(f"{model.name}_stance" if prefix is None else prefix)
+    begin = prefix_of(f"{model.name}_stance", prefix)
     check_path(folder)
     target = Path(folder)
     refuse_to_replace(target, overwrite)
     machine = target_of(cpu)
     progress(0.0, f"compiling {CONTROL_CYCLE.name}")
     symbol, code = code_of(CONTROL_CYCLE, 1, cpu)
-    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, strict=strict)
-    program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, strict)
+    solution = problem.solve(state, np.zeros(model.nv), formulation=formulation, weighted=weighted)
+    program, numbers = asked_of(problem, state, np.zeros(model.nv), formulation, weighted=weighted)
     topology, parameters = program.sizes.topology, program.parameters
     need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]
     need += sum(row_need(1, n) for n in CONTROL_CYCLE.sizes(topology))  # type: ignore[no-untyped-call]

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.export.calls import Call, Library
 from freeflyer.export.example import main_c
 from freeflyer.export.folder import refuse_to_replace, whole_folder
 from freeflyer.export.functions import USUAL, select_functions
-from freeflyer.export.header import header
-from freeflyer.export.identifiers import prefix_of, word
+from freeflyer.export.header import header, prefix_of
 from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, lanes_of, target_of
 from freeflyer.export.sources import source
@@ -82,9 +81,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     """
     wanted = select_functions(functions, model)
     refuse_model(model)
-    if prefix is not None and word(prefix) != prefix:
-        raise InputError(f"prefix must be letters, digits and single underscores, got {format_value(prefix)}", prefix=prefix)
-    begin = prefix_of(model.name if prefix is None else prefix)
+    begin = prefix_of(model.name, prefix)
     check_path(folder)
     target = Path(folder)
     refuse_to_replace(target, overwrite)  # before the long work

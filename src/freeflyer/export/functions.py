@@ -143,7 +143,7 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
     Function("forward_dynamics_derivatives", E.PROJECTED_FORWARD_GRADIENT, "derivatives of forward_dynamics", ("q", "v", "tau"),
         INVERSE_DERIVATIVES),
     Function("velocity_map", E.PROJECTION_MAP, "G with G v the velocities of all joints", ("q",), ("G: G v in m/s and rad/s",)),
-    Function("whole_motion", E.PROJECTED_MOTION, "velocities and accelerations of all joints", ("q", "v", "a"),
+    Function("expand_motion", E.PROJECTED_MOTION, "velocities and accelerations of all joints", ("q", "v", "a"),
         ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")),
 )}
 # fmt: on
@@ -161,7 +161,7 @@ def exportable(model: Model | None = None) -> tuple[str, ...]:
 
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())
         >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
-        ['velocity_map', 'whole_motion']
+        ['velocity_map', 'expand_motion']
     """
     if model is not None:
         refuse_no_model(model, "exportable")

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from freeflyer.export.calls import Call, Library
-from freeflyer.export.header import prototype
-from freeflyer.export.identifiers import comment
+from freeflyer.export.header import comment, prototype
 from freeflyer.kernels.entry import STATE, WHERE
 
 ENTRY = (

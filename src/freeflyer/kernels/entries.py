@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Entry, Stages
-from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
-from freeflyer.kernels.model.program_layout import PROGRAMS
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, STANDING
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 
@@ -91,8 +90,6 @@ PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", "linkages.proje
 PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "linkages.projection.projected_forward_dynamics", "quu",
     (("nu",),), **CLOSED)
 PROJECTED_EQUATIONS = Entry("projected_equations", "linkages.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
-CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "linkages.constrained.constrained_accelerations",
-    "qvv", (("nv",),), **CLOSED)
 SHARED_FORCES = Entry("shared_forces", "linkages.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
 DRIVING_FORCES = Entry("driving_forces", "linkages.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
 MOVE_CLOSED = Entry("move_closed", "linkages.motion.move_closed", "qu", (("nq",),), **CLOSED)
@@ -139,6 +136,8 @@ SOLVE_SYSTEM = Entry("solve_system", "contacts.systems.solve_system", "m", (("ta
 # of quadratic programs: sizes in a table, no robot (optimization/)
 PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
+SOLVE_PROGRAM = Entry("solve_program", "optimization.dual_method.solve_program", "m", (("table 0",), ("table 1",), (2,)),
+    square=True, shared=("table 2", "table 3", "table 1", "table 1", "table 1", 1), table=PROGRAMS, one_by_one=True)
 SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
     (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)

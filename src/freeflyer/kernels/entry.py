@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
@@ -112,11 +112,14 @@ class Entry:
     stages: Stages | None = None
     # call(handle, inputs..., options..., out), for one state or a short batch: see python_calls.builtin
     call: Callable[..., Any] = field(init=False, repr=False)
+    compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
     def __post_init__(self) -> None:
-        from freeflyer.kernels.calls.running import first_call
+        def first_call(*arguments: Any) -> Any:
+            object.__setattr__(self, "call", Entry.compiled(self))
+            return self.call(*arguments)
 
-        object.__setattr__(self, "call", first_call(self))
+        object.__setattr__(self, "call", first_call)
 
     @cached_property
     def function(self) -> Callable[..., Any]:

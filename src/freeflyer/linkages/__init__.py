@@ -1,28 +1,21 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
+from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import Assembly, assemble
-from freeflyer.linkages.errors import AssemblyError, LinkageError, OpenLoopWarning
+from freeflyer.linkages.curves import Curve, ForceCurve, force_curve, transmission_curve
 from freeflyer.linkages.following import Keep, Path, follow
-from freeflyer.linkages.inverse_transmission import (
-    motor_accelerations,
-    motor_forces,
-    motor_velocities,
-    selected_forces,
-    selected_jacobian,
-)  # fmt: skip
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.limits import ReachableSet, reachable_set
 from freeflyer.linkages.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
-from freeflyer.linkages.motion import keep_closed, project_velocity
+from freeflyer.linkages.motion import complete_velocity, keep_closed
 from freeflyer.linkages.multipliers import (
-    constrained_forward_dynamics,
     constraint_multipliers,
-    independent_forces,
+    dependent_accelerations,
+    dependent_velocities,
+    expand_motion,
     mapping_jacobian,
-    passive_accelerations,
-    passive_velocities,
     projected_equations,
-    whole_motion,
+    reduce_forces,
 )  # fmt: skip
 from freeflyer.linkages.partition import Block, Partition, partition
 from freeflyer.linkages.rows import (
@@ -35,16 +28,15 @@ from freeflyer.linkages.selected_posture import selected_posture
 from freeflyer.linkages.singularities import Singularity, first_singularity
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import Sweep, sweep
-from freeflyer.linkages.transmission import Curve, ForceCurve, force_curve, transmission_curve
+from freeflyer.linkages.transmission import Transmission, transmission
 
 __all__ = [
     "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "LinkageError", "ManipulabilityMap",
     "Mechanism", "Mechanisms", "OpenLoopWarning", "Partition", "Path", "ReachableSet", "Singularity", "Sweep",
-    "assemble", "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
-    "constraint_names", "constraint_residual", "embed_configuration", "extract_configuration", "extract_limb",
-    "first_singularity", "follow", "force_curve", "independent_forces", "inside_limits", "keep_closed",
-    "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "motor_accelerations", "motor_forces",
-    "motor_velocities", "partition", "passive_accelerations", "passive_velocities", "project_velocity",
-    "projected_equations", "reachable_set", "selected_forces", "selected_jacobian", "selected_posture", "sweep",
-    "transmission_curve", "whole_motion",
+    "Transmission", "assemble", "complete_velocity", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
+    "constraint_names", "constraint_residual", "dependent_accelerations", "dependent_velocities", "embed_configuration",
+    "expand_motion", "extract_configuration", "extract_limb", "first_singularity", "follow", "force_curve",
+    "inside_limits", "keep_closed", "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "partition",
+    "projected_equations", "reachable_set", "reduce_forces", "selected_posture", "sweep", "transmission",
+    "transmission_curve",
 ]  # fmt: skip

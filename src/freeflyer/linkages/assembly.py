@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import AssemblyError, InputError, OpenLoopWarning, format_value, unknown_name
 from freeflyer.linkages.branches import check_branches, other_branches
 from freeflyer.linkages.closure import file_posture, q_of_v
-from freeflyer.linkages.errors import AssemblyError, OpenLoopWarning
 from freeflyer.linkages.graph import groups, structure
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops

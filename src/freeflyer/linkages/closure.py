@@ -11,7 +11,7 @@ import numpy as np
 
 from freeflyer.dynamics.threads import get_threads, run_chunks
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import Result, batch, table_handle
+from freeflyer.kernels.compiler.calls.running import Result, batch, table_handle
 from freeflyer.kernels.entries import CLOSE_POSTURE
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.linkages import assembly as K

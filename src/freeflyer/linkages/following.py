@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.limbs import embed_configuration
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.sweeping import sweep

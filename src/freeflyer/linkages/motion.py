@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close
-from freeflyer.linkages.errors import AssemblyError
 from freeflyer.linkages.factorisation import unit_free
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
@@ -30,7 +29,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
     Returns:
         q: (..., nq) array, closed; the independent coordinates are as given.
-        v: (..., nv) array or None, as project_velocity gives it at that posture; None where no velocity is given.
+        v: (..., nv) array or None, as complete_velocity gives it at that posture; None where no velocity is given.
     Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity.
 
     Examples:
@@ -58,11 +57,11 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
                 loop=loop, gap=float(gap[at, worst]), index=at,
             )  # fmt: skip
         x = closed.q.reshape(x.shape)
-    return x.copy(), None if v is None else project_velocity(model, x, v)
+    return x.copy(), None if v is None else complete_velocity(model, x, v)
 
 
 @public
-def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Velocity that keeps the loops closed, J v = 0, with dependent entries recomputed from the independent ones.
 
     v_dependent = -J_dependent^-1 J_independent v_independent: Kangaroo paper, eq. (8).
@@ -75,7 +74,7 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> v = ff.linkages.project_velocity(leg, leg.neutral, np.ones(leg.nv))
+        >>> v = ff.linkages.complete_velocity(leg, leg.neutral, np.ones(leg.nv))
         >>> J = ff.linkages.constraint_jacobian(leg, leg.neutral)
         >>> print(f"{abs(J @ np.ones(leg.nv)).max():.1f} before, {abs(J @ v).max():.1f} after")
         1.1 before, 0.0 after

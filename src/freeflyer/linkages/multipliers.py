@@ -8,19 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import add_forces, load_forces
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closed.dynamics import forward_dynamics
 from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model.public import public
 
 RATES = ("q", "u", "u_dot")
 
@@ -47,7 +45,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 @public
-def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
+def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities of the dependent coordinates for independent ones.
 
     Args:
@@ -58,7 +56,7 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> u = np.ones(6)
-        >>> passive = ff.linkages.passive_velocities(leg, leg.neutral, u)
+        >>> passive = ff.linkages.dependent_velocities(leg, leg.neutral, u)
         >>> bool(np.allclose(passive, ff.linkages.mapping_jacobian(leg, leg.neutral) @ u))
         True
     """
@@ -67,7 +65,7 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
 
 
 @public
-def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
+def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations of the dependent coordinates for independent velocities and accelerations.
 
     Args:
@@ -78,7 +76,7 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
     Examples:
         >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
         >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
-        >>> a = ff.linkages.passive_accelerations(yaw, q, [0.1], [0.0])
+        >>> a = ff.linkages.dependent_accelerations(yaw, q, [0.1], [0.0])
         >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
         -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
     """
@@ -87,7 +85,7 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
 
 
 @public
-def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
 
     Args:
@@ -100,7 +98,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> v, a = ff.linkages.whole_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
+        >>> v, a = ff.linkages.expand_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
         >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
         >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
         J v = 0.000000, J a + bias = 0.000000
@@ -109,7 +107,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
 
 @public
-def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """Forces in all joints, passive ones too, projected on the independent joints: G^T tau; (..., nu), N and N m.
 
     Args:
@@ -121,7 +119,7 @@ def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> tau = ff.gravity_forces(leg, leg.neutral)
-        >>> shared = ff.linkages.independent_forces(leg, leg.neutral, tau)
+        >>> shared = ff.linkages.reduce_forces(leg, leg.neutral, tau)
         >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
         True
     """
@@ -150,7 +148,7 @@ def constraint_multipliers(
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
-        >>> a = ff.linkages.constrained_forward_dynamics(leg, q, v, tau)
+        >>> a = ff.constrained_dynamics(leg, q, v, tau, constraints=ff.ConstraintSet(leg)).a
         >>> force = ff.linkages.constraint_multipliers(leg, q, v, tau=tau)
         >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.linkages.constraint_jacobian(leg, q).T @ force
         >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
@@ -168,40 +166,6 @@ def constraint_multipliers(
     applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
     u_dot = forward_dynamics(p, q, u, shared)
     return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
-
-
-def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """Accelerations of all joints under given forces while the loops hold, (..., nv), m/s^2 and rad/s^2.
-
-    Args:
-        q: (..., nq) array, closed.
-        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops, m/s and rad/s.
-        tau: (..., nv) array, forces of all joints, N and N m.
-
-    Raises:
-        InputError: For wrong shapes, NaN, infinities and models without loops.
-        LinkageError: For velocities that do not keep the loops closed; for open and singular postures.
-    Source: Kangaroo paper, eqs. (11)-(14).
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> a = ff.linkages.constrained_forward_dynamics(robot, robot.neutral, np.zeros(robot.nv), np.zeros(robot.nv))
-        >>> print(f"in free fall {a[2]:.2f} m/s^2 of the base, at most {abs(a[6:]).max():.6f} of the joints")
-        in free fall -9.81 m/s^2 of the base, at most 0.000000 of the joints
-    """
-    try:
-        p = model if model.reduction else _loops(model)
-        a = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
-        if a is not None:
-            return a
-        try:
-            return evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
-        except LinkageError:
-            _independent(p, q, v)
-            raise
-    except Exception as error:
-        explain(error, constrained_forward_dynamics, locals())
-        raise
 
 
 @public
@@ -262,6 +226,6 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
         f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
-        "independent ones; see freeflyer.linkages.whole_motion",
+        "independent ones; see freeflyer.linkages.expand_motion",
         reason="velocity", argument=name, gap=gap,
     )  # fmt: skip

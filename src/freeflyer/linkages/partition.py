@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, file_posture, position_limits
 from freeflyer.linkages.conditioning import condition
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.factorisation import (
     dependent_columns,
     independent_rows,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from freeflyer.linkages.errors import LinkageError
+from freeflyer.errors import LinkageError
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.rows import constraint_loops, constraint_names
 from freeflyer.model.model import Model

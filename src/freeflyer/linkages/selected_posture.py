@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
+from freeflyer.errors import AssemblyError, InputError
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.errors import AssemblyError
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.selection import Selection, check_determined, select, smallest_values
 from freeflyer.linkages.stepping import step_closed
+from freeflyer.linkages.transmission import Selection, check_determined, select, smallest_values
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -36,15 +35,15 @@ def selected_posture(
     kept; where the way meets a singularity, of the loops or of P J_m, it ends.
 
     Args:
-        joints: See selected_jacobian.
+        joints: See transmission.
         positions: (..., n) array of the selected joints, rad or m.
         q: (nq,) array, closed start; by default the file's posture, assembled.
-        motors: See selected_jacobian.
+        motors: See transmission.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
 
     Raises:
-        InputError: Same as selected_jacobian; also for a joint whose coordinates are not numbers (a ball). With `limits` it
+        InputError: Same as transmission; also for a joint whose coordinates are not numbers (a ball). With `limits` it
             refuses positions beyond a stop, and motors that would leave their stroke.
         LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
         AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.

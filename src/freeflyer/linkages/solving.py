@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import LinkageError
 from freeflyer.linkages.closure import close
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.graph import groups, structure
 from freeflyer.linkages.partition import reference
 from freeflyer.model.configuration import random_configuration

@@ -1,164 +1,321 @@
-"""What a linkage makes of its motors' motion and force: curves of joints along a path, force at a frame (Kangaroo paper, IV-A)."""
+"""Transmission between motors and selected passive joints: motions and forces in both directions.
+
+As many passive coordinates as motors are selected by P. With A = P J_m square, J_m = -J_u^-1 J_a,
+
+    motors = A^-1 joints                motor forces = A^T joint forces
+
+Both keep power. What else is independent (the base, springs, motors that were left out) rests or moves as given by `others`; it
+never takes part in the inverse. Source: Kangaroo paper, eqs. (20)-(23)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.following import Path
-from freeflyer.linkages.maps import motion_map
-from freeflyer.linkages.partition import partition
+from freeflyer.errors import InputError, LinkageError, unknown_name
+from freeflyer.linkages.closed.calls import motion, velocity_map
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.partition import Partition
+from freeflyer.linkages.refusals import list_names
+from freeflyer.model.inputs import name_list, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import DEAD_POINT_RATIO
+from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Position of a joint over that of a motor, and the straight line y = slope x + offset that fits it best.
-
-    Attributes:
-        motor, joint: Names.
-        x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
-        slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
-        slope, offset: Slope and offset of the line.
-        deviation: Largest distance |y - slope x - offset|, m or rad.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
-        13.0 rad/m, off a straight line by up to 9.5 degrees
-    """
-
-    motor: str
-    joint: str
-    x: np.ndarray
-    y: np.ndarray
-    slopes: np.ndarray
-    slope: float
-    offset: float
-    deviation: float
-
-
-@dataclass(frozen=True)
-class ForceCurve:
-    """Force at a frame along a path, for one force at a motor.
+@dataclass(frozen=True, eq=False)
+class Transmission:
+    """Transmission of a closed robot between n motors and n selected joints, at one posture or a batch.
 
     Attributes:
-        motor, frame: Names.
-        motor_force: float, N or N m.
-        position: (n,) array of the motor at the n postures that the path reached, m or rad.
-        height: (n,) array of the frame along `direction` in the model's world, m.
-        ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
-        force: (n,) array, N; infinite at a dead point.
+        joints, motors: Names, in the order in which they were given.
+        jacobian: (..., n, n) array P J_m, velocities of the joints for those of the motors; m/s and rad/s, for each motor's
+            velocity of one.
+        q: (..., nq) array, the postures.
 
     Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-        >>> curve = ff.linkages.force_curve(leg, path, "left_sole", 5000.0)
-        >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
-        least at 0.15 m of stroke, greatest at 0.06 m
+        >>> robot = ff.robots.kangaroo_like()
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> ankle = ff.linkages.transmission(robot, robot.neutral, ["left_ankle_pitch", "left_ankle_roll"], motors)
+        >>> np.round(ankle.velocities([0.3, 0.0]), 4).tolist()  # m/s for rad/s: pitch moves both alike
+        [0.0105, 0.0105]
+        >>> np.round(ankle.forces([100.0, 0.0])).astype(int).tolist()  # N for 100 N m of pitch
+        [1429, 1429]
+        >>> np.round(ankle.joint_forces([1000.0, 1000.0])).astype(int).tolist()  # N m for 1000 N at each motor
+        [70, 0]
     """
 
-    motor: str
-    frame: str
-    motor_force: float
-    position: np.ndarray
-    height: np.ndarray
-    ratio: np.ndarray
-    force: np.ndarray
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    jacobian: np.ndarray
+    q: np.ndarray
+    _model: Model = field(repr=False)
+    _chosen: Selection = field(repr=False)
+    _map: np.ndarray = field(repr=False)  # G (..., nv of the tree, nu)
 
-    @property
-    def largest(self) -> int:
-        """Where along the path the force is greatest."""
-        return int(np.nanargmax(np.abs(self.force)))
+    @public
+    def bias(self, u: ArrayLike) -> np.ndarray:
+        """Accelerations of the joints while no independent joint accelerates, P J_mdot u, (..., n), m/s^2 and rad/s^2.
 
-    @property
-    def smallest(self) -> int:
-        """Where along the path the force is least."""
-        return int(np.nanargmin(np.abs(self.force)))
+        Args:
+            u: (..., nu) array, independent velocities, in tree order.
+        """
+        found: np.ndarray = motion(self._model, self.q, u, names=("q", "u", "u_dot"))[1][..., self._chosen.coordinates]
+        return found
+
+    @public
+    def velocities(self, velocities: ArrayLike, *, others: ArrayLike | None = None) -> np.ndarray:
+        """Velocities of the motors that give the joints these velocities, (..., n), m/s and rad/s.
+
+        Args:
+            velocities: (..., n) array of the joints, m/s and rad/s.
+            others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
+
+        Raises:
+            InputError: For wrong shapes, NaN and infinities.
+            LinkageError: For joints that do not determine the motors, with their names.
+        Source: Kangaroo paper, eq. (22).
+        """
+        wanted, u = self._per_joint("velocities", velocities), self._others("others", others)
+        _fit(("q", self._map, 2), ("velocities", wanted, 1), ("others", u, 1))
+        return self._solve(self.jacobian, wanted - self._moved_by(u))
+
+    @public
+    def accelerations(
+        self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
+        others_rates: ArrayLike | None = None,
+    ) -> np.ndarray:  # fmt: skip
+        """Accelerations of the motors that give the joints these accelerations at these velocities, (..., n), m/s^2 and rad/s^2.
+
+        (P J_m)^-1 (qddot - P J_mdot u): Kangaroo paper, eq. (22), differentiated.
+
+        Args:
+            velocities, accelerations: (..., n) array of the joints, m/s and rad/s, m/s^2 and rad/s^2.
+            others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree
+                order; without them zero.
+        Raises: InputError, LinkageError as velocities.
+        """
+        rest, rest_rates = self._others("others", others), self._others("others_rates", others_rates)
+        wanted, moving = self._per_joint("accelerations", accelerations), self.velocities(velocities, others=others)
+        _fit(("q and velocities", moving, 1), ("accelerations", wanted, 1), ("others", rest, 1), ("others_rates", rest_rates, 1))
+        u = np.zeros((*np.broadcast_shapes(moving.shape[:-1], rest.shape[:-1]), self._model.nv))
+        u[..., self._chosen.motor_columns], u[..., self._chosen.other_columns] = moving, rest
+        return self._solve(self.jacobian, wanted - self.bias(u) - self._moved_by(rest_rates))
+
+    @public
+    def forces(self, forces: ArrayLike) -> np.ndarray:
+        """Forces at the motors that do what these forces do at the joints, (..., n), N and N m: A^T tau, Kangaroo paper, eq. (20).
+
+        They do the same power in every motion of the motors; at independent joints that are not in `motors` act reduce_forces.
+
+        Args:
+            forces: (..., n) array at the joints, N and N m.
+        Raises: InputError for wrong shapes, NaN and infinities.
+        """
+        wanted = self._per_joint("forces", forces)
+        _fit(("q", self.jacobian, 2), ("forces", wanted, 1))
+        found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
+        return found
+
+    @public
+    def joint_forces(self, forces: ArrayLike) -> np.ndarray:
+        """Forces at the joints that do what these forces of the motors do, (..., n), N and N m: A^-T tau, Kangaroo paper, eq. (23).
+
+        Args:
+            forces: (..., n) array of the motors, N and N m.
+        Raises: InputError, LinkageError as velocities.
+        """
+        wanted = self._per_joint("forces", forces)
+        _fit(("q", self.jacobian, 2), ("forces", wanted, 1))
+        return self._solve(self.jacobian.swapaxes(-1, -2), wanted)
+
+    def _solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+        check_determined(self._model.tree, self._chosen, self.jacobian)
+        found: np.ndarray = np.linalg.solve(A, b[..., None])[..., 0]
+        return found
+
+    def _moved_by(self, u: np.ndarray) -> np.ndarray:
+        """What the joints do (..., n) while the others move by u (..., nu - n)."""
+        G = self._map[..., self._chosen.coordinates[:, None], self._chosen.other_columns]
+        found: np.ndarray = np.einsum("...ij,...j->...i", G, u)
+        return found
+
+    def _per_joint(self, name: str, x: ArrayLike) -> np.ndarray:
+        return _finite(name, x, len(self._chosen.coordinates), "one for each selected coordinate: " + list_names(self.joints))
+
+    def _others(self, name: str, x: ArrayLike | None) -> np.ndarray:
+        if x is None:
+            return np.zeros(len(self._chosen.other_columns))
+        owner = structure(self._model.tree).owner
+        rest = [owner[i] for i in self._chosen.split.independent[self._chosen.other_columns]]
+        whose = f": those of {list_names(rest)}" if rest else ""
+        return _finite(name, x, len(rest), f"all independent coordinates but the motors'{whose}")
 
 
 @public
-def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
-    """Position of a joint over that of the driver along a path.
+def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> Transmission:
+    """Transmission between motors and selected passive joints: their Jacobian, and motions and forces in both directions.
 
     Args:
-        path: Made by follow with the same model.
-        joint: Joint of one coordinate.
-    Returns: Curve with the straight line that fits best.
-    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures.
+        q: (..., nq) array, closed.
+        joints: Passive joints that the loops determine, with as many coordinates as the motors.
+        motors: The default is all, in the order of model.actuated.
+    Returns: Transmission. Its arrays have rows and columns in the order in which joints and motors are named.
+
+    Raises:
+        InputError: For a model without loops, and a name given twice. Also for a selected joint that has a motor, is the base
+            or is determined by no loop. The numbers of coordinates and motors must agree, and all motors must exist.
+        LinkageError: For open and singular postures of the loops.
+    Source: Kangaroo paper, eqs. (20)-(23).
 
     Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
-        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-        >>> np.round(np.degrees(curve.y)).astype(int).tolist()
-        [0, 51, 84, 120]
+        >>> robot = ff.robots.kangaroo_like()
+        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+        >>> ankle = ff.linkages.transmission(robot, robot.neutral, ["left_ankle_pitch", "left_ankle_roll"], motors)
+        >>> np.round(ankle.jacobian, 1).tolist()  # rad/m
+        [[14.3, 14.3], [20.6, -20.6]]
     """
-    model = model.tree
-    info, driver = model.joint(joint), model.joint(path.driver)
-    if info.nv != 1:
-        raise InputError(f"joint {joint!r} ({info.kind}) has {info.nv} coordinates; a curve shows one", joint=joint)
-    x, y = path.values[path.reached], path.q[path.reached][:, info.iq]
-    if len(x) < 2:
-        raise InputError(f"a line takes two postures; the path reached {len(x)} of {len(path.values)}", reached=len(x))
-    slope, offset = np.polyfit(x, y, 1)
-    if path.released:
-        slopes = np.gradient(y, x)
-    else:
-        G = motion_map(model, partition(model), path.q[path.reached])
-        slopes = G[:, info.iv, np.flatnonzero(partition(model).independent == driver.iv)[0]]
-    return Curve(
-        path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max())
-    )
+    chosen, p = select(model.tree, joints, motors), close_loops(model.tree)
+    G = velocity_map(p, q)
+    A = np.ascontiguousarray(G[..., chosen.coordinates[:, None], chosen.motor_columns])
+    return Transmission(chosen.joints, chosen.motors, A, np.array(q, float), p, chosen, G)
 
 
-@public
-def force_curve(
-    model: Model, path: Path, frame: str, force: float, direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)
-) -> ForceCurve:
-    """Force at a frame along a direction while the driver of a path pushes with a given force.
+def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
+    array = real_array(name, x)
+    if not array.ndim or array.shape[-1] != n:
+        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {what}", name=name, shape=array.shape, expected=n)
+    if not np.isfinite(array).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
+    return array
 
-    Without losses and inertia, a motor force f and a force F along `direction` that holds the frame do no work in sum, so f
-    dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the path
-    released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
 
-    Args:
-        path: Made by follow with the same model.
-        force: Force of the driver, N or N m.
-        direction: (3,) array, world axes, of any length.
-    Returns: ForceCurve. Along the postures that the path reached.
-    Raises: InputError for a direction without length or a force that is no finite number.
+def _fit(*arrays: tuple[str, np.ndarray, int]) -> None:
+    """InputError unless the batch axes broadcast; each array comes with the number of its own axes."""
+    try:
+        np.broadcast_shapes(*(x.shape[: x.ndim - own] for _, x, own in arrays))
+    except ValueError:
+        shown = ", ".join(f"{name} {x.shape[: x.ndim - own]}" for name, x, own in arrays)
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
 
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
-        >>> np.round(ff.linkages.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
-        [1299, 1355, 1272, 774]
-    """
-    model = model.tree
-    along = np.asarray(direction, float)
-    length = np.linalg.norm(along) if along.shape == (3,) else 0.0
-    if not (np.isfinite(length) and length > 0.0):
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Passive joints that stand for motors. joints, motors: names. coordinates (n,): velocity coordinates of the joints in the
+    order in which they were named. motor_columns (n,), other_columns (nu - n,): places of the motors and of all else among the
+    independent velocities (nu,) of `split`."""
+
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    coordinates: np.ndarray
+    motor_columns: np.ndarray
+    other_columns: np.ndarray
+    split: Partition
+
+
+_known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakKeyDictionary()
+
+
+def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = None) -> Selection:
+    """The selection P of (21): passive `joints` with as many coordinates as `motors` (without them: as all motors) have.
+
+    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base or
+    that no loop determines, a motor that is none, or another number of coordinates than the motors have."""
+    key = name_list("joints", joints), None if motors is None else name_list("motors", motors)
+    known = _known.setdefault(model, {})
+    if key not in known:
+        known[key] = _select(model, *key)
+    return known[key]
+
+
+def smallest_values(A: np.ndarray) -> np.ndarray:
+    """(...,): smallest singular value of each matrix (..., n, n), its rows and then its columns at unit length: free of units."""
+    rows = np.linalg.norm(A, axis=-1, keepdims=True)
+    unit = A / np.where(rows > 0.0, rows, 1.0)
+    columns = np.linalg.norm(unit, axis=-2, keepdims=True)
+    found: np.ndarray = np.linalg.svd(unit / np.where(columns > 0.0, columns, 1.0), compute_uv=False)[..., -1]
+    return found
+
+
+def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
+    """LinkageError for P J_m (..., n, n) that is singular somewhere, with the motors that the selected joints leave free."""
+    values = np.asarray(smallest_values(A))
+    if values.size == 0 or values.min() > MIN_SINGULAR_VALUE:
+        return
+    index = tuple(int(k) for k in np.unravel_index(int(np.argmin(values)), values.shape))
+    left, _, right = np.linalg.svd(A[index])
+    owner = structure(model).owner
+    tied = [owner[j] for j, x in zip(chosen.coordinates, left[:, -1]) if abs(x) > 1e-3]
+    loose = [owner[j] for j, x in zip(chosen.split.independent[chosen.motor_columns], right[-1]) if abs(x) > 1e-3]
+    where = f" at posture {', '.join(map(str, index))} of the batch" if index else ""
+    raise LinkageError(
+        f"the selected joints do not determine the motors{where}: {list_names(loose)} can move while all of them are at rest, as "
+        f"the velocities of {list_names(tied)} depend on each other or on no motor. Select for each motor a joint of its sub-"
+        "mechanism (freeflyer.linkages.mechanisms lists them), or leave the singular posture",
+        motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]),
+    )  # fmt: skip
+
+
+def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | None) -> Selection:
+    if not has_loops(model):
+        raise InputError(f"model {model.name!r} has no loops: none of its joints follows motors", model=model.name)
+    p = close_loops(model)
+    chosen_motors = model.actuated if motors is None else motors
+    for kind, names in (("joints", joints), ("motors", chosen_motors)):
+        for name in names:
+            if name not in model.joint_names:
+                raise unknown_name("joint", name, model.joint_names)
+            if names.count(name) > 1:
+                raise InputError(f"{kind} names {name!r} {names.count(name)} times: name each joint once", joint=name)
+    for name in chosen_motors:
+        if name not in model.actuated:
+            raise InputError(f"{name!r} is no motor; motors: {list_names(model.actuated, 16)}", joint=name)
+    coordinates = [_coordinates(model, p, name) for name in joints]
+    selected = np.array([i for c in coordinates for i in c], np.int64)
+    moving = np.array([i for n in chosen_motors for i in _range(model, n)], np.int64)
+    if len(selected) != len(moving):
+        some = "the motors" if motors is None else f"the motors {list_names(motors)}"
+        sizes = f"{len(joints)} joints" + (f" with {len(selected)} coordinates" if len(joints) != len(selected) else "")
         raise InputError(
-            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction
+            f"{sizes} selected for {some}, which have {len(moving)}: P J_m is {len(selected)} x {len(moving)} and has an "
+            f"inverse only if it is square. Select {len(moving)} passive coordinates, or name the motors to answer (motors=)",
+            selected=len(selected), motors=len(moving),
+        )  # fmt: skip
+    if not len(moving):
+        raise InputError(f"no motors are named, or {model.name!r} has none: nothing to invert", model=model.name)
+    columns = np.searchsorted(p.reduction.split.independent, moving)
+    rest = np.setdiff1d(np.arange(p.nv), columns)
+    return Selection(joints, chosen_motors, selected, columns, rest, p.reduction.split)
+
+
+def _range(model: Model, name: str) -> range:
+    info = model.joint(name)
+    return range(info.iv, info.iv + info.nv)
+
+
+def _coordinates(model: Model, p: Model, name: str) -> range:
+    """The velocity coordinates of a passive joint that the loops determine."""
+    s, at = structure(model), _range(model, name)
+    if not len(at) or model.joint(name).mimic is not None:
+        raise InputError(f"joint {name!r} has no coordinate of its own (it is fixed, or follows another)", joint=name)
+    if name in model.actuated:
+        raise InputError(
+            f"joint {name!r} has a motor: select passive joints, and name the motors that should answer (motors=) to leave it out",
+            joint=name,
+        )  # fmt: skip
+    if at[0] in s.base:
+        raise InputError(f"joint {name!r} is the base: select passive joints", joint=name)
+    free = [i for i in at if i in p.reduction.split.free]
+    if free:
+        what = "it" if len(free) == len(at) else f"{len(free)} of its {len(at)} coordinates"
+        raise InputError(
+            f"no loop determines {what}: joint {name!r} does not follow the motors and cannot stand for them", joint=name
         )
-    if not np.isfinite(force):
-        raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
-    along = along / length
-    split, driver = partition(model), model.joint(path.driver)
-    q = path.q[path.reached]
-    column = np.flatnonzero(split.independent == driver.iv)
-    G = motion_map(model, split, q)[..., column[0]]
-    rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
-    ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
-    height = frame_pose(model, q, frame)[:, :3, 3] @ along
-    return ForceCurve(path.driver, frame, float(force), path.values[path.reached], height, ratio, ratio * force)
+    return at

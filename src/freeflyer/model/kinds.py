@@ -28,7 +28,7 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[st
     """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
     names = [name for name, p in signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD]
     called = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
-    if names[0] == "model" and "model" in arguments:
+    if names[0] == "model" and "model" in arguments and function.__annotations__.get("model") in ("Model", Model):
         refuse_no_model(arguments["model"], called)
     if isinstance(error, FreeflyerError):
         return

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.kernels.calls.running import handle, table_handle
+from freeflyer.kernels.compiler.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
 from freeflyer.model.frozen import frozen_array

@@ -1,6 +1,6 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .errors import (
+from .failures import (
     InfeasibleError as InfeasibleError,
     MissingSolverError as MissingSolverError,
     NotConvergedError as NotConvergedError,
@@ -9,7 +9,7 @@ from .errors import (
     UnboundedError as UnboundedError,
 )
 from .hierarchy import HierarchySolution as HierarchySolution, Level as Level, solve_hierarchy as solve_hierarchy
+from .problem import Solution as Solution
 from .projection import nearest as nearest
 from .quadratic import solve_qp as solve_qp, solvers as solvers
 from .residuals import Residuals as Residuals
-from .solution import Solution as Solution

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.kernels.calls.running import bare_topology, handle, state
+from freeflyer.kernels.compiler.calls.running import bare_topology, handle, state
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.model.frozen import frozen_array
 

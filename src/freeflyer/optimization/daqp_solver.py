@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from daqp import solve
 
-from freeflyer.optimization.problem import QuadraticProgram
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution
 from freeflyer.tolerances import PROXIMAL_STEP, SOLVER_TOLERANCE_SHARE
 
 # tried where rows depend on each other, which daqp would report as infeasible; polishing makes up for them

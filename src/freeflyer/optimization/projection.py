@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.optimization.quadratic import solve_qp
-from freeflyer.optimization.solution import Solution
+from freeflyer.optimization.problem import Solution
+from freeflyer.optimization.quadratic import ACTIVE_SET, solve_qp
 
 
 def nearest(
-    point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = "daqp", warm: Solution | None = None
+    point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = ACTIVE_SET, warm: Solution | None = None
 ) -> Solution:
     """Point x nearest to another one within linear limits: |x - point| is least so that lower <= A x <= upper.
 

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import qpsolvers
 
-from freeflyer.errors import InputError, format_value
-from freeflyer.optimization.errors import MissingSolverError
-from freeflyer.optimization.problem import QuadraticProgram
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.errors import InputError, MissingSolverError, format_value
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution
 from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
 
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
@@ -123,7 +121,7 @@ def _limited(status: str) -> bool:
 
 
 def _missing(solver: str) -> MissingSolverError:
-    names = ("daqp", *available())
+    names = ("active-set", "daqp", *available())
     listed = f"installed here: {', '.join(names)}"
     package = PACKAGES.get(solver)
     if package is None:

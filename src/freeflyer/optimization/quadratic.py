@@ -8,28 +8,23 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InfeasibleError, InputError, UnboundedError, format_value
 from freeflyer.model.inputs import finite_array, number, positive, whole_number
 from freeflyer.model.public import public
-from freeflyer.optimization import daqp_solver
-from freeflyer.optimization.errors import InfeasibleError, UnboundedError
+from freeflyer.optimization import daqp_solver, dual_method
 from freeflyer.optimization.failures import failure
-from freeflyer.optimization.feasible_descent import descend
-from freeflyer.optimization.polishing import polish
-from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
-from freeflyer.optimization.residual_sums import squared_residuals
-from freeflyer.optimization.residuals import limit_violations, residuals
-from freeflyer.optimization.scaling import equilibrate
-from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution, quadratic_program, refuse_numbers
+from freeflyer.optimization.residuals import limit_violations, residuals, squared_residuals
+from freeflyer.optimization.second_attempts import descend, equilibrate, polish
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
-ACTIVE_SET = "active set"  # what solutions from a feasible start name as their solver
+ACTIVE_SET, DAQP = "active-set", "daqp"
 
 
 @public
 def solve_qp(
     H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
-    x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = "daqp", warm: Solution | None = None,
+    x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = ACTIVE_SET, warm: Solution | None = None,
     tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None, feasible: ArrayLike | None = None,
 ) -> Solution:  # fmt: skip
     """Minimum x of 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
@@ -40,15 +35,15 @@ def solve_qp(
         A: (m, n) array.
         lower, upper: (m,) array, limits of the rows: equal for equalities, infinite where there is none.
         x_lower, x_upper: (n,) array, bounds of x, likewise.
-        solver: "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
-        warm: Of a problem of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does
-            not depend on it.
+        solver: "active-set": a dual method by compiled code. "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
+        warm: Solution of a problem of the same shapes. Its active limits (active-set, daqp) or x (osqp, proxqp) are the first
+            guess; the answer does not depend on it.
         tolerance: Largest relative residual (Residuals), between 1e-14 and 0.1.
-        iterations: Limit for the solver: daqp, osqp, proxqp and piqp.
+        iterations: Limit for the solver: active-set, daqp, osqp, proxqp and piqp.
         seconds: Limit for the solver, s: daqp and osqp.
         feasible: (n,) array, a point within all limits. If the solver fails, a primal active-set method continues from there.
-            It solves programs in which many limits hold at once and depend on each other. Solution.solver is then "active
-            set".
+            It solves programs in which many limits hold at once and depend on each other. Solution.solver is then
+            "active-set".
 
     Raises:
         InfeasibleError, UnboundedError: For a program without an answer; both are proven.
@@ -74,11 +69,7 @@ def solve_qp(
     start = None if feasible is None else finite_array("feasible", feasible)
     if start is not None and start.shape != p.g.shape:
         raise InputError(f"feasible has shape {start.shape}, expected {p.g.shape}", shape=start.shape)
-    if solver == "daqp":
-        found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
-    else:
-        check_solver(solver)
-        found = _try_others(p, solver, tolerance, iterations, seconds, warm)
+    found = _attempt(p, solver, tolerance, iterations, seconds, warm)
     close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
     return close or _answer(p, found, tolerance, solver, iterations, seconds, start)
 
@@ -153,9 +144,16 @@ def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, 
     return best
 
 
-def _try_others(
+def _attempt(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
+    if solver == ACTIVE_SET:
+        if seconds is not None:
+            raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)
+        return dual_method.attempt(p, iterations, warm)
+    if solver == DAQP:
+        return daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
+    check_solver(solver)
     from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.5 s to import
 
     refuse_numbers(p)  # most of them check nothing
@@ -165,7 +163,10 @@ def _try_others(
 def _further(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
 ) -> Iterator[Attempt]:
-    if solver == "daqp":
+    if solver == ACTIVE_SET:
+        again = dual_method.attempt(p, iterations, None)
+        return chain((again,), daqp_solver.further_attempts(p, tolerance, iterations, seconds))
+    if solver == DAQP:
         return daqp_solver.further_attempts(p, tolerance, iterations, seconds)
     from freeflyer.optimization import qpsolvers_solver
 
@@ -175,22 +176,22 @@ def _further(
 def check_solver(solver: str) -> None:
     """MissingSolverError for a solver that is not installed; InputError for what is no name."""
     if not isinstance(solver, str):
-        raise InputError(f"solver must be the name of a solver, such as 'daqp', got {format_value(solver)}")
-    if solver != "daqp":
+        raise InputError(f"solver must be the name of a solver, such as 'active-set' or 'daqp', got {format_value(solver)}")
+    if solver not in (ACTIVE_SET, DAQP):
         from freeflyer.optimization import qpsolvers_solver
 
         qpsolvers_solver.check_installed(solver)
 
 
 def solvers() -> tuple[str, ...]:
-    """Names of the solvers that are installed, daqp first.
+    """Names of the solvers that are installed, the default first.
 
     Returns: tuple of str for `solver=` of solve_qp.
 
     Examples:
-        >>> ff.optimization.solvers()[0]
-        'daqp'
+        >>> ff.optimization.solvers()[:2]
+        ('active-set', 'daqp')
     """
     from freeflyer.optimization import qpsolvers_solver
 
-    return ("daqp", *qpsolvers_solver.available())
+    return (ACTIVE_SET, DAQP, *qpsolvers_solver.available())

@@ -1,11 +1,15 @@
-"""How well x and its multipliers satisfy the conditions of optimality of a quadratic program."""
+"""How well x and its multipliers satisfy the conditions of optimality: sums of squares by compiled code, or entry by entry."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.kernels.entries import PROGRAM_RESIDUALS
+from freeflyer.kernels.model.layout import PROGRAMS
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.tolerances import SMALL_EQUATION_RATIO
 
@@ -30,7 +34,7 @@ class Residuals(NamedTuple):
         A badly scaled program without limits: where the solver ends, stationarity misses the whole slope.
 
         >>> try:
-        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0])
+        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], solver="daqp")
         ... except ff.optimization.NumericalError as error:
         ...     print([round(x, 3) for x in error.data["residuals"]])
         [0.0, 1.0, 0.0]
@@ -74,3 +78,16 @@ def _relative(x: np.ndarray, size: np.ndarray) -> np.ndarray:
 
 def _largest(x: np.ndarray) -> float:
     return float(x.max(initial=0.0))
+
+
+@lru_cache(maxsize=256)
+def program_sizes(variables: int, limits: int, rows: int) -> Sizes:
+    return sizes_table(PROGRAMS, [variables, limits, variables * variables, rows * variables, rows], max(variables, limits) + 8)
+
+
+def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list[float] | None:
+    """Sums (5,) of x (n,) and its multipliers y (b + m,): see kernels/optimization/residuals.py. None where numbers are not finite
+    or limits cross."""
+    H, g, A, lower, upper = p
+    sums = call(PROGRAM_RESIDUALS, program_sizes(len(g), len(upper), len(A)), g, H.ravel(), A.ravel(), lower, upper, x, y)
+    return None if sums is None else sums[0].tolist()

@@ -40,7 +40,7 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
         run: Of one robot, with the floor at height 0.
         count: Postures, evenly spread over the run.
         times: (k,) array of the postures, s, in place of `count`; the samples next to them are drawn.
-        feet: Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, else the frames
+        feet: Whose soles and forces are drawn, by the names in `run.forces`; by default of contacts.feet_by_name, else the frames
             of these names, as points.
         overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
         view: Orthographic, so that equal lengths look equal wherever they are; by default from the right side, a little from the

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, point
 from freeflyer.contacts.feet import complete_feet
-from freeflyer.control.polygons import convex_polygon
+from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value

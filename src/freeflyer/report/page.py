@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
 
-from freeflyer.analysis.checks.findings import SEVERITIES, Finding
-from freeflyer.analysis.checks.tables import alike, listed
+from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, listed
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg

@@ -16,7 +16,7 @@ from freeflyer.analysis.fall import FallStudy, free_fall
 from freeflyer.analysis.linkage import Linkages, linkages
 from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.analysis.timing.algorithms import USUAL
-from freeflyer.analysis.timing.machine import machine
+from freeflyer.analysis.timing.clock import machine
 from freeflyer.analysis.timing.results import Machine, RobotTimings
 from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.errors import FreeflyerError

@@ -1,14 +1,56 @@
-"""Pieces that several robots are made of: poses, motors with their numbers, arms given segment by segment."""
+"""What several robots are made of: checked arguments, inertias of homogeneous solids (m, kg), motors, arms given by segments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.description import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
-from freeflyer.robots._solids import capsule
+
+
+def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
+    """A box of side lengths `size` along the link's axes."""
+    xx, yy, zz = np.square(size)
+    return Inertia(mass, np.array(center, float), mass / 12.0 * np.diag([yy + zz, xx + zz, xx + yy]))
+
+
+def ellipsoid(mass: float, semi_axes: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
+    """An ellipsoid with half-lengths `semi_axes` along the link's axes."""
+    xx, yy, zz = np.square(semi_axes)
+    return Inertia(mass, np.array(center, float), mass / 5.0 * np.diag([yy + zz, xx + zz, xx + yy]))
+
+
+def cylinder(mass: float, radius: float, start: Sequence[float], end: Sequence[float]) -> Inertia:
+    """A cylinder whose axis runs from `start` to `end`."""
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    along, across = mass * radius**2 / 2.0, mass * (3.0 * radius**2 + length**2) / 12.0
+    return _round(mass, start, end, along, across)
+
+
+def capsule(mass: float, radius: float, start: Sequence[float], end: Sequence[float]) -> Inertia:
+    """A cylinder from `start` to `end` with a half ball on both ends: the shape of limbs. A ball where start = end."""
+    length = float(np.linalg.norm(np.subtract(end, start)))
+    ball = mass * (4.0 * radius) / (4.0 * radius + 3.0 * length)  # volumes: 4/3 pi r^3 and pi r^2 l
+    tube = mass - ball
+    along = tube * radius**2 / 2.0 + ball * 0.4 * radius**2
+    across = tube * (3.0 * radius**2 + length**2) / 12.0
+    # half a ball about its own centre of mass, then moved out to l/2 + 3/8 r from the middle
+    across += ball * (83.0 / 320.0 * radius**2 + (length / 2.0 + 0.375 * radius) ** 2)
+    return _round(mass, start, end, along, across)
+
+
+def _round(mass: float, start: Sequence[float], end: Sequence[float], along: float, across: float) -> Inertia:
+    """A body of revolution about the line from start to end."""
+    a, b = np.array(start, float), np.array(end, float)
+    length = np.linalg.norm(b - a)
+    line = (b - a) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+    return Inertia(mass, (a + b) / 2.0, across * np.eye(3) + (along - across) * np.outer(line, line))
+
 
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 
@@ -81,3 +123,65 @@ def serial_arm(
         links.append(link)
         parent, placement = link.name, translation(z=segment.length)
     return tuple(links), tuple(joints), (Site("end_effector", parent, placement),)
+
+
+def whole(name: str, value: object, lowest: int, highest: int | None = None) -> int:
+    """A whole number between two bounds, both allowed."""
+    allowed = f"a whole number from {lowest} to {highest}" if highest is not None else f"a whole number >= {lowest}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name} must be {allowed}; got {format_value(value)}.", argument=name, value=value)
+    number = int(value)
+    if number < lowest or (highest is not None and number > highest):
+        raise InputError(f"{name} must be {allowed}; got {format_value(number)}.", argument=name, value=number)
+    return number
+
+
+def positive(name: str, value: object, unit: str) -> float:
+    """A finite number above zero."""
+    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= sys.float_info.max  # type: ignore[operator]
+    if not fits:
+        text = f"{name} must be a finite number above zero ({unit}); got {format_value(value)}."
+        raise InputError(text, argument=name, value=value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def one_of(name: str, value: object, choices: Iterable[object]) -> None:
+    """One of a few choices."""
+    listed = list(choices)
+    if value not in listed:
+        options = ", ".join(repr(c) for c in listed)
+        raise InputError(f"{name} must be one of {options}; got {format_value(value)}.", argument=name, value=value)
+
+
+# how the joints turn, from the mount to the tool
+TURNS = {
+    3: ("yaw", "pitch", "pitch"),
+    4: ("yaw", "pitch", "pitch", "pitch"),
+    6: ("yaw", "pitch", "pitch", "yaw", "pitch", "yaw"),
+    7: ("yaw", "pitch", "yaw", "pitch", "yaw", "pitch", "yaw"),
+}  # fmt: skip
+LENGTHS = {  # of each segment, as parts of the arm's length
+    3: (0.10, 0.45, 0.45),
+    4: (0.10, 0.40, 0.35, 0.15),
+    6: (0.14, 0.36, 0.14, 0.18, 0.08, 0.10),
+    7: (0.14, 0.18, 0.18, 0.16, 0.16, 0.08, 0.10),
+}  # fmt: skip
+
+
+def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[Segment, ...]:
+    """An arm of 3, 4, 6 or 7 joints: `length` (m) when straight, `mass` (kg), `effort` (Nm) of the first motor.
+
+    Segments get thinner, lighter per metre and weaker towards the tool."""
+    lengths = LENGTHS[dof]
+    taper = [1.0 - 0.7 * i / (dof - 1) for i in range(dof)]  # 1 at the mount, 0.3 at the tool
+    total = sum(part * t for part, t in zip(lengths, taper))
+    return tuple(
+        Segment(
+            turn,
+            length * part,
+            mass * part * t / total,
+            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2),
+            0.06 * length * t,
+        )
+        for turn, part, t in zip(TURNS[dof], lengths, taper)
+    )

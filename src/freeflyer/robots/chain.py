@@ -10,9 +10,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
 from freeflyer.model.model import Model
-from freeflyer.robots._check import one_of, positive, whole
-from freeflyer.robots._parts import floating_joint, translation
-from freeflyer.robots._solids import capsule
+from freeflyer.robots._parts import capsule, floating_joint, one_of, positive, translation, whole
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
 PITCH = 0.02  # advance of helical joints, m/rad

@@ -10,8 +10,7 @@ from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.model import Model
 from freeflyer.model.recorded_states import Keyframe
-from freeflyer.robots._check import positive
-from freeflyer.robots._parts import translation
+from freeflyer.robots._parts import positive, translation
 
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane whose first axis is the world's x, and whose second is its z
 ALONG = np.array([1.0, 0.0, 0.0])

@@ -4,11 +4,43 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
+from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, floating_joint, hinge, translation
-from freeflyer.robots._solids import box, capsule, ellipsoid, join
-from freeflyer.robots.humanoid_joints import SIDES, moving_joints
+from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation, whole
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
+
+SIDES = ("left", "right")
+LOWEST, HIGHEST = 20, 45
+CORE = (
+    "hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll",
+    "shoulder_pitch", "shoulder_roll", "upper_arm_yaw", "elbow",
+)  # fmt: skip
+SINGLES = ("waist_yaw", "waist_pitch", "waist_roll", "neck_yaw", "neck_pitch", "neck_roll", "chest_pitch")
+PAIRS = (
+    "clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll",
+    "thumb", "index", "middle", "ring", "little",
+)  # fmt: skip
+
+
+def moving_joints(dof: int) -> frozenset[str]:
+    """Names of the `dof` joints that move, e.g. "left_knee" and "waist_yaw"; all others of the robot are fixed."""
+    dof = whole("dof", dof, LOWEST, HIGHEST)
+    if dof <= 33:
+        singles, pairs = _share(dof - 20, 5)
+    else:
+        singles, pairs = _share(dof - 33, 2)
+        singles, pairs = singles + 5, pairs + 4
+    both = CORE + PAIRS[:pairs]
+    return frozenset(SINGLES[:singles]) | {f"{side}_{name}" for side in SIDES for name in both}
+
+
+def _share(count: int, singles: int) -> tuple[int, int]:
+    """Splits `count` joints into singles, of which there are `singles`, and pairs beyond them."""
+    if count <= singles:
+        return count, 0
+    pairs = (count - singles + 1) // 2
+    return count - 2 * pairs, pairs
+
 
 NECK_YAW = Motor(-1.4, 1.4, 8.0, 20.0, 0.01)
 NECK_ROLL = Motor(-0.5, 0.5, 8.0, 20.0, 0.01)
@@ -27,7 +59,7 @@ def humanoid(dof: int = 33) -> Model:
     `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on the right.
 
     Args:
-        dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid_joints.
+        dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid.
     Raises: InputError for other numbers.
 
     Examples:

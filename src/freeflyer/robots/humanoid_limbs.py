@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model.description import Inertia, Site
-from freeflyer.robots._parts import Motor, translation
-from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, join
+from freeflyer.model.inertias import join
+from freeflyer.robots._parts import Motor, box, capsule, cylinder, ellipsoid, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
 TOE, HEEL, SOLE_HALF_WIDTH = 0.16, 0.09, 0.05  # the sole, from below the ankle

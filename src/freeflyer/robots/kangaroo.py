@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
+from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import floating_joint, translation
-from freeflyer.robots._solids import box, join
+from freeflyer.robots._parts import box, floating_joint, translation
 from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
 from freeflyer.robots.kangaroo_hip import hip
 from freeflyer.robots.kangaroo_hip_yaw import hip_yaw

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freeflyer.model.description import Inertia, Joint, Link, Loop, Site
-from freeflyer.robots._parts import translation
-from freeflyer.robots._solids import capsule
+from freeflyer.robots._parts import capsule, translation
 
 Point = tuple[float, float, float]
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

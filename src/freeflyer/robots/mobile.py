@@ -6,10 +6,9 @@ import numpy as np
 
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import serial_arm, translation
-from freeflyer.robots._solids import box, cylinder, join
-from freeflyer.robots.arms import arm_segments
+from freeflyer.robots._parts import arm_segments, box, cylinder, serial_arm, translation
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0
 WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_MASS = 0.10, 0.05, 1.8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Joint, Link, Site
+from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, floating_joint, hinge, translation
-from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, join
+from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
 OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)

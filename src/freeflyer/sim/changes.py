@@ -10,9 +10,8 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import finite_row
-from freeflyer.sim.equations import anchor
 from freeflyer.sim.events import Event
-from freeflyer.sim.state import State
+from freeflyer.sim.state import EventState, anchor
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 KEEP: Any = object()
@@ -44,13 +43,13 @@ class Change:
     constraints: ConstraintSet | None = KEEP
 
 
-def apply_event(event: Event, state: State) -> State:
+def apply_event(event: Event, state: EventState) -> EventState:
     """The state after the event's action. Errors: InputError, with the event's name, for a change that cannot be made."""
     change = None if event.action is None else event.action(state)
     return state if change is None else apply_change(f"the action of event {event.name!r}", change, state)
 
 
-def apply_change(what: str, change: Any, state: State) -> State:
+def apply_change(what: str, change: Any, state: EventState) -> EventState:
     """The state after a Change; `what` made it."""
     if not isinstance(change, Change):
         raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
@@ -73,7 +72,7 @@ def apply_change(what: str, change: Any, state: State) -> State:
     return replace(state, equations=equations, q=q, v=v)
 
 
-def _check_row(state: State, name: str, x: Any, letter: str) -> np.ndarray:
+def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
     found = np.array(finite_row(state.model, name, x, letter))
     if found.ndim > 1:
         raise InputError(f"{name} must have one axis, got shape {found.shape}")
@@ -81,7 +80,7 @@ def _check_row(state: State, name: str, x: Any, letter: str) -> np.ndarray:
     return found
 
 
-def _check_held(constraints: Any, state: State, q: np.ndarray) -> ConstraintSet | None:
+def _check_held(constraints: Any, state: EventState, q: np.ndarray) -> ConstraintSet | None:
     if constraints is None:
         return None
     if not isinstance(constraints, ConstraintSet):

@@ -1,4 +1,4 @@
-"""Events: where a function of the state passes through zero, and the time at which it does."""
+"""Events: where a function of the state passes through zero, and the time at which it does; errors that end a run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import true_or_false
-from freeflyer.sim.errors import EventError
-from freeflyer.sim.state import State
+from freeflyer.sim.state import EventState
 from freeflyer.tolerances import TIME_ACCURACY
 
 MOST_EVALUATIONS = 60  # evaluations of an event for it
@@ -28,7 +27,7 @@ class Event:
 
     Args:
         name: Name of its occurrences.
-        value: value(state), a number; `state` is a freeflyer.sim.State. NaN: not defined in that state.
+        value: value(state), a number; `state` is a freeflyer.sim.EventState. NaN: not defined in it.
         direction: 0, 1 or -1, passages that count: either way, upwards, downwards.
         terminal: Whether the simulation ends there.
         action: action(state), a freeflyer.sim.Change or None, called where the event takes place.
@@ -45,11 +44,11 @@ class Event:
     """
 
     name: str
-    value: Callable[[State], Any]
+    value: Callable[[EventState], Any]
     direction: int = 0
     terminal: bool = False
-    action: Callable[[State], Any] | None = None
-    start: Callable[[State], Any] | None = None
+    action: Callable[[EventState], Any] | None = None
+    start: Callable[[EventState], Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -60,7 +59,7 @@ class Event:
             raise InputError(f"direction of event {format_value(self.name)} must be -1, 0 or 1, got {format_value(self.direction)}")
         true_or_false(f"terminal of event {format_value(self.name)}", self.terminal)
 
-    def evaluate(self, state: State) -> float:
+    def evaluate(self, state: EventState) -> float:
         """The value as a number. Errors: InputError for what is none."""
         value = self.value(state)
         try:
@@ -117,7 +116,7 @@ def check_events(events: Any) -> tuple[Event, ...]:
     return given
 
 
-def locate(event: Event, before: float, state_at: Callable[[float], State], h: float) -> float:
+def locate(event: Event, before: float, state_at: Callable[[float], EventState], h: float) -> float:
     """The fraction of a step h at which the event takes place, just past zero: by Brent's method, re-integrating from the start."""
     from scipy.optimize import brentq
 
@@ -136,3 +135,5 @@ def locate(event: Event, before: float, state_at: Callable[[float], State], h: f
     root = brentq(value, 0.0, 1.0, xtol=TIME_ACCURACY, rtol=4.0 * np.finfo(float).eps, maxiter=MOST_EVALUATIONS, disp=False)
     past = [x for x, y in values.items() if x >= root and event.is_crossed(before, y)]
     return min(past, default=1.0)
+
+

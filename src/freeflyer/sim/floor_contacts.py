@@ -16,12 +16,11 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import real_array
 from freeflyer.sim.changes import Change
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event
-from freeflyer.sim.state import State
+from freeflyer.sim.state import EventState
 from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 
 
@@ -72,42 +71,42 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
     return tuple(events)
 
 
-def _holds(state: State, contact: Contact) -> bool:
+def _holds(state: EventState, contact: Contact) -> bool:
     return state.constraints is not None and contact.name in state.constraints.names
 
 
-def _force(state: State, contact: Contact) -> np.ndarray:
+def _force(state: EventState, contact: Contact) -> np.ndarray:
     """(3,), in the contact's axes; NaN while it is open."""
     if not _holds(state, contact):
         return np.full(3, np.nan)
     return express_at(state.pose(contact.frame), state.forces[contact.name], "contact", contact.normal)[:3]
 
 
-def _normal_force(contact: Contact, state: State) -> float:
+def _normal_force(contact: Contact, state: EventState) -> float:
     """N; NaN while the contact is open."""
     return float(_force(state, contact)[2])
 
 
-def _friction_margin(contact: Contact, state: State) -> float:
+def _friction_margin(contact: Contact, state: EventState) -> float:
     """The friction that is left, N; NaN while the contact is open."""
     f = _force(state, contact)
     assert contact.friction is not None
     return float(contact.friction * f[2] - np.linalg.norm(f[:2]))
 
 
-def _heights(contact: Contact, floor: float, state: State) -> np.ndarray:
+def _heights(contact: Contact, floor: float, state: EventState) -> np.ndarray:
     """(c,): of the contact's points above the plane, m."""
     X = state.pose(contact.frame)
     points = X[:3, 3] + surface_points(state.model.tree, contact) @ X[:3, :3].T
     return np.asarray(points @ contact.normal - floor)
 
 
-def _open_gap(contact: Contact, floor: float, state: State) -> float:
+def _open_gap(contact: Contact, floor: float, state: EventState) -> float:
     """m; NaN while the contact holds."""
     return np.nan if _holds(state, contact) else float(_heights(contact, floor, state).min())
 
 
-def _approach(contact: Contact, floor: float, state: State, v: np.ndarray) -> float:
+def _approach(contact: Contact, floor: float, state: EventState, v: np.ndarray) -> float:
     """The velocity (m/s) of the fastest of the contact's lowest points towards the plane."""
     heights = _heights(contact, floor, state)
     low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCH_GAP]
@@ -116,7 +115,7 @@ def _approach(contact: Contact, floor: float, state: State, v: np.ndarray) -> fl
     return -float(((V[:3] + np.cross(V[3:], arms)) @ contact.normal).min())
 
 
-def _sinking(contact: Contact, floor: float, state: State) -> float:
+def _sinking(contact: Contact, floor: float, state: EventState) -> float:
     """The acceleration (m/s^2) of the same points towards the plane."""
     heights = _heights(contact, floor, state)
     R = state.pose(contact.frame)[:3, :3]
@@ -128,7 +127,7 @@ def _sinking(contact: Contact, floor: float, state: State) -> float:
     return -float(((rates + np.cross(V[3:], velocities)) @ R.T @ contact.normal).min())
 
 
-def _make_set(stance: ConstraintSet, state: State, names: set[str]) -> ConstraintSet:
+def _make_set(stance: ConstraintSet, state: EventState, names: set[str]) -> ConstraintSet:
     """What else holds, and of the stance's contacts those named, held where they are."""
     others = [] if state.constraints is None else [c for c in state.constraints.contacts if c.name not in stance.item_names]
     chosen = (*others, *(c.held_at(None) for c in stance.contacts if c.name in names))
@@ -136,19 +135,19 @@ def _make_set(stance: ConstraintSet, state: State, names: set[str]) -> Constrain
     return replace(base, contacts=chosen).anchored(state.q)
 
 
-def _holding(stance: ConstraintSet, state: State) -> set[str]:
+def _holding(stance: ConstraintSet, state: EventState) -> set[str]:
     return {c.name for c in stance.contacts if _holds(state, c)}
 
 
-def _touching(stance: ConstraintSet, floor: float, state: State, holding: set[str]) -> list[Contact]:
+def _touching(stance: ConstraintSet, floor: float, state: EventState, holding: set[str]) -> list[Contact]:
     return [c for c in stance.contacts if c.name not in holding and _heights(c, floor, state).min() <= TOUCH_GAP]
 
 
-def _open(stance: ConstraintSet, floor: float, contact: Contact, state: State) -> Change:
+def _open(stance: ConstraintSet, floor: float, contact: Contact, state: EventState) -> Change:
     return Change(constraints=_consistent_set(stance, floor, state, _holding(stance, state) - {contact.name}))
 
 
-def _start(stance: ConstraintSet, floor: float, state: State) -> Change | None:
+def _start(stance: ConstraintSet, floor: float, state: EventState) -> Change | None:
     """Where a simulation begins: contacts that pull open, those that touch close if they approach. Errors: InputError for an open
     contact below the plane."""
     holding = _holding(stance, state)
@@ -165,7 +164,7 @@ def _start(stance: ConstraintSet, floor: float, state: State) -> Change | None:
     return None if same else Change(constraints=settled)
 
 
-def _close(stance: ConstraintSet, floor: float, state: State) -> Change:
+def _close(stance: ConstraintSet, floor: float, state: EventState) -> Change:
     """The impact: those that approach take hold, but for those that would be pulled."""
     holding = _holding(stance, state)
     landing = [c for c in _touching(stance, floor, state, holding) if _approach(c, floor, state, state.v) > 0.0]
@@ -190,14 +189,14 @@ def _close(stance: ConstraintSet, floor: float, state: State) -> Change:
     return Change(v=v, constraints=_consistent_set(stance, floor, after, names))
 
 
-def _consistent_set(stance: ConstraintSet, floor: float, state: State, holding: set[str]) -> ConstraintSet:
+def _consistent_set(stance: ConstraintSet, floor: float, state: EventState, holding: set[str]) -> ConstraintSet:
     """The set with which no contact pulls and none that touches is pressed into the plane."""
 
-    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
+    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], EventState]:
         there = replace(state, equations=state.equations.with_constraints(_make_set(stance, state, names)))
         return there.forces, there
 
-    def approach(contact: Contact, there: State) -> float:
+    def approach(contact: Contact, there: EventState) -> float:
         return -np.inf if abs(_approach(contact, floor, there, there.v)) > NEGLIGIBLE_CONTACT else _sinking(contact, floor, there)
 
     weight = state.model.mass * 9.81
@@ -205,7 +204,7 @@ def _consistent_set(stance: ConstraintSet, floor: float, state: State, holding: 
     return _make_set(stance, state, names)
 
 
-def _exchange(stance: ConstraintSet, floor: float, state: State, names: set[str], solve: Callable[[set[str]], tuple[Any, Any]],
+def _exchange(stance: ConstraintSet, floor: float, state: EventState, names: set[str], solve: Callable[[set[str]], tuple[Any, Any]],
                approach: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
     """(contacts that hold, what else was solved): one contact at a time leaves that pulls by more than `pull`, or joins that
     touches and moves in by more than `motion`. EventError where that does not end."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.external import load_forces
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, StepError, format_value
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -20,14 +20,11 @@ from freeflyer.model.readers.mjcf_gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.equations import Loads
-from freeflyer.sim.errors import StepError
-from freeflyer.sim.inputs import InputLaw, make_input_law
+from freeflyer.sim.inputs import InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
-from freeflyer.sim.recording import Recorder
-from freeflyer.sim.run import Run, digest
-from freeflyer.sim.sensing import Sensing, check_sensing
+from freeflyer.sim.run import Recorder, Run, digest
 from freeflyer.sim.simulating import sample_count
+from freeflyer.sim.state import Loads
 from freeflyer.spatial._vector import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
@@ -116,9 +113,9 @@ class _ServoRun:
         plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, self.expressed)
         _set_servo_targets(plant, self.wanted, t)
         if last:
-            mujoco.mj_forward(plant.mj, plant.data)
+            mujoco.mj_forward(plant.mj_model, plant.data)
         else:
-            mujoco.mj_step(plant.mj, plant.data)  # its forces are those at q
+            mujoco.mj_step(plant.mj_model, plant.data)  # its forces are those at q
         record.sample(t, q, v, _add_servo_forces(plant, tau), _feet(plant, q))
         if not last:
             _advance(plant, self.wanted, t, self.every - 1)
@@ -126,7 +123,7 @@ class _ServoRun:
 
 def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
     """(dt, MuJoCo's steps in it, samples in the duration)."""
-    h, end, step = time_step("dt", dt), time_step("duration", duration), float(plant.mj.opt.timestep)
+    h, end, step = time_step("dt", dt), time_step("duration", duration), float(plant.mj_model.opt.timestep)
     count = sample_count(h, end)
     every = round(h / step) if h < 1e9 * step else 0
     if every < 1 or abs(every * step - h) > 1e-9 * h:
@@ -142,11 +139,11 @@ def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
     if q.ndim > 1 or v.ndim > 1:
         raise InputError(f"a plant moves one robot: q (nq,) and v (nv,), got shapes {q.shape} and {v.shape}")
     whole = model.reduction.functions.velocity_map(model, q) @ v if model.reduction else v
-    plant.mujoco.mj_resetData(plant.mj, plant.data)
+    plant.mujoco.mj_resetData(plant.mj_model, plant.data)
     plant.data.qpos[:] = configuration_to_mujoco(model.tree, plant.places, q)
     plant.data.qvel[:] = V.motion_to_theirs(plant.places.velocities, q, whole)
     plant.data.ctrl[plant.idle] = q[plant.idle_positions]
-    plant.mujoco.mj_forward(plant.mj, plant.data)
+    plant.mujoco.mj_forward(plant.mj_model, plant.data)
 
 
 def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
@@ -204,11 +201,11 @@ def _set_servo_targets(plant: Plant, wanted: Targets, t: float) -> None:
 def _advance(plant: Plant, wanted: Targets, t: float, count: int) -> None:
     """So many steps of MuJoCo, after one at the time t."""
     if isinstance(wanted, np.ndarray):
-        plant.mujoco.mj_step(plant.mj, plant.data, nstep=count)
+        plant.mujoco.mj_step(plant.mj_model, plant.data, nstep=count)
         return
     for n in range(1, count + 1):
-        _set_servo_targets(plant, wanted, t + n * plant.mj.opt.timestep)
-        plant.mujoco.mj_step(plant.mj, plant.data)
+        _set_servo_targets(plant, wanted, t + n * plant.mj_model.opt.timestep)
+        plant.mujoco.mj_step(plant.mj_model, plant.data)
 
 
 def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of
+from freeflyer.contacts.feet import feet_by_name
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.edits import merge_fixed
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import number, one_row
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -32,8 +32,15 @@ from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
-from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_servos, add_spheres, only_feet_touch
+from freeflyer.sim.mujoco_spec import (
+    Servos,
+    add_floor,
+    add_rods,
+    add_servos,
+    add_spheres,
+    for_simulator,
+    only_feet_touch,
+)
 from freeflyer.spatial import se3
 from freeflyer.spatial._vector import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
@@ -49,7 +56,7 @@ class Plant:
         model: The robot, a tree or a closed one.
         feet: Contacts whose forces are recorded.
         mujoco: The package mujoco.
-        mj, data: MuJoCo's model and state, for its viewers, too.
+        mj_model, data: MuJoCo's model and state, for its viewers, too.
         places: Where q and v are in qpos and qvel.
         motors, idle: (m,) and (k,) array, numbers of the actuators of the servos, and of those that hold pieces which MuJoCo's
             loops leave turning idly.
@@ -73,7 +80,7 @@ class Plant:
     model: Model
     feet: tuple[Contact, ...]
     mujoco: Any
-    mj: Any
+    mj_model: Any
     data: Any
     places: Places
     motors: np.ndarray
@@ -96,12 +103,12 @@ class Plant:
             return np.zeros((len(self.feet), 6))
         local, contact = np.empty((n, 6)), self.data.contact
         for c in range(n):
-            self.mujoco.mj_contactForce(self.mj, self.data, c, local[c])
+            self.mujoco.mj_contactForce(self.mj_model, self.data, c, local[c])
         wrench = local.reshape(n, 2, 3) @ contact.frame.reshape(n, 3, 3)
         position = contact.pos
         wrench[:, 1] += cross(position, wrench[:, 0])
         share = np.zeros((len(self.feet), n))  # +1: a contact acts on the foot, -1: the foot acts on another, as the first geom
-        for c, bodies in enumerate(self.mj.geom_bodyid[contact.geom].tolist()):
+        for c, bodies in enumerate(self.mj_model.geom_bodyid[contact.geom].tolist()):
             for sign, body in zip((-1.0, 1.0), bodies):
                 if body in self.bodies:
                     share[self._foot(body, position, c), c] += sign
@@ -112,7 +119,7 @@ class Plant:
         feet = self.bodies[body]
         if len(feet) == 1:
             return feet[0]
-        first = self.mj.body_weldid[body]
+        first = self.mj_model.body_weldid[body]
         local = self.data.xmat[first].reshape(3, 3).T @ (positions[c] - self.data.xpos[first])
         return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
@@ -128,8 +135,8 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         path: The robot's own MJCF file, from which the model was read, with its shapes. None simulates the output of
             `to_mjcf`.
         feet: Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at
-            their points. None, with a file: all colliding shapes touch as they do there. None, without one: the feet of
-            contacts.feet_of if the model has frames named ..._sole. No feet if it has none and gravity moves no floating
+            their points. None, with a file: all colliding shapes touch as they do there. None, without one:
+            contacts.feet_by_name if the model has frames named ..._sole. No feet if it has none and gravity moves no floating
             body. (): none.
         motors: Joints of one coordinate that get position servos, in place of the file's actuators.
         servos: Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
@@ -144,7 +151,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
 
     Examples:
         >>> plant = ff.sim.mujoco_plant(ff.robots.chain(2), [0.3, 0.0], motors=["joint_1"])
-        >>> plant.mj.nu, plant.mj.opt.timestep, plant.q.tolist()
+        >>> plant.mj_model.nu, plant.mj_model.opt.timestep, plant.q.tolist()
         (1, 0.0005, [0.3, 0.0])
     """
     if feet is None and path is None:
@@ -159,11 +166,9 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         if joint.nq != 1 or joint.nv != 1 or joint.mimic is not None:
             raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
     _refuse_twice("motors", list(motors))
-    if friction is not None and (isinstance(friction, bool) or not isinstance(friction, int | float) or not 0.0 <= friction < 1e9):
-        raise InputError(f"friction must be a coefficient of 0 or more, got {format_value(friction)}")
-    start = finite_row(model, "q", model.neutral if q is None else q, "q")
-    if start.ndim != 1:
-        raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
+    if friction is not None:
+        number("friction", friction, 0.0)
+    start = one_row(model, "q", model.neutral if q is None else q, "q")
     servos = Servos() if servos is None else servos
     if not isinstance(servos, Servos):
         raise InputError(f"servos must be a freeflyer.sim.Servos, got {format_value(servos)}")
@@ -173,7 +178,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
 def _default_feet(model: Model) -> tuple[Contact, ...]:
     """The feet named ..._sole, or none; InputError where a body that floats would fall through the floor without them."""
     if any(name.endswith("_sole") for name in model.frame_names):
-        return feet_of(model)
+        return feet_by_name(model)
     if model.gravity.any() and any(joint.kind == "free" for joint in model.tree.joints):
         names = [name for name in model.frame_names if name.lower().endswith(("foot", "toe"))] or ["frame"]
         listed = ", ".join(f"freeflyer.contacts.point({name!r})" for name in names[:MOST_NAMED])

@@ -1,9 +1,12 @@
-"""A robot's scene for MuJoCo: a floor, shapes under feet, servos, stiff loops."""
+"""A robot's scene for MuJoCo: a floor, shapes under feet, servos, stiff loops, each tied by a point or a pose.
+
+A pin of a planar linkage, two rows, becomes a point if the linkage keeps the third row closed anyway; that is checked. A universal
+joint that was cut, a point and one angle, becomes a point: a soft servo holds the angle, about which a piece only turns idly."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,16 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
+from freeflyer.model.build import compile_description
+from freeflyer.model.description import POINT, Loop
+from freeflyer.model.inputs import SMALLEST, number, positive, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
+from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP
 
 RADIUS = 0.005  # m: radius of the spheres under feet without shapes
 IDLE_STIFFNESS, IDLE_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: of the servos of idle pieces
@@ -56,11 +65,8 @@ class Servos:
 
     def __post_init__(self) -> None:
         for name in ("stiffness", "damping", "dt", "loop_time", "loop_impedance"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
-                raise InputError(f"{name} must be a positive number, got {format_value(value)}")
-        if not isinstance(self.friction, bool):
-            raise InputError(f"friction of Servos must be True or False, got {format_value(self.friction)}")
+            number(name, positive(name, getattr(self, name)), SMALLEST, LARGEST_GAIN)
+        true_or_false("friction of Servos", self.friction)
         if self.loop_time < 2.0 * self.dt or not self.loop_impedance < 1.0:
             raise InputError(
                 f"loops with loop_time = {self.loop_time:g} s and loop_impedance = {self.loop_impedance:g} do not hold in MuJoCo: "
@@ -131,3 +137,54 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     if not servos.friction:
         for joint in spec.joints:
             joint.damping[:], joint.frictionloss = 0.0, 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Widened:
+    """model: with the loops that MuJoCo holds. idle: joints whose rotation no row determines any more."""
+
+    model: Model
+    idle: tuple[str, ...]
+
+
+def for_simulator(model: Model, q: np.ndarray) -> Widened:
+    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that MuJoCo cannot tie."""
+    loops = tuple(_widen(model, loop) for loop in model.description.loops)
+    if loops == model.description.loops:
+        return Widened(model, ())
+    wide = compile_description(replace(model.description, loops=loops))
+    gap = float(np.abs(constraint_residual(wide, q)).max())
+    if gap > PLANT_LOOP_GAP:
+        raise InputError(
+            f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
+            f"{gap:.2g} m or rad)",
+            gap=gap,
+        )  # fmt: skip
+    return Widened(wide, _idle(model, wide, q[0]))
+
+
+def _widen(model: Model, loop: Loop) -> Loop:
+    turns = sum(loop.mask[3:])
+    if turns in (0, 1) and any(loop.mask[:3]):
+        return replace(loop, mask=POINT)
+    if turns == 3:
+        return loop
+    raise InputError(f"loop {loop.name!r} of {model.name!r} ties {loop.mask}: MuJoCo ties points and poses only", loop=loop.name)
+
+
+def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
+    """The joints that move while motors and base rest; each of them moves no other joint."""
+    split = partition(model, q)
+    J = constraint_jacobian(wide, q)[:, split.dependent]
+    _, values, rows = np.linalg.svd(J)
+    rank = int((values > PLANT_LOOP_GAP * values[0]).sum())
+    null = rows[rank:]
+    moving = np.flatnonzero(np.abs(null).max(axis=0, initial=0.0) > IDLE_RATIO ** 0.5)
+    owner = [next(j.name for j in model.joints if j.iv <= split.dependent[k] < j.iv + j.nv) for k in moving]
+    if len(owner) != len(null):
+        raise InputError(
+            f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
+            "points and poses only",
+            joints=tuple(owner),
+        )  # fmt: skip
+    return tuple(owner)

@@ -1,4 +1,4 @@
-"""A run: the samples of a simulation; saved and loaded as one file."""
+"""A run: the samples of a simulation, recorded, saved and loaded as one file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
-from freeflyer.errors import FileError, InputError, format_value
+from freeflyer.errors import FileError, FreeflyerError, InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
@@ -179,3 +179,42 @@ def check_run(model: Model, run: object) -> Run:
     if not events_right or not isinstance(run.settings, Mapping):
         raise InputError("settings or events of the run are not those that freeflyer.sim.simulate makes")
     return run
+
+
+class Recorder:
+    """Lists that grow with the run."""
+
+    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str) -> None:
+        self.model, self.settings, self.digest = model, settings, digest
+        self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]] = []
+        self.events: list[Occurrence] = []
+
+    def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
+        self.samples.append((t, q, v, tau, forces))
+
+    def ended_by(self, error: Exception, t: float) -> Run:
+        """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
+        functions are raised, these with the run so far as `error.run`."""
+        if not self.samples or (t == 0.0 and isinstance(error, InputError)):
+            raise error
+        if isinstance(error, FreeflyerError):
+            return self.run(f"at {t:.6g} s: {error}")
+        error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
+        error.add_note(f"the simulation up to {self.samples[-1][0]:.6g} s is the attribute `run` of this error")
+        raise error
+
+    def run(self, failure: str | None = None) -> Run:
+        t, q, v, tau, forces = zip(*self.samples)
+        if q[0].ndim > 1:  # forces may be the same for all
+            tau = [np.broadcast_to(x, v[0].shape) for x in tau]
+        return Run(
+            np.array(t), np.stack(q), np.stack(v), np.stack(tau),
+            _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+        )  # fmt: skip
+
+
+def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """{name: (T, 6)}, NaN where a constraint does not hold."""
+    names = dict.fromkeys(name for f in forces for name in f)
+    absent = np.full(6, np.nan)
+    return {name: np.stack([f.get(name, absent) for f in forces]) for name in names}

@@ -1,4 +1,4 @@
-"""The one loop in time: samples, inputs, integration, constraints and events."""
+"""The one loop in time: samples, inputs, integration, constraints and events; a run repeated bit for bit."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, ReplayError, format_value
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.changes import apply_change
-from freeflyer.sim.equations import Equations, Loads, anchor
 from freeflyer.sim.events import START, Event, Occurrence, check_events
-from freeflyer.sim.inputs import Forces, InputLaw, make_input_law
-from freeflyer.sim.recording import Recorder
-from freeflyer.sim.run import Run, digest
-from freeflyer.sim.sensing import Sensing, check_sensing
-from freeflyer.sim.state import State
+from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
+from freeflyer.sim.run import Recorder, Run, check_run, digest
+from freeflyer.sim.state import Equations, EventState, Loads, anchor
 from freeflyer.sim.steppers import Stepper, stepper_of
 from freeflyer.sim.stretch import Stretch
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
 MOST_SAMPLES = 10**8  # all are kept
+SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing"}
 
 
 @public
@@ -114,7 +112,7 @@ def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: S
         try:
             states.append((q, v))
             law = _law(input_law, sensing, equations.model, states, t, dt)
-            state = State(equations, t, q, v, law)
+            state = EventState(equations, t, q, v, law)
             if k == 0:
                 state = _apply_start_events(events, state, record)
                 q, equations = state.q, state.equations
@@ -143,7 +141,7 @@ def _law(input_law: InputLaw, sensing: Sensing | None, model: Model, states: Seq
     return lambda _, x, u: tau
 
 
-def _apply_start_events(events: tuple[Event, ...], state: State, record: Recorder) -> State:
+def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
     """The state after what events change where a simulation begins."""
     for event in events:
         change = None if event.start is None else event.start(state)
@@ -196,3 +194,70 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
                 f"freeflyer.{cure}(...)", row=names[int(values.argmax())],
             )  # fmt: skip
     return equations
+
+
+@public
+def replay(model: Model, run: Run, inputs: Any = None, *, constraints: ConstraintSet | None = None,
+           events: Event | Sequence[Event] = (), external: Loads = None,
+           progress: Progress = no_progress) -> Run:  # fmt: skip
+    """Repetition of a run of freeflyer.sim.simulate from its start, compared with it bit for bit.
+
+    Bits are the same on one machine with the same versions; elsewhere they differ by rounding.
+
+    Args:
+        model: Of the first run.
+        run: The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
+        inputs, constraints, events, external: As in the first run (a file cannot hold them).
+        progress: See simulate.
+    Returns: Run. The second run.
+
+    Raises:
+        InputError: For a run of another model, or of MuJoCo.
+        ReplayError: Where t, q or v differ, with the first sample that does, or the times of events.
+
+    Examples:
+        >>> model, pull = ff.robots.chain(2), lambda t, q, v: -0.1 * v
+        >>> run = ff.sim.simulate(model, [0.5, 0.0], [0.0, 0.0], pull, dt=0.01, duration=0.5)
+        >>> run.save("run.npz")
+        >>> ff.sim.replay(model, ff.sim.load("run.npz"), pull)
+        Run of 'chain_2': 51 samples to 0.5 s, 0 events
+    """
+    check_run(model, run)
+    settings = dict(run.settings)
+    if settings.pop("simulator", None) != OURS:
+        raise InputError("the run is not of freeflyer.sim.simulate (MuJoCo's are repeated by simulate_in_mujoco on an equal plant)")
+    try:
+        sensing = None if settings["sensing"] is None else Sensing(**settings["sensing"])
+    except (TypeError, KeyError) as error:
+        raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
+    if unknown := settings.keys() ^ SETTINGS:
+        raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
+    settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "progress": progress}
+    again = simulate(model, *_state_at_the_start(run), inputs, **settings)
+    _compare(run, again)
+    return again
+
+
+def _state_at_the_start(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) with which the run was begun: sample 0 is recorded after the changes of Event.start, which are made again."""
+    first = run.events[0] if run.events else None
+    if first is None or first.name != START or first.t != run.t[0]:
+        return run.q[0], run.v[0]
+    return first.q, first.v
+
+
+def _compare(run: Run, again: Run) -> None:
+    n = min(len(run.t), len(again.t))
+    for name in ("t", "q", "v"):
+        a, b = getattr(run, name), getattr(again, name)
+        differs = np.flatnonzero((a[:n] != b[:n]).reshape(n, -1).any(axis=1))
+        if len(differs):
+            k = int(differs[0])
+            raise ReplayError(
+                f"{name} differs from sample {k} on ({run.t[k]:.6g} s), by {np.abs(a[k] - b[k]).max():.2g}: give the inputs, "
+                "constraints and events of the first run, and an equal version of freeflyer", sample=k,
+            )  # fmt: skip
+    if len(run.t) != len(again.t) or [e.t for e in run.events] != [e.t for e in again.events]:
+        raise ReplayError(
+            f"the run had {len(run.t)} samples and {len(run.events)} events, now {len(again.t)} and {len(again.events)}"
+        )

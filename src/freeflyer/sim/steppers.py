@@ -19,9 +19,9 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, StepError, format_value
+from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
-from freeflyer.sim.errors import StepError
 from freeflyer.tolerances import QUARTER_TURN
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations
@@ -103,10 +103,7 @@ def stepper_of(integrator: object, rtol: Any, atol: Any) -> Stepper:
     if not isinstance(integrator, str) or not (integrator in SCHEMES or integrator in ADAPTIVE):
         known = ", ".join(repr(name) for name in (*SCHEMES, *ADAPTIVE))
         raise InputError(f"integrator must be one of {known}, got {format_value(integrator)}", integrator=integrator)
-    for name, x in (("rtol", rtol), ("atol", atol)):
-        if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 1e-14 <= x <= 1.0:
-            raise InputError(f"{name} must be a number from 1e-14 to 1, got {format_value(x)}", **{name: x})
-    return Stepper(integrator, float(rtol), float(atol))
+    return Stepper(integrator, number("rtol", rtol, 1e-14, 1.0), number("atol", atol, 1e-14, 1.0))
 
 
 def _fixed(name: str, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.errors import EventError
 from freeflyer.sim.changes import apply_event
-from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event, Occurrence, locate
 from freeflyer.sim.inputs import Forces
-from freeflyer.sim.state import State
+from freeflyer.sim.state import EventState
 from freeflyer.sim.steppers import Stepper
 from freeflyer.tolerances import CHATTER_TIME, SHORTEST_STEP_RATIO, SIMULTANEOUS_RATIO
 
@@ -23,7 +23,7 @@ DOUBLINGS = 20  # after an event the rest of the step is split into parts that d
 class Result(NamedTuple):
     """The state at the end, values of the events there, and whether a terminal event ended the run."""
 
-    state: State
+    state: EventState
     values: list[float]
     ended: bool
 
@@ -38,7 +38,7 @@ class Stretch:
     watched: tuple[Event, ...]
     record: list[Occurrence]
 
-    def run(self, start: State, before: Sequence[float] | None) -> Result:
+    def run(self, start: EventState, before: Sequence[float] | None) -> Result:
         """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
         forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
@@ -74,14 +74,14 @@ class Stretch:
         rungs = range(DOUBLINGS, 0, -1) if after_event else ()
         return [*(t + rest * 2.0**-k for k in rungs if rest * 2.0**-k > least), self.t1]
 
-    def _event_values(self, state: State) -> list[float]:
+    def _event_values(self, state: EventState) -> list[float]:
         return [event.evaluate(state) for event in self.watched]
 
     def _crossed_events(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
         """Numbers of the events that took place."""
         return [k for k, event in enumerate(self.watched) if event.is_crossed(before[k], after[k])]
 
-    def _advance(self, state: State, h: float) -> State:
+    def _advance(self, state: EventState, h: float) -> EventState:
         """The state h later."""
         equations, law = state.equations, self.law
 
@@ -90,19 +90,19 @@ class Stretch:
 
         q, v = equations.project(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
-        return State(equations, state.t + h, q, v, law)
+        return EventState(equations, state.t + h, q, v, law)
 
-    def _first_event(self, passed: list[int], state: State, values: list[float], h: float) -> tuple[State, list[int]]:
+    def _first_event(self, passed: list[int], state: EventState, values: list[float], h: float) -> tuple[EventState, list[int]]:
         """The state just past the first event, and the numbers of all that take place with it."""
 
-        def state_at(x: float) -> State:
+        def state_at(x: float) -> EventState:
             return self._advance(state, x) if x > 0.0 else state
 
         found = sorted((locate(self.watched[k], values[k], state_at, h), k) for k in passed)
         hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS_RATIO]
         return state_at(hits[-1][0] * h), sorted(k for _, k in hits)
 
-    def _apply_actions(self, state: State, passed: list[int], known: int, t0: float) -> tuple[State, bool]:
+    def _apply_actions(self, state: EventState, passed: list[int], known: int, t0: float) -> tuple[EventState, bool]:
         """The state after the actions of simultaneous events, in their order, and whether one of them ends the run."""
         for number, k in enumerate(passed):
             event = self.watched[k]
@@ -117,7 +117,7 @@ class Stretch:
                 return state, True
         return state, False
 
-    def _refuse_chatter(self, found: Sequence[Occurrence], event: Event, state: State, t0: float) -> None:
+    def _refuse_chatter(self, found: Sequence[Occurrence], event: Event, state: EventState, t0: float) -> None:
         last = next((e.t for e in reversed(found) if e.name == event.name), None)
         soon = last is not None and state.t - last < CHATTER_TIME * (self.t1 - t0)
         if soon or len(found) >= MOST_EVENTS:

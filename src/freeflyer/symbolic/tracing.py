@@ -14,9 +14,8 @@ from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.symbolic.evaluating import parameter_row, run_function
+from freeflyer.symbolic.evaluating import Trace, parameter_row, run_function
 from freeflyer.symbolic.routines import Routine, fresh_symbols, named_inputs, split_outputs
-from freeflyer.symbolic.traces import Trace
 
 
 @public

@@ -10,7 +10,7 @@ import typer
 from freeflyer.cli.options import DebugOption, JsonOption
 
 if TYPE_CHECKING:
-    from freeflyer_papers.hopping.results import HopRun
+    from freeflyer_papers.hopping.hopping import HopRun
 
 ExperimentArgument = Annotated[
     str | None,
@@ -88,7 +88,7 @@ def draw(run: HopRun, folder: Path) -> list[Path]:
 
     end = float(run.t[-1])
     paths = [*save(folder, run.experiment, lambda: hop_figure(run)),
-             *save(folder, f"{run.experiment}_strip", lambda: hop_strip(run, 12, begin=max(0.0, end - 0.8)))]  # fmt: skip
+             *save(folder, f"{run.experiment}_strip", lambda: hop_strip(run, count=12, begin=max(0.0, end - 0.8)))]  # fmt: skip
     return [*paths, hop_animation(run, folder / f"{run.experiment}.gif", begin=max(0.0, end - 2.0))]
 
 

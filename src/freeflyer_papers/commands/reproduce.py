@@ -81,8 +81,7 @@ def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
     from freeflyer.cli.output import table, write_json
     from freeflyer.cli.progress import status
     from freeflyer.files import write_atomically
-    from freeflyer_papers.page import page
-    from freeflyer_papers.running import Outcome, outcomes
+    from freeflyer_papers.page import Outcome, outcomes, page
 
     done: list[Outcome] = []
     images: dict[str, dict[str, bytes]] = {}

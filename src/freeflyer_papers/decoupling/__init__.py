@@ -6,11 +6,24 @@ external and internal motion regulated apart; all experiments of the hopping leg
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from freeflyer.progress import Progress
-from freeflyer_papers.decoupling.results import DecouplingResult
-from freeflyer_papers.paper import Reproduction
+from freeflyer_papers.decoupling.appendix import AppendixResult
+from freeflyer_papers.decoupling.hopping import HoppingResult
+from freeflyer_papers.decoupling.theory import TheoryResult
+from freeflyer_papers.registry import Reproduction
+
+
+@dataclass(frozen=True)
+class DecouplingResult:
+    """theory: chapters 2 and 3; hopping: chapter 4; appendix: A.2."""
+
+    theory: TheoryResult
+    hopping: HoppingResult
+    appendix: AppendixResult
+
 
 __all__ = ["REPRODUCTION", "DecouplingResult", "compute"]
 
@@ -23,16 +36,16 @@ def compute(progress: Progress) -> DecouplingResult:
 
 
 def _tables(result: Any) -> Any:
-    from freeflyer_papers.decoupling import appendix_tables, hopping_tables, theory_tables
+    from freeflyer_papers.decoupling import appendix, hopping_shown, theory
 
-    parts = theory_tables.tables(result.theory), hopping_tables.tables(result.hopping), appendix_tables.tables(result.appendix)
+    parts = theory.tables(result.theory), hopping_shown.tables(result.hopping), appendix.tables(result.appendix)
     return [table for part in parts for table in part]
 
 
 def _pictures(result: Any) -> Any:
-    from freeflyer_papers.decoupling import hopping_pictures, theory_pictures
+    from freeflyer_papers.decoupling import hopping_shown, theory
 
-    return {**theory_pictures.pictures(result.theory), **hopping_pictures.pictures(result.hopping)}
+    return {**theory.pictures(result.theory), **hopping_shown.pictures(result.hopping)}
 
 
 REPRODUCTION = Reproduction(

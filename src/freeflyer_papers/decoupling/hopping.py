@@ -10,13 +10,10 @@ import numpy as np
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.progress import Progress
 from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
-from freeflyer_papers.hopping.basins import HopBasins, hop_basins
-from freeflyer_papers.hopping.batch import hop_ends, hop_start
+from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
-from freeflyer_papers.hopping.hopping import hop
-from freeflyer_papers.hopping.records import legs
-from freeflyer_papers.hopping.results import HopRun
-from freeflyer_papers.hopping.settings import EXPERIMENTS
+from freeflyer_papers.hopping.hopping import HopRun, hop
+from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
 
 TILTED = np.radians(10.0)
 KNEES = np.radians(np.arange(86.0, 127.0, 1.0))

@@ -1,17 +1,20 @@
-"""Propositions, lemmas and equations of chapters 2 and 3 as residuals: the largest over random states of robots made by code."""
+"""Propositions and equations of chapters 2 and 3 as residuals on robots made by code; times of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
 from freeflyer import decoupling, robots
+from freeflyer.analysis.timing.robots import default_robots
 from freeflyer.decoupling.coriolis import FORMS, Form
-from freeflyer.dynamics.equations import bias_forces, gravity_forces, kinetic_energy, mass_matrix
+from freeflyer.dynamics.equations import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.model import Model
+from freeflyer.robots import make
 from freeflyer.spatial import se3
 
 STATES, BOUND = 5, 1e-10
@@ -133,3 +136,50 @@ def _split(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.n
     """External and internal part of v."""
     external = np.concatenate([decoupling.locked_velocity(model, q, v), np.zeros(model.nv - 6)])
     return external, v - external
+
+
+BLOCKS, CALLS, TIME_BOUND = 21, 200, 2.0
+
+
+@dataclass(frozen=True)
+class Time:
+    """Medians, us."""
+
+    robot: str
+    nv: int
+    mass: float
+    coriolis: float
+    coriolis_hamel: float
+    decoupled: float
+    decoupled_passive: float
+
+    @property
+    def ratio(self) -> float:
+        """decouple over mass_matrix + coriolis_matrix."""
+        return self.decoupled / (self.mass + self.coriolis)
+
+
+def times() -> tuple[Time, ...]:
+    """TALOS, where example-robot-data is installed, and robots made by code."""
+    first = next(iter(default_robots())).model
+    models = [m for m in (first, make("humanoid"), make("space_manipulator")) if m.joints[0].kind == "free"]
+    rng, made = np.random.default_rng(7), []
+    for model in models:
+        q, v = integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
+        calls = _calls(model, q, v)
+        seconds = np.empty((BLOCKS + 1, len(calls)))
+        for block in seconds:
+            for k, call in enumerate(calls):
+                start = perf_counter()
+                for _ in range(CALLS):
+                    call()
+                block[k] = (perf_counter() - start) / CALLS
+        made.append(Time(model.name, model.nv, *(1e6 * np.median(seconds[1:], 0)).tolist()))
+    return tuple(made)
+
+
+def _calls(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[Callable[[], object], ...]:
+    return (
+        lambda: mass_matrix(model, q), lambda: coriolis_matrix(model, q, v), lambda: coriolis_matrix(model, q, v, "hamel"),
+        lambda: decoupling.decouple(model, q, v), lambda: decoupling.decouple(model, q, v, form="passive"),
+    )  # fmt: skip

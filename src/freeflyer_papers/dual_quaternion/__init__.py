@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.results import DualQuaternionResult
-from freeflyer_papers.paper import Reproduction
+from freeflyer_papers.registry import Reproduction, deferred
 
 __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
 
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.machine import machine
-    from freeflyer_papers.dual_quaternion import agreements, counts, timings, twists
+    from freeflyer.analysis.timing.clock import machine
+    from freeflyer_papers.dual_quaternion import agreements, counts
     from freeflyer_papers.dual_quaternion.validation import validate
 
     progress(0.0, "Table 1: twists of joints")
-    found = twists.twists()
+    found = agreements.twists()
     progress(0.0, "all formulations on every joint")
     agreed, remarks = agreements.agreements(), agreements.remarks()
     progress(0.0, "Table 3: counting operations")
     counted = counts.counts()
-    timed, peer = timings.timings(progress, timings.SIZES)
+    timed, peer = counts.timings(progress, counts.SIZES)
     validation = validate(progress)
     here = machine()
     return DualQuaternionResult(
@@ -31,22 +29,10 @@ def compute(progress: Progress) -> DualQuaternionResult:
     )  # fmt: skip
 
 
-def _tables(result: Any) -> Any:
-    from freeflyer_papers.dual_quaternion.tables import tables
-
-    return tables(result)
-
-
-def _pictures(result: Any) -> Any:
-    from freeflyer_papers.dual_quaternion.pictures import pictures
-
-    return pictures(result)
-
-
 REPRODUCTION = Reproduction(
     "dual-quaternion",
     "Dynamics of Mobile Manipulators using Dual Quaternion Algebra",
     compute,
-    _tables,
-    _pictures,
+    deferred("freeflyer_papers.dual_quaternion.tables", "tables"),
+    deferred("freeflyer_papers.dual_quaternion.tables", "pictures"),
 )

@@ -1,18 +1,32 @@
-"""All formulations beside the library's other algorithms, on arms of every joint of Table 1 and a humanoid."""
+"""All formulations on every joint: twists (Table 1), agreements, and the equations as they are printed; serial arms."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from freeflyer.analysis.checks.states import random_states
+from freeflyer import formulations
+from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics.equations import coriolis_matrix, inverse_dynamics, mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.formulations import dual_quaternion, gauss, gibbs_appell, kane
+from freeflyer.model.build import build
+from freeflyer.model.configuration import random_configuration
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
-from freeflyer_papers.dual_quaternion.arms import KINDS, serial_arm
-from freeflyer_papers.dual_quaternion.printed_gauss import body_terms, skew_part_as_printed
-from freeflyer_papers.dual_quaternion.results import Agreement, Remark
+from freeflyer.spatial import dual_quaternion as D, quaternion, se3
+from freeflyer_papers.dual_quaternion.results import Agreement, Remark, Twist
+from freeflyer_papers.printed.newton_euler import (
+    Body,
+    adjoint,
+    bodies_of,
+    conjugate,
+    cross,
+    inverse_dynamics_as_printed,
+    product,
+)
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -34,13 +48,13 @@ def _remark(robots: str, model: Model) -> Remark:
     x = random_states(model, STATES, 2)
     as_printed, whole, skew = [], [], []
     for q, v in zip(x.q, x.v):
-        bodies = dual_quaternion.bodies_of(model, q, v, v)
-        screws = [b.twist for b in dual_quaternion.bodies_of(model, q, np.ones(model.nv), v)]
+        bodies = bodies_of(model, q, v, v)
+        screws = [b.twist for b in bodies_of(model, q, np.ones(model.nv), v)]
         masses, inertias = [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies]
         terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
         printed, lacking = skew_part_as_printed(list(terms))
         P = coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
-        A = 0.5 * (P + P.T) - gauss.coriolis_matrix(model, q, v)
+        A = 0.5 * (P + P.T) - formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
         as_printed.append(np.linalg.norm(printed - A) / size)
         whole.append(np.linalg.norm(printed + lacking - A) / size)
@@ -51,14 +65,14 @@ def _remark(robots: str, model: Model) -> Remark:
 def _agreement(robots: str, model: Model) -> Agreement:
     x = random_states(model, STATES, 2)
     expected = inverse_dynamics(model, x.q, x.v, x.a)
-    printed = np.array([dual_quaternion.inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
+    printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
     armature = model.armature * x.a  # which the printed recursion leaves out
-    rest = np.array([gauss.inverse_dynamics(model, *state) for state in zip(x.q, x.v, x.a)])
-    by_appell = gibbs_appell.inverse_dynamics(model, x.q, x.v, x.a)
+    rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
+    by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
     return Agreement(
-        robots, STATES, _distance(dual_quaternion.inverse_dynamics(model, x.q, x.v, x.a), expected),
+        robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"), expected),
         _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(kane.inverse_dynamics(model, x.q, x.v, x.a), expected), _skew(model, x.q, x.v),
+        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v),
     )  # fmt: skip
 
 
@@ -72,5 +86,181 @@ def _skew(model: Model, q: np.ndarray, v: np.ndarray) -> float:
         return mass_matrix(model, integrate(model, q, t * v))
 
     rate = (2 / 3 * (mass(STEP) - mass(-STEP)) - 1 / 12 * (mass(2 * STEP) - mass(-2 * STEP))) / STEP
-    C = gauss.coriolis_matrix(model, q, v)
+    C = formulations.coriolis_matrix(model, q, v, by="gauss")
     return float(np.abs(rate - C - np.swapaxes(C, -1, -2)).max() / np.abs(mass(0.0)).max())
+
+
+Array = np.ndarray
+IMAGINARY = [0, 1, 2, 4, 5, 6]  # the rows that I-bar keeps
+
+
+class Terms(NamedTuple):
+    """Of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
+
+    J: Array
+    J_rate: Array
+    Psi: Array
+    S: Array
+    back: Array
+
+
+def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
+                     inertias: Sequence[Array], gravity: Array) -> tuple[Array, Array, Array]:  # fmt: skip
+    """M, C (n, n) and g (n,) of an arm whose body i has those poses (8,), unit screw (8,) in its joint's frame, mass and inertia
+    (3, 3); v (n,); gravity (3,)."""
+    n = len(v)
+    M, C, g = (np.full(shape, 0 * v[0], dtype=v.dtype) for shape in ((n, n), (n, n), (n,)))
+    for (J, J_rate, Psi, S, back), mass in zip(body_terms(x_parent, x_joint, screws, v, masses, inertias), masses):
+        M = M + J.T.dot(Psi.dot(J))  # (46)
+        C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
+        weight = np.concatenate([gravity, [0 * gravity[0]]]) * mass
+        g = g - J[3:].T.dot(_rotated(back[:4], weight)[:3])  # minus (50)
+    return M, C, g
+
+
+def skew_part_as_printed(terms: Sequence[Terms]) -> tuple[Array, Array]:
+    """A (n, n) of Remark 4.1 as printed, and what it lacks of Mdot / 2 - C, itself skew."""
+    printed = -sum(J.T @ S @ J for J, _, _, S, _ in terms)
+    lacking = sum(0.5 * (J_rate.T @ Psi @ J - J.T @ Psi @ J_rate) for J, J_rate, Psi, _, _ in terms)
+    return np.asarray(printed), np.asarray(lacking)
+
+
+def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
+               inertias: Sequence[Array]) -> Iterator[Terms]:  # fmt: skip
+    """Terms of every body; the arguments are those of gauss_as_printed."""
+    n = len(v)
+    poses, world_screws = _kinematics(x_parent, x_joint, screws)
+    twists = _twists(world_screws, v)
+    for i in range(n):
+        back = conjugate(poses[i])
+        rate = 0.5 * product(twists[i], poses[i])  # (4)
+        J_x, J_x_rate = [], []
+        for k in range(i + 1):
+            J_x.append(0.5 * product(world_screws[k], poses[i]))
+            moved = cross(twists[k], world_screws[k])
+            J_x_rate.append(0.5 * product(moved, poses[i]) + 0.5 * product(world_screws[k], rate))
+        H, H_rate = _hamilton(back), _hamilton(conjugate(rate))
+        A, B = np.array(J_x).T, np.array(J_x_rate).T
+        J = _padded(2 * H.dot(A)[IMAGINARY], n)  # (33)
+        J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], n)
+        omega = J[:3].dot(v)
+        yield Terms(J, J_rate, _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega), back)
+
+
+def _kinematics(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """Poses of the centres of mass, and screws, in the world."""
+    poses: list[Array] = []
+    found: list[Array] = []
+    for placed, moved, screw in zip(x_parent, x_joint, screws):
+        frame = product(poses[-1], placed) if poses else placed
+        poses.append(product(frame, moved))
+        found.append(adjoint(frame, screw))
+    return poses, found
+
+
+def _twists(screws: Sequence[Array], v: Array) -> list[Array]:
+    """Of the bodies, in the world."""
+    twists: list[Array] = []
+    for screw, rate in zip(screws, v):
+        twists.append(twists[-1] + screw * rate if twists else screw * rate)
+    return twists
+
+
+def _hamilton(x: Array) -> Array:
+    """H (8, 8) with H vec(h) = vec(x h)."""
+    zero = np.full((4, 4), 0 * x[0], dtype=x.dtype)
+    return np.block([[_hamilton4(x[:4]), zero], [_hamilton4(x[4:]), _hamilton4(x[:4])]])
+
+
+def _hamilton4(a: Array) -> Array:
+    return np.array([
+        [a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]], [-a[0], -a[1], -a[2], a[3]],
+    ])  # fmt: skip
+
+
+def _rotated(r: Array, p: Array) -> Array:
+    return _hamilton4(_hamilton4(r).dot(p)).dot(conjugate(r))
+
+
+def _padded(J: Array, n: int) -> Array:
+    """With the columns of zeros of joints behind the body."""
+    return np.concatenate([J, np.full((6, n - J.shape[1]), 0 * J[0, 0], dtype=J.dtype)], axis=1)
+
+
+def _metric(mass: Any, I: Array) -> Array:
+    Psi = np.full((6, 6), 0 * mass, dtype=I.dtype)
+    Psi[:3, :3] = I
+    Psi[3, 3] = Psi[4, 4] = Psi[5, 5] = mass
+    return Psi
+
+
+def _skew_bar(mass: Any, I: Array, omega: Array) -> Array:
+    """(44)"""
+    S = np.full((6, 6), 0 * mass, dtype=I.dtype)
+    S[:3, :3], S[3:, 3:] = -_cross_matrix(I.dot(omega)), _cross_matrix(omega) * mass
+    return S
+
+
+def _cross_matrix(a: Array) -> Array:
+    zero = 0 * a[0]
+    return np.array([[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]])
+
+
+FORMULAS = {
+    "6-DoF": "wx i + wy j + wz k + eps (vx i + vy j + vz k)", "revolute": "w l", "spherical": "wx i + wy j + wz k",
+    "cylindrical": "(w + eps v) l", "planar": "w l + eps (vx i + vy j)", "prismatic": "eps v l", "helical": "(w + eps h w) l",
+}  # fmt: skip
+TWIST_STEP = 1e-3  # s, of a central difference of sixth order
+WEIGHTS = (3 / 4, -3 / 20, 1 / 60)
+
+
+def twists() -> tuple[Twist, ...]:
+    """Every joint of Table 1 by itself, at a random position and velocity."""
+    return tuple(_twist(kind) for kind in KINDS)
+
+
+def _twist(kind: str) -> Twist:
+    model, rng = serial_arm(1, kind), np.random.default_rng(3)
+    q, v = random_configuration(model, rng), rng.standard_normal(model.nv)
+    rest = np.zeros(model.nv)
+
+    def moved(t: float) -> tuple[Body, ...]:
+        return bodies_of(model, integrate(model, q, t * v), v, rest)
+
+    def pose(bodies: tuple[Body, ...]) -> np.ndarray:
+        """Of the link's centre of mass in the joint's frame, through the massless links of joints that are chains."""
+        x = bodies[0].x_joint
+        for b in bodies[1:]:
+            x = D.multiply(D.multiply(x, b.x_parent), b.x_joint)
+        return x
+
+    rate = sum(w * (pose(moved(k * TWIST_STEP)) - pose(moved(-k * TWIST_STEP))) for k, w in enumerate(WEIGHTS, 1)) / TWIST_STEP
+    bodies, xi, x = moved(0.0), np.zeros(8), np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    for k, b in enumerate(bodies):
+        x = D.multiply(x, b.x_parent) if k else x
+        xi = xi + D.adjoint(x, b.twist)  # all in the axes of the first joint's frame
+        x = D.multiply(x, b.x_joint)
+    error = np.abs(rate - D.rate_from_twist(pose(bodies), xi, "world")).max()
+    return Twist(kind, FORMULAS[kind], model.nv, float(error))
+
+
+PITCH = 0.05  # m/rad, of helical joints
+KINDS = ("6-DoF", "revolute", "spherical", "cylindrical", "planar", "prismatic", "helical")  # of Table 1
+NAMES = {"6-DoF": "free"}
+
+
+def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> Model:
+    """n joints of a kind of Table 1, each on the link before."""
+    rng = np.random.default_rng([seed, n])
+    links, joints = [], []
+    for k in range(n):
+        com, axis = 0.05 * rng.standard_normal(3), rng.standard_normal(3)
+        I = np.diag(rng.uniform(0.01, 0.015, 3))
+        turned = quaternion.to_matrix(quaternion.random(rng))
+        links.append(Link(f"link_{k + 1}", Inertia(float(rng.uniform(0.2, 0.5)), com, turned @ I @ turned.T)))
+        at = se3.from_position_quaternion(0.1 * rng.standard_normal(3), quaternion.random(rng))
+        joints.append(Joint(
+            f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at, axis / np.linalg.norm(axis),
+            pitch=PITCH if kind == "helical" else 0.0,
+        ))  # fmt: skip
+    return build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))

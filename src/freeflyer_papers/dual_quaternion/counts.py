@@ -1,23 +1,28 @@
-"""Table 3: multiplications and additions, counted by running each algorithm on scalars that count, as polynomials in n."""
+"""Table 3: counted operations of inverse dynamics; times of section 6 on serial arms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from freeflyer.formulations.dual_quaternion import Body, joint_wrenches
-from freeflyer.formulations.dual_quaternion.printed import product
+from freeflyer.analysis.checks.laws import States, random_states
+from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
-from freeflyer_papers.dual_quaternion.arms import serial_arm
-from freeflyer_papers.dual_quaternion.hollerbach import Link, recursive_lagrange, times_z
-from freeflyer_papers.dual_quaternion.printed_gauss import gauss_as_printed
-from freeflyer_papers.dual_quaternion.results import Count
+from freeflyer.model.writers import to_urdf
+from freeflyer.progress import Progress
+from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
+from freeflyer_papers.dual_quaternion.results import Count, Timing
+from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
 
 FIRST = 3  # joints: shorter arms lack links in the middle
 PAPER = {
@@ -124,3 +129,107 @@ def _lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray]) -> Operati
     three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
     recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times)
     return x.operations
+
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """rotation (3, 3) and origin (3,) of the frame in its parent at q = 0; mass, first (3,) and second moment (3, 3), sum m y y^T,
+    about the origin."""
+
+    rotation: Array
+    origin: Array
+    mass: Any
+    first: Array
+    second: Array
+
+
+def times_z(W: Array, zero: Any) -> Array:
+    """W Z: columns change places."""
+    return np.stack([W[:, 1], -W[:, 0], np.full(3, zero)], axis=1)
+
+
+def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: Array, a: Array, gravity: Array,
+                       times: Callable[[Array, Any], Array] = times_z) -> Array:  # fmt: skip
+    """tau (n,), from sines and cosines of q and its rates."""
+    zero = 0 * v[0]
+    W, dW, ddW, acceleration = np.full((3, 3), zero), np.full((3, 3), zero), np.full((3, 3), zero), -gravity
+    A, rotations, matrices, accelerations = [], [], [], []
+    for k, link in enumerate(links):
+        A.append(_turned(link.rotation, sines[k], cosines[k]))
+        if k:
+            acceleration, moved = acceleration + ddW.dot(link.origin), dW.dot(A[k])
+            W = W.dot(A[k])
+            WZ = times(W, zero)
+            twice = times(moved, zero) * (2 * v[k]) + times(WZ, zero) * (v[k] * v[k])
+            dW, ddW = moved + WZ * v[k], ddW.dot(A[k]) + twice + WZ * a[k]
+        else:
+            W = A[k]
+            WZ = times(W, zero)
+            dW, ddW = WZ * v[k], times(WZ, zero) * (v[k] * v[k]) + WZ * a[k]
+        rotations.append(WZ)
+        matrices.append(ddW)
+        accelerations.append(acceleration)
+    tau: list[Any] = []
+    e, D = np.full(3, zero), np.full((3, 3), zero)
+    for k in reversed(range(len(links))):
+        link, ddW, acceleration, WZ = links[k], matrices[k], accelerations[k], rotations[k]
+        own = np.outer(link.first, acceleration) + link.second.dot(ddW.T)
+        force = acceleration * link.mass + ddW.dot(link.first)
+        last = k + 1 == len(links)
+        D = own if last else own + A[k + 1].dot(D) + np.outer(links[k + 1].origin, e)
+        e = force if last else e + force
+        tau.append(WZ[:, 0].dot(D[0]) + WZ[:, 1].dot(D[1]))  # tr(W Z D): column 2 of W Z is zero
+    return np.array(tau[::-1])
+
+
+def _turned(P: Array, s: Any, c: Any) -> Array:
+    """P Rz"""
+    return np.stack([P[:, 0] * c + P[:, 1] * s, P[:, 1] * c - P[:, 0] * s, P[:, 2]], axis=1)
+
+
+SIZES = (6, 10, 20, 50, 100)
+PAPER_SIZE, PAPER_NEWTON_EULER, PAPER_GAUSS = 50, 1.9e3, 37e3  # us: the authors' estimate for C++
+BLOCKS, BLOCK_SECONDS, BATCH = 15, 0.01, 4096
+
+
+def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, ...], str]:
+    """Medians of blocks of calls, taken in turn, one state each, on one thread; and the peer's name, or why there is none."""
+    found, threads, peer = [], get_threads(), ""
+    set_threads(1)
+    try:
+        for n in sizes:
+            progress(0.0, f"times of {n} joints")
+            timing, peer = _timing(serial_arm(n))
+            found.append(timing)
+    finally:
+        set_threads(threads)
+    return tuple(found), peer
+
+
+def _timing(model: Model) -> tuple[Timing, str]:
+    n, states = model.nv, random_states(model, BATCH, 1)
+    q, v, a = states.q[0], states.v[0], states.a[0]
+    calls: list[Callable[[], object]] = [
+        lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
+        lambda: inverse_dynamics(model, q, v, a),
+        lambda: gauss_terms(model, q, v),
+        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion"),
+    ]
+    theirs, peer = _pinocchio(model, states)
+    times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
+    pinocchio = times[4] if theirs else None
+    return Timing(n, times[0], times[1], pinocchio, times[2], times[3] / BATCH), peer
+
+
+def _pinocchio(model: Model, states: States) -> tuple[list[Callable[[], object]], str]:
+    """RNEA on the URDF of the arm, whose joints are in one order in both."""
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return [], "Pinocchio is not installed: pip install 'freeflyer[peers]'"
+    theirs, q, v, a = pin.buildModelFromXML(to_urdf(model)), states.q[0], states.v[0], states.a[0]
+    data = theirs.createData()
+    return [lambda: pin.rnea(theirs, data, q, v, a)], f"Pinocchio {pin.__version__}"

@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from freeflyer.analysis.waveforms import multiple_correlation
+from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
+from freeflyer.dynamics.named_postures import configuration
+from freeflyer.formulations import constrained
+from freeflyer.formulations.constrained import weighted
+from freeflyer.formulations.methods import (
+    gauss_terms,
+    inverse_dynamics as inverse_dynamics_by,
+    mass_matrix as mass_matrix_by,
+)
+from freeflyer.model.model import Model
 from freeflyer.progress import Progress
-from freeflyer_papers.dual_quaternion.validation_results import Validation
-from freeflyer_papers.dual_quaternion.validation_robots import NONHOLONOMIC
-from freeflyer_papers.dual_quaternion.validation_waveforms import METHODS, accelerations, correlate, motions, waveforms
-from freeflyer_papers.dual_quaternion.validation_wheels import integrations, sideways_force
+from freeflyer.robots import differential_drive_manipulator
+from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
+from freeflyer_papers.dual_quaternion.results import Correlation, Integration, Sideways, Validation, Waveform
+from freeflyer_papers.dual_quaternion.validation_robots import (
+    HOLONOMIC,
+    NONHOLONOMIC,
+    SERIAL,
+    WHEELS,
+    Oscillation,
+    differential_drive,
+    drive_forces,
+    drive_in_mujoco,
+    drive_start,
+    holonomic_manipulator,
+    rolling_wheels,
+    serial_manipulator,
+    tracking_forces,
+    whole,
+)
 
 
 def validate(progress: Progress) -> Validation:
@@ -22,3 +53,189 @@ def validate(progress: Progress) -> Validation:
     coasting = integrations()
     progress(0.0, "the wheels' sideways force beside MuJoCo's")
     return Validation(tuple(correlations.values()), len(simulated[NONHOLONOMIC].t), figure, coasting, sideways_force())
+
+
+DT, DURATION = 5e-4, 5.0  # s: of samples, which are MuJoCo's steps
+CUTOFF = 25.0  # Hz
+EVERY = 20  # samples between those that are compared: 500, as in Fig 3
+MARGIN = 200  # samples left out at both ends, where the filter begins
+SOFTNESS = 0.5
+Equations = Callable[[Model, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+class Motion(NamedTuple):
+    """A robot's motion in the simulator, at the samples that are compared: t (n,); q, v, tau, and a, from velocities alone."""
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    a: np.ndarray
+
+
+def by_gauss(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(M, h) with M a + h = tau by dqGP."""
+    M, C, g = gauss_terms(model, q, v)
+    return M, (C @ v[..., None])[..., 0] + g
+
+
+def by_dual_quaternions(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(M, h) by dqNE."""
+    tau = inverse_dynamics_by(model, q, v, np.zeros(model.nv), by="dual_quaternion")
+    return mass_matrix_by(model, q, by="dual_quaternion"), tau
+
+
+def by_vectors(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(M, h) by the classic recursion, M column by column."""
+    rest, nothing = np.zeros(model.nv), np.zeros(3)
+    columns = [inverse_dynamics(model, q, rest, unit, gravity=nothing) for unit in np.eye(model.nv)]
+    return np.stack(columns, axis=-1), inverse_dynamics(model, q, v, rest)
+
+
+METHODS: dict[str, Equations] = {"dqGP": by_gauss, "dqNE": by_dual_quaternions, "classic NE": by_vectors}
+
+
+def accelerations(method: Equations, motion: Motion) -> np.ndarray:
+    """(n, nv) at the simulator's states and forces; of the drive under its wheels' constraints, (62)."""
+    model, q, v = motion.model, motion.q, motion.v
+    M, h = method(model, q, v)
+    if model.nv == 11:
+        wheels = rolling_wheels(model)
+        A, b = wheels.jacobian(q), -wheels.bias(q, v)
+    else:
+        A, b = np.zeros((len(q), 0, model.nv)), np.zeros((len(q), 0))
+    return weighted.solve(weighted.weigh(M, motion.tau - h, A, b)).a
+
+
+def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Accelerations (n, nv) of velocities (n, nv): filtered, then second-order forward differences."""
+    from scipy.signal import butter, filtfilt
+
+    numerator, denominator = butter(2, CUTOFF, fs=1.0 / (t[1] - t[0]))
+    w = filtfilt(numerator, denominator, v, axis=0)
+    a = np.full(w.shape, np.nan)
+    a[:-2] = (-3.0 * w[:-2] + 4.0 * w[1:-1] - w[2:]) / (2.0 * (t[1] - t[0]))
+    return a
+
+
+def tracked_motion(model: Model, reference: Oscillation) -> Motion:
+    """A robot without constraints in MuJoCo."""
+    q, v, _ = reference.at(0.0)
+    plant = mujoco_plant(model, q, feet=())
+    run = whole(simulate_in_mujoco(plant, q, v, tracking_forces(model, reference), dt=DT, duration=DURATION))
+    return _motion(model, run.t, run.q, run.v, run.tau)
+
+
+def drive_motion() -> Motion:
+    """The robot on wheels in MuJoCo."""
+    model = differential_drive()
+    d = drive_in_mujoco(model, SOFTNESS, DT, DURATION)
+    return _motion(model, d.t, d.q, d.v, d.tau)
+
+
+def _motion(model: Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
+    kept = slice(MARGIN, -MARGIN, EVERY)
+    return Motion(model, t[kept], q[kept], v[kept], tau[kept], measured(t, v)[kept])
+
+
+def motions() -> dict[str, Motion]:
+    """All three robots, by name."""
+    arm, base = tracked_motion(*serial_manipulator()), tracked_motion(*holonomic_manipulator())
+    return {SERIAL: arm, HOLONOMIC: base, NONHOLONOMIC: drive_motion()}
+
+
+def compared_coordinates(model: Model) -> tuple[tuple[str, int], ...]:
+    """Names and places in v of the coordinates of Table 2: x, y and yaw of a base, and the arm; wheels are none of the paper's."""
+    names = []
+    for joint in model.joints:
+        parts = ("x", "y", "yaw") if joint.nv == 3 else (joint.name,)
+        names += [(name, joint.iv + k) for k, name in enumerate(parts) if joint.name not in WHEELS]
+    return tuple(names)
+
+
+def correlate(robot: str, name: str, motion: Motion, a: np.ndarray) -> Correlation:
+    """A cell of Table 2: the CMC of each coordinate."""
+    coordinates = compared_coordinates(motion.model)
+    each = np.array([multiple_correlation([a[:, k], motion.a[:, k]]) for _, k in coordinates])
+    return Correlation(
+        robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
+        tuple(x for x, _ in coordinates), each,
+    )  # fmt: skip
+
+
+def waveforms(correlation: Correlation, motion: Motion, a: np.ndarray) -> tuple[Waveform, ...]:
+    """Fig 3: the coordinates of least, largest and middle CMC."""
+    order = np.argsort(correlation.each)
+    coordinates = compared_coordinates(motion.model)
+    chosen = [coordinates[k] for k in (order[0], order[-1], order[len(order) // 2])]
+    values = dict(zip(correlation.names, correlation.each, strict=True))
+    return tuple(Waveform(x, float(values[x]), motion.t, motion.a[:, k], a[:, k]) for x, k in chosen)
+
+
+SECONDS = 20.0
+SCHEMES: tuple[tuple[str, float], ...] = (("rk4", 2e-3), ("dop853", 0.05))  # and their dt
+ACCURACY = 1e-12  # of dop853
+CONTROL = constrained.DriftControl(0.1)
+POSTURE = {"arm_joint_2": 0.6, "arm_joint_3": 0.9, "arm_joint_5": 0.5}
+VELOCITY = np.array([0.6, 0.0, 0.5, 0.4, 0.2, -0.3, 0.5, 0.1, 0.4])  # ahead and turning, all joints of the arm move
+TORQUES = np.array([20.0, 20.0, 10.0, 4.0, 2.0, 0.5])  # N m: of the arm, as it is driven
+WHEEL_SOFTNESS = (1.0, 0.5, 0.25)
+WHEEL_DT, WHEEL_DURATION, WHEEL_START = 1e-3, 3.0, 0.2  # s: of the drive; compared from WHEEL_START on, when it moves
+
+
+def integrations() -> tuple[Integration, ...]:
+    """The base of (64) coasts while its arm falls and swings, or is driven; the constraint holds by its force alone, (62)."""
+    coasting = tuple(coast(name, dt, None, SECONDS) for name, dt in SCHEMES)
+    name, dt = SCHEMES[1]
+    return (*coasting, coast(name, dt, CONTROL, SECONDS), coast(name, dt, None, SECONDS, driven=True))
+
+
+def coast(integrator: str, dt: float, drift: constrained.DriftControl | None, seconds: float, driven: bool = False) -> Integration:
+    """One of them."""
+    model = differential_drive_manipulator()
+
+    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        tau = drive(model, t, q, v) if driven else np.zeros(model.nv)
+        row = constrained.differential_drive(model, q, v)
+        return tau + constrained.accelerations(model, q, v, tau, constraints=row, drift=drift).forces
+
+    run = simulate(
+        model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
+        rtol=ACCURACY, atol=0.1 * ACCURACY,
+    )  # fmt: skip
+    kinetic = kinetic_energy(model, run.q, run.v)
+    energy = kinetic + potential_energy(model, run.q)
+    violation = np.abs(constrained.differential_drive(model, run.q, run.v).rate).max()
+    setting = f"{dt:g} s" if integrator == "rk4" else f"errors {ACCURACY:g}"
+    return Integration(
+        "driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none", seconds,
+        float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)),
+    )  # fmt: skip
+
+
+def drive(model: Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Forces (nv,) of the wheels on the base, ahead and about its vertical, and of the arm's motors, which swing it."""
+    ahead, turn, yaw = 40.0 * np.sin(0.8 * t), 8.0 * np.cos(1.1 * t), q[2]
+    swing = TORQUES * (np.sin(np.arange(1.0, 7.0) * 0.5 * t) - 0.25 * v[3:])
+    return np.concatenate([[ahead * np.cos(yaw), ahead * np.sin(yaw), turn], gravity_forces(model, q)[3:] + swing])
+
+
+def sideways_force() -> Sideways:
+    """The wheels' force along their axle while the base accelerates and turns, under the same law in both simulators."""
+    model = differential_drive()
+    wheels = rolling_wheels(model)
+    run = simulate(model, drive_start(model), np.zeros(model.nv), drive_forces(model), dt=WHEEL_DT, duration=WHEEL_DURATION,
+                   constraints=wheels, hold=True)  # fmt: skip
+    forces = constrained.accelerations(model, run.q, run.v, run.tau, constraints=wheels).forces
+    yaw = run.q[:, 2]
+    ours = np.cos(yaw) * forces[:, 1] - np.sin(yaw) * forces[:, 0]
+    theirs = np.array([drive_in_mujoco(model, s, WHEEL_DT, WHEEL_DURATION).sideways for s in WHEEL_SOFTNESS])
+    rigid = np.array([1.0, -6.0, 8.0]) @ theirs / 3.0  # a parabola through the three, at softness 0
+    kept = run.t >= WHEEL_START
+    t, ours, theirs, rigid = run.t[kept], ours[kept], theirs[:, kept], rigid[kept]
+
+    def error(x: np.ndarray) -> float:
+        return float(np.linalg.norm(x - ours) / np.linalg.norm(ours))
+
+    return Sideways(t, ours, WHEEL_SOFTNESS, theirs, tuple(map(error, theirs)), rigid, error(rigid))

@@ -13,8 +13,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
-from freeflyer_papers.hopping.records import check_hopper, legs
-from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, experiment_of, start_of
+from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, check_hopper, experiment_of, legs, start_of
 from freeflyer_papers.kernels import layout as L
 
 STEP = 1e-6  # of central differences, m, rad, m/s, rad/s: the map has bends, where the foot bounces once more, some 1e-5 apart

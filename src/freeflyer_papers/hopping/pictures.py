@@ -13,9 +13,9 @@ from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure
 from freeflyer.plots.style import blank_figure, styled
-from freeflyer_papers.hopping.basins import HopBasins
-from freeflyer_papers.hopping.records import FOOT, legs
-from freeflyer_papers.hopping.results import HopRun
+from freeflyer_papers.hopping.batch import HopBasins
+from freeflyer_papers.hopping.hopping import HopRun
+from freeflyer_papers.hopping.settings import FOOT, legs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +97,7 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
 
 
 @styled
-def hop_strip(run: HopRun, count: int = 9, *, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
+def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
     Args:

@@ -3,7 +3,7 @@ joints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_of, sole
-from freeflyer.contacts.soles import feet_in_file
+from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name
+from freeflyer.contacts.soles import feet_from_file
+from freeflyer.control.support import ground_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition, sweep
@@ -23,7 +24,7 @@ from freeflyer.model.description import Inertia, Site
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
 from freeflyer.robots import kangaroo_like
-from freeflyer_papers.model_files import model_file
+from freeflyer_papers.registry import model_file
 
 OWN = "kangaroo_like"
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
@@ -145,13 +146,13 @@ def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Pa
 def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
     """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
     if path is None or path.suffix != ".xml":
-        return tuple([foot for leg in legs for foot in feet_of(model) if foot.frame == leg.sole])
+        return tuple([foot for leg in legs for foot in feet_by_name(model) if foot.frame == leg.sole])
     made, q = [], partition(model).q
-    for leg, foot in zip(legs, feet_in_file(close_loops(model), path)):
+    for leg, foot in zip(legs, feet_from_file(close_loops(model), path)):
         X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
         points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
         points[:, 2] = points[:, 2].mean()
-        made.append(sole(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+        made.append(contact_from_points(leg.sole, points.round(SOLE_DIGITS), foot.friction))
     return tuple(made)
 
 
@@ -207,3 +208,10 @@ def _with_soles(model: Model, *legs: Names) -> Model:
         X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
         sites.append(Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
     return build(replace(model.description, sites=(*model.description.sites, *sites)))
+
+
+def on_the_floor(model: Model, q: np.ndarray, feet: Sequence[Contact] | None = None) -> np.ndarray:
+    """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
+    found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
+    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in anchored_feet(model, q, feet))
+    return found

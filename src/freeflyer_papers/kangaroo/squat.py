@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from freeflyer.progress import Progress
+from freeflyer.analysis.swing.lateral_swing import servo_targets
+from freeflyer.analysis.swing.motion import Route, holding_forces
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.forces import express_at
+from freeflyer.contacts.soles import feet_from_file
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.estimation.passive import sensors_of
+from freeflyer.linkages import extract_limb, follow, force_curve
+from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE
+from freeflyer.plots.film import draw_arrow
+from freeflyer.plots.skeleton import bones
+from freeflyer.plots.swing import draw_bones, new_axes
+from freeflyer.progress import Progress, part_of
+from freeflyer.sim.mujoco_run import simulate_in_mujoco
+from freeflyer.sim.mujoco_scene import plant
+from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo import squat_motion
-from freeflyer_papers.kangaroo.robots import Kangaroo
-from freeflyer_papers.kangaroo.squat_motion import MARGIN, PERIOD, REST, STROKE, TIMES, Squat
+from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Squat:
     """Postures, forces and the run in MuJoCo."""
-    return squat_motion.squat(robot, progress)
+    return squat(robot, progress)
 
 
 def tables(r: Squat) -> list[Table]:
@@ -56,6 +72,186 @@ def _most(x: np.ndarray, digits: int = 0) -> str:
 
 def pictures(r: Squat) -> dict[str, Any]:
     """Fig 13 on two feet."""
-    from freeflyer_papers.kangaroo import squat_figures as figures
+    from freeflyer_papers.kangaroo import squat as figures
 
     return {"fig13_squat": figures.strip(r), "fig13_squat_course": figures.course(r)}
+
+
+SAMPLES = 31
+STROKE = 0.15  # m: of the length motors
+HIGH, MARGIN = 0.01, 0.0025  # m: where the squat begins; how far before the stop it ends
+REST, PERIOD, TIMES = 0.5, 2.0, 2  # s: of standing; of going down and up; how often
+RATE, THIN = 1000.0, 20  # Hz of the samples; one in so many is kept
+POSTURES = 7  # drawn
+
+
+@dataclass(frozen=True)
+class Squat:
+    """length (n,): m of both length motors, all others at rest. Standing at rest there: tilt (n,), rad, of the soles against the
+    base; pitch (n,): of the ankle, rad, whose stop is at `stop` and is reached at the length `last`, m; ahead (n,): m by which the
+    centre of mass is in front of the ankles; force (n,): of a length motor, N, and by_ratio (n,): half the weight over the ratio of
+    Fig 15.
+
+    In MuJoCo, from `low` to `high`: t (k,); moved (k,): m, length motors; height (k,): of the base, m; soles (k, f): tilt of each
+    against the floor, rad; others (k,): largest motion of another motor, m; ankle (k,): pitch, rad; pushing (k,): force of the left
+    length motor, N; feet (k, f): vertical forces, N; slid: m that a sole moved on the floor. shown (p,): samples drawn; bones (p,
+    n, 2, 3): the robot there, m; ends (p, f, 2, 3): rear and front of its soles, m; pressure (p, f, 3): the feet's forces there, N;
+    places (p, f, 3): where they act, m."""
+
+    robot: str
+    length: np.ndarray
+    tilt: np.ndarray
+    pitch: np.ndarray
+    stop: float
+    last: float
+    ahead: np.ndarray
+    force: np.ndarray
+    by_ratio: np.ndarray
+    weight: float
+    low: float
+    high: float
+    t: np.ndarray
+    moved: np.ndarray
+    height: np.ndarray
+    soles: np.ndarray
+    others: np.ndarray
+    ankle: np.ndarray
+    pushing: np.ndarray
+    feet: np.ndarray
+    slid: float
+    shown: tuple[int, ...]
+    bones: np.ndarray
+    ends: np.ndarray
+    pressure: np.ndarray
+    places: np.ndarray
+
+
+def squat(robot: Kangaroo, progress: Progress) -> Squat:
+    """The postures of the squat, the forces that hold them, and the squat in MuJoCo."""
+    text = "Fig 13: a squat in MuJoCo"
+    progress(0.0, text)
+    model, n = robot.model, robot.left
+    length = np.linspace(0.0, STROKE, SAMPLES)
+    q = np.array([on_the_floor(model, home_posture(robot, x, ankle=0.0), robot.feet) for x in length])
+    joint = model.joint(n.ankle_pitch)
+    pitch = q[:, joint.iq]
+    stop = float(model.position_upper[joint.iv] if pitch[-1] > 0.0 else model.position_lower[joint.iv])
+    last = float(np.interp(abs(stop), np.abs(pitch), length))
+    s, weight = sensors_of(model), model.mass * float(np.linalg.norm(model.gravity))
+    forces = np.array([holding_forces(s.model, x, robot.feet) for x in q])
+    leg = extract_limb(model, n.sole)
+    ratio = force_curve(leg, follow(leg, n.length_motor, length), n.sole, 1.0).ratio
+    soles = frame_pose(model, q, n.sole)
+    tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
+    way = Route(length, q, forces)
+    moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
+    return Squat(
+        robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
+        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved,
+    )  # fmt: skip
+
+
+def _angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Angle (n,) between the z axes of poses (n, 4, 4), rad."""
+    return np.asarray(np.linalg.norm(np.cross(X[:, :3, 2], Y[:, :3, 2]), axis=1))
+
+
+def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progress) -> dict[str, Any]:
+    """The fields of Squat that MuJoCo gives."""
+    model, n, servos = robot.model, robot.left, Servos()
+    s = sensors_of(model)
+    begin = on_the_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
+    path = robot.path if robot.is_real else None
+    feet = robot.feet if path is None else feet_from_file(s.closed, path)
+    plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
+    duration = REST + TIMES * PERIOD
+    t = servos.dt * np.arange(round(duration / servos.dt) + 1)
+    table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
+    run = simulate_in_mujoco(
+        plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration, progress=progress,
+        targets=lambda x: table[round(x / servos.dt)],
+    )  # fmt: skip
+    if run.failure:
+        raise InputError(f"{model.name!r} falls in the simulator: {run.failure}")
+    keep = slice(None, None, THIN)
+    q, motor, ankle = run.q[keep], model.joint(n.length_motor), model.joint(n.ankle_pitch)
+    poses = np.stack([frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
+    wrenches = np.stack([express_at(frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
+    still = [model.joint(name).iq for name in model.actuated if name not in (n.length_motor, robot.right.length_motor)]
+    down = round((REST + 0.5 * PERIOD) * RATE / THIN)
+    shown = tuple(int(k) for k in np.linspace(round(REST * RATE / THIN), down, POSTURES))
+    level = np.eye(4)[None]
+    force = wrenches[..., :3]
+    return {
+        "low": low, "high": high, "t": run.t[keep], "moved": q[:, motor.iq], "height": q[:, 2],
+        "soles": np.stack([_angle(level, poses[:, k]) for k in range(len(robot.feet))], axis=1),
+        "others": np.abs(q[:, still] - begin[still]).max(axis=1), "ankle": q[:, ankle.iq], "pushing": run.tau[keep, motor.iv],
+        "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
+        "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
+        "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
+        "places": _centers(wrenches[list(shown)]),
+    }  # fmt: skip
+
+
+def _ends(X: np.ndarray, foot: Contact) -> np.ndarray:
+    """Rear and front (2, 3) of a sole, in the middle of its width, in the world, m."""
+    points = np.asarray(foot.points)
+    ends = np.array([[x, points[:, 1].mean(), points[:, 2].mean()] for x in (points[:, 0].min(), points[:, 0].max())])
+    return np.asarray(ends @ X[:3, :3].T + X[:3, 3])
+
+
+def _lengths(t: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Length and rate (n,) of the motors: at rest, then down and up by a cosine."""
+    x = 2.0 * np.pi * np.maximum(t - REST, 0.0) / PERIOD
+    return low + 0.5 * (high - low) * (1.0 - np.cos(x)), 0.5 * (high - low) * np.sin(x) * 2.0 * np.pi / PERIOD
+
+
+def _centers(wrenches: np.ndarray) -> np.ndarray:
+    """Centres of pressure (..., 3) on the floor."""
+    f, m = wrenches[..., :3], wrenches[..., 3:]
+    return np.stack([-m[..., 1] / f[..., 2], m[..., 0] / f[..., 2], 0.0 * f[..., 2]], axis=-1)
+
+
+APART = 0.42  # m between two postures on the page
+ARROW, THICKNESS = 0.35, 0.25  # m: length of an arrow of the whole weight; how thick it is
+
+
+def strip(r: Squat) -> Any:
+    """The robot on its way down, with the force on each foot."""
+    figure, axes = new_axes(9.6, 3.6, 1, 1)
+    for n, (k, lines) in enumerate(zip(r.shown, r.bones)):
+        shift = np.array([n * APART, 0.0])
+        draw_bones(axes, lines[..., [0, 2]] + shift)
+        for rear, front in r.ends[n][..., [0, 2]] + shift:
+            axes.plot((rear[0], front[0]), (rear[1], front[1]), color="#1d232b", lw=3.0, solid_capstyle="butt")
+        for force, at in zip(r.pressure[n], r.places[n]):
+            size = ARROW * float(np.linalg.norm(force)) / r.weight
+            draw_arrow(axes, at[[0, 2]] + shift, force[[0, 2]], size, THICKNESS, fc=ORANGE, zorder=4)
+        axes.annotate(f"{r.t[k]:.2f} s\n{1e3 * r.moved[k]:.0f} mm", shift, xytext=(8, -8), textcoords="offset points", ha="center",
+                      va="top", fontsize=8)  # fmt: skip
+    axes.axhline(0.0, color=GREY, lw=0.8, zorder=0)
+    axes.set(ylabel="height (m)", title="Fig 13 on two feet: time, and the length motors' positions; arrows: forces on the feet")
+    axes.title.set_fontsize(9)
+    axes.set_aspect("equal")
+    axes.set_ylim(-0.16, None)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+    return figure
+
+
+def course(r: Squat) -> Any:
+    """Motors, ankle and soles over time."""
+    figure, (top, middle, bottom) = new_axes(6.4, 6.0, 3, 1, sharex=True)
+    top.plot(r.t, 1e3 * r.moved, color=BLUE, lw=1.6, label="length motors")
+    top.plot(r.t, 1e3 * r.others, color=ORANGE, lw=1.6, label="largest motion of another motor")
+    top.set_ylabel("motors (mm)")
+    middle.plot(r.t, np.degrees(r.ankle), color=GREEN, lw=1.6, label="ankle pitch")
+    if r.last < r.length[-1]:
+        middle.axhline(np.degrees(r.stop), color="#c8453b", ls="--", lw=0.9, label="its stop")
+    middle.set_ylabel("ankle pitch (deg)")
+    for k, foot in enumerate(("left", "right")):
+        bottom.plot(r.t, np.degrees(r.soles[:, k]), color=(BLUE, ORANGE)[k], ls=("-", "--")[k], lw=1.4, label=f"{foot} sole")
+    bottom.set(ylabel="tilt against\nthe floor (deg)", xlabel="time (s)", ylim=(0.0, None))
+    for axes in (top, middle, bottom):
+        axes.legend(fontsize=7.5, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
+    return figure

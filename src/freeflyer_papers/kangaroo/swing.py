@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import Swing
+from freeflyer.analysis.swing.comparison import COLUMNS, Line, Swing, lines, settings
 from freeflyer.analysis.swing.lateral_swing import lateral_swing
 from freeflyer.analysis.swing.motion import Sway
-from freeflyer.analysis.swing.tables import COLUMNS, Line, lines, settings
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
 from freeflyer.plots.skeleton import bones

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators.times import Times, estimation_times
+from freeflyer.analysis.estimators.calibration import Times, estimation_times
 from freeflyer.analysis.estimators.tracking_accuracy import Encoder, Tracking, sinusoids, track
-from freeflyer.contacts import sole
+from freeflyer.contacts import contact_from_points
 from freeflyer.estimation import sensors
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -65,7 +65,7 @@ def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
             progress(0.0, f"Fig 19: {kind} encoders, alpha = {alpha:g}")
             found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
     progress(0.0, "timing the estimators")
-    feet = [sole(robot.left.sole, HALF_SOLE), sole(robot.right.sole, HALF_SOLE)]
+    feet = [contact_from_points(robot.left.sole, HALF_SOLE), contact_from_points(robot.right.sole, HALF_SOLE)]
     times = estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)
     left = [first.names.index(m) for group in robot.left.groups.values() for m in group]

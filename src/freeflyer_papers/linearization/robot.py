@@ -6,13 +6,19 @@ base that moves, is the state of all checks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.dynamics.integrators import step
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.formulations import geometric
+from freeflyer.kernels import plain
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
+from freeflyer_papers.linearization.results import Prediction
 
 POSITION = 0.3  # of every joint, m or rad
 PITCH = 0.1  # m/rad, of helical joints
@@ -88,3 +94,60 @@ def skeleton(model: Model, q: np.ndarray) -> np.ndarray:
     ends = [(0.0, 0.0, 0.0), *(end for *_, end in SHAPE)]
     poses = [frame_pose(model, q, name) for name in ("base", *(f"body_{i}" for i in range(1, len(ends))))]
     return np.array([(X[:3, 3], X[:3, :3] @ end + X[:3, 3]) for X, end in zip(poses, ends, strict=True)])
+
+
+DURATION, STEPS = 0.3, 60  # s
+SIZES = np.logspace(-1.0, -4.0, 7)
+SMALL = 0.02  # perturbations from here on show the second order alone
+
+
+def predict(model: Model, state: State) -> Prediction:
+    """Along the motion under constant tau, a perturbation of pose, velocity and torque: remainder of its linear prediction."""
+    rng, nv, h = np.random.default_rng(6), model.nv, DURATION / STEPS
+    z = rng.standard_normal(2 * nv)
+    u = rng.standard_normal(nv)
+    z, u = z / np.linalg.norm(z), u / np.linalg.norm(u)
+    sizes = np.concatenate([[0.0], SIZES])[:, None]
+    q, v = integrate(model, state.q, sizes * z[:nv]), state.v + sizes * z[nv:]
+    tau = state.tau + sizes * u
+    for _ in range(STEPS):  # (A, B) from the paper's tables, along the unperturbed motion, first of the batch
+        middle, end = step(model, q, v, tau, 0.5 * h, "rk4"), step(model, q, v, tau, h, "rk4")
+        states = ((q[0], v[0]), (middle[0][0], middle[1][0]), (end[0][0], end[1][0]))
+        start_rate, middle_rate, end_rate = (geometric.linearize(model, *s, state.tau) for s in states)
+        k1 = start_rate.A @ z + start_rate.B @ u
+        k2 = middle_rate.A @ (z + 0.5 * h * k1) + middle_rate.B @ u
+        k3 = middle_rate.A @ (z + 0.5 * h * k2) + middle_rate.B @ u
+        k4 = end_rate.A @ (z + h * k3) + end_rate.B @ u
+        z = z + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        q, v = end
+    moved = np.concatenate([difference(model, q[0], q[1:]), v[1:] - v[0]], axis=-1)
+    remainder = np.linalg.norm(moved - SIZES[:, None] * z, axis=-1)
+    small = SIZES < SMALL
+    order = float(np.polyfit(np.log10(SIZES[small]), np.log10(remainder[small]), 1)[0])
+    return Prediction(DURATION, SIZES, remainder, order)
+
+
+STEP = 1e-30
+
+
+def by_complex_steps(kernel: str, model: Model, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Derivatives (nv, nv) of the entry `kernel` ("rnea": x = a, "aba": x = tau) by q (tangent space), v and x."""
+
+    def run(q: np.ndarray, v: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return np.array(plain.run(kernel, model, list(q), list(v), list(x)), complex)
+
+    def moved(u: np.ndarray) -> np.ndarray:
+        return np.array(plain.run("integrate", model, list(q), list(u)), complex)
+
+    q, v, x = (np.asarray(y, complex) for y in (q, v, x))
+    return (_columns(lambda u: run(moved(u), v, x), model.nv), _columns(lambda u: run(q, v + u, x), model.nv),
+            _columns(lambda u: run(q, v, x + u), model.nv))  # fmt: skip
+
+
+def _columns(f: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
+    return np.stack([np.imag(f(1j * STEP * e)) / STEP for e in np.eye(n)], axis=-1)
+
+
+def distance(actual: np.ndarray, expected: np.ndarray) -> float:
+    """Largest difference, relative to the largest entry of `expected`."""
+    return float(np.abs(actual - expected).max() / np.abs(expected).max())

@@ -6,30 +6,37 @@
 A robot is its tables: where each joint's frame stands in the one before (4.1), and the masses on each frame (4.3). Velocities are
 those of the base in its own axes, then those of the joints."""
 
-from freeflyer_papers.planar.alignment import (
-    com_frame_angle,
-    integrability_residuals,
-    is_integrable,
-    locked_velocity_map,
+from freeflyer_papers.planar.chain import (
+    Frame,
+    Mass,
+    PlanarRobot,
+    frame_pose,
+    prismatic_hopper,
+    revolute_hopper,
+    robot,
+    variables,
 )
-from freeflyer_papers.planar.chain import Frame, Mass, PlanarRobot, frame_pose, robot, variables
 from freeflyer_papers.planar.equations import (
     Equations,
     center_of_mass,
+    com_frame_angle,
     coriolis_matrix,
     equations,
     gravity_forces,
+    integrability_residuals,
     inverse_mass_matrix,
+    is_integrable,
     kinetic_energy,
+    locked_velocity_map,
     mass_matrix,
     momentum,
     potential_energy,
 )
-from freeflyer_papers.planar.hoppers import prismatic_hopper, revolute_hopper
-from freeflyer_papers.planar.inertias import LinkInertia, link_inertia
 from freeflyer_papers.planar.poses import (
+    LinkInertia,
     Pose,
     adjoint,
+    link_inertia,
     pose_of,
     rotation_matrix,
     twist_adjoint,

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import held_feet
+from freeflyer.contacts.feet import anchored_feet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
+from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
+from freeflyer.control.limits import AccelerationLimits, TorqueLimits
+from freeflyer.control.problem import Problem
+from freeflyer.control.tasks import Task
+from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.named_postures import configuration
 from freeflyer.errors import InputError
@@ -71,7 +76,7 @@ def _arms_in_front(model: Model) -> np.ndarray:
 
 
 def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
-    """(model, q): TOCABI of its URDF file with frames of its soles and their corners, as freeflyer.contacts.feet_of finds them, and
+    """(model, q): TOCABI with frames of its soles and their corners, as freeflyer.contacts.feet_by_name finds them, and
     a posture (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
 
     It is what freeflyer.control.run takes: run("squat", model, q=q). Errors: FileError, InputError for another robot's file, for
@@ -132,5 +137,42 @@ def _translation(x: float, y: float) -> np.ndarray:
 
 
 def _on_its_feet(name: str, model: Model, q: np.ndarray, hands: tuple[str, str]) -> Robot:
-    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in held_feet(model, q))
+    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in anchored_feet(model, q))
     return Robot(name, model, q, (left, right), model.joints[0].child, hands)
+
+
+SUPPORTS = ("double", "single")
+ACCELERATION_LIMIT = 300.0  # rad/s^2; the paper gives no number
+LOWER = 0.01  # m: the centre of mass is led so far below its place
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """A problem at a posture q (nq,): `contacts` and `ends` are c and k of Tables 1 and 2."""
+
+    support: str
+    problem: Problem
+    q: np.ndarray
+    contacts: int
+    ends: int
+
+
+def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
+    """Double support: both feet and a hand as end effector; single support: the left foot, the right one and a hand.
+
+    orientation: whether that of end effectors is controlled, too; an arm of four joints would need the body for it."""
+    both = support == "double"
+    model, q = r.model, r.q if both else on_one_foot(r)
+    feet = r.feet if both else r.feet[:1]
+    ends = [r.hands[0]] if both else [r.hands[0], r.feet[1].frame]
+    tasks = [
+        CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
+        FrameOrientationTask(r.base, frame_pose(model, q, r.base)[:3, :3], level=1),
+        *(_end(end, frame_pose(model, q, end), orientation) for end in ends),
+    ]
+    problem = Problem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
+    return Stance(support, problem, q, len(feet), len(ends))
+
+
+def _end(frame: str, X: np.ndarray, orientation: bool) -> Task:
+    return FramePoseTask(frame, X, level=2) if orientation else FramePositionTask(frame, X[:3, 3], level=2)

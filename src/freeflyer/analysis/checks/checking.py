@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from freeflyer.analysis.checks.closure import loop_findings, with_loops_closed
-from freeflyer.analysis.checks.findings import SEVERITIES, Finding, Severity, sort_by_severity
-from freeflyer.analysis.checks.inertias import inertia_findings
+from freeflyer.analysis.checks.findings import (
+    SEVERITIES,
+    Finding,
+    Severity,
+    findings_table,
+    identities_table,
+    sort_by_severity,
+)
+from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
-from freeflyer.analysis.checks.limits import limit_findings
-from freeflyer.analysis.checks.singular import singular_findings
-from freeflyer.analysis.checks.tables import findings_table, identities_table
-from freeflyer.model.description import Description
+from freeflyer.model.description import WORLD, Description, Joint
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tables import html_tables
@@ -110,3 +117,76 @@ def _broken(model: Model, law: Identity) -> Finding:
     sentence = f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance {law.tolerance:.1g}"
     values = {"residual": law.residual, "tolerance": law.tolerance}
     return Finding("error", "identity", model.name, sentence, values)
+
+
+TURNING = ("revolute", "universal")  # kinds whose limits are angles, all coordinates
+TWO_TURNS = 4 * np.pi
+
+
+def limit_findings(description: Description) -> Iterator[Finding]:
+    """Everything that can be said about the limits of moving joints; a mimic joint follows another and needs none."""
+    for joint in description.joints:
+        if joint.kind in ("fixed", "free") or joint.mimic is not None:
+            continue
+        yield from _position(joint)
+        yield from _size(joint, "velocity", joint.velocity)
+        yield from _size(joint, "effort", joint.effort)
+    yield from _missing(description)
+
+
+def _position(joint: Joint) -> Iterator[Finding]:
+    for i, (lower, upper) in enumerate(zip(joint.lower, joint.upper, strict=False)):
+        which = f" of coordinate {i}" if len(joint.lower) > 1 else ""
+        values = {"lower": lower, "upper": upper}
+        if np.isnan(lower) or np.isnan(upper):
+            yield Finding("error", "limit-not-a-number", joint.name, f"a position limit{which} is not a number", values)
+        elif lower > upper:
+            sentence = (
+                f"its lower limit{which}, {lower:.4g}, is above its upper limit, {upper:.4g}: no position is allowed"
+            )
+            yield Finding("error", "limits-inverted", joint.name, sentence, values)
+        elif lower == upper and joint.kind != "continuous":
+            sentence = f"both its position limits{which} are {lower:.4g}: it cannot move; lock it or give it a range"
+            yield Finding("warning", "limits-equal", joint.name, sentence, values)
+        elif _like_degrees(joint, lower) or _like_degrees(joint, upper):
+            sentence = f"its limits{which}, {lower:.6g} to {upper:.6g}, look like degrees: angles are in radians"
+            yield Finding("warning", "limits-in-degrees", joint.name, sentence, values)
+        elif lower > 0 or upper < 0:
+            sentence = f"its neutral position 0 lies outside its limits{which}, {lower:.4g} to {upper:.4g}"
+            yield Finding("warning", "neutral-outside-limits", joint.name, sentence, values)
+
+
+def _like_degrees(joint: Joint, limit: float) -> bool:
+    """More than two turns in radians, and less than ten turns in degrees."""
+    return joint.kind in TURNING and bool(np.isfinite(limit)) and TWO_TURNS < abs(limit) <= 3600
+
+
+def _size(joint: Joint, what: str, limits: tuple[float, ...]) -> Iterator[Finding]:
+    for limit in limits:
+        if limit < 0 or np.isnan(limit):
+            sentence = f"its {what} limit is {limit:.4g}: it must be a positive number"
+            yield Finding("error", f"{what}-limit-negative", joint.name, sentence, {what: limit})
+        elif limit == 0:
+            sentence = f"its {what} limit is 0: if it is meant to be unlimited, leave the limit out"
+            yield Finding("warning", f"{what}-limit-zero", joint.name, sentence, {what: limit})
+
+
+def _missing(description: Description) -> Iterator[Finding]:
+    """One note per joint, naming what it lacks."""
+    for joint in description.joints:
+        if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
+            continue
+        kinds = {
+            "position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
+            "velocity": _has_limits(joint.velocity),
+            "effort": _has_limits(joint.effort),
+        }
+        lacking = [kind for kind, present in kinds.items() if not present]
+        if lacking:
+            listed = " and ".join(", ".join(lacking).rsplit(", ", 1))
+            plural = "s" if len(lacking) > 1 else ""
+            yield Finding("note", "limits-missing", joint.name, f"it has no {listed} limit{plural}")
+
+
+def _has_limits(limits: tuple[float, ...]) -> bool:
+    return len(limits) > 0 and not bool(np.any(np.isinf(limits)))

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from freeflyer.analysis.checks.findings import Finding, Severity
-from freeflyer.analysis.checks.geometry import joint_above, joints_below, links_in_tree_order, reach
-from freeflyer.model.description import WORLD, Description, Inertia, Link
+from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.inertias import join, transform
+from freeflyer.model.model import Model
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.tolerances import (
     FILE_INERTIA_ROUNDING,
@@ -18,6 +20,8 @@ from freeflyer.tolerances import (
     LARGEST_REACH,
     LIGHT_MASS,
     LIGHTEST_LINK,
+    MIN_DIAGONAL_RATIO,
+    MIN_EIGENVALUE,
     MIN_GYRATION_RADIUS,
     NEGLIGIBLE_INERTIA,
     POINT_MASS_RADIUS,
@@ -180,3 +184,83 @@ def _carried_mass(description: Description) -> dict[str, float]:
         if joint is not None:
             carried[joint.parent] += carried[link.name]
     return carried
+
+
+def joint_above(description: Description) -> dict[str, Joint]:
+    """The joint that carries each link, by link name; roots are absent."""
+    return {joint.child: joint for joint in description.joints}
+
+
+def joints_below(description: Description) -> dict[str, list[Joint]]:
+    """The joints that start at each link, in file order."""
+    below: dict[str, list[Joint]] = {}
+    for joint in description.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    return below
+
+
+def links_in_tree_order(description: Description) -> Iterator[tuple[Link, Joint | None, int]]:
+    """(link, the joint that carries it or None, depth), depth first in file order, without recursion."""
+    below, links = joints_below(description), {link.name: link for link in description.links}
+    roots = [links[name] for name in description.roots]
+    if WORLD in links or WORLD in below:
+        roots.insert(0, links.get(WORLD, Link(WORLD)))
+    stack: list[tuple[Link, Joint | None, int]] = [(root, None, 0) for root in reversed(roots)]
+    while stack:
+        link, joint, depth = stack.pop()
+        yield link, joint, depth
+        stack.extend((links[j.child], j, depth + 1) for j in reversed(below.get(link.name, [])))
+
+
+def reach(description: Description) -> float:
+    """The longest path from a root to a link or a centre of mass, in m: the scale that lengths are judged by."""
+    distance = {WORLD: 0.0}
+    longest = 0.0
+    for link, joint, _ in links_in_tree_order(description):
+        step = float(np.linalg.norm(joint.placement[:3, 3])) if joint else 0.0
+        distance[link.name] = (distance[joint.parent] if joint else 0.0) + step
+        com = float(np.linalg.norm(link.inertia.com)) if link.inertia.mass > 0 else 0.0
+        longest = max(longest, distance[link.name] + com)
+    return longest
+
+
+def coordinate_joints(model: Model) -> list[str]:
+    """The joint of each velocity coordinate (nv names)."""
+    names = [""] * model.nv
+    for joint in model.joints:
+        for i in range(joint.iv, joint.iv + joint.nv):
+            names[i] = names[i] or joint.name
+    return names
+
+
+def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
+    """Joints without inertia at a random posture, where accidents of the neutral one don't show."""
+    if model.nv == 0:
+        return
+    M = mass_matrix(model, random_states(model, 1, seed).q[0])
+    names = coordinate_joints(model)
+    if not np.all(np.isfinite(M)):
+        yield Finding(
+            "error", "mass-matrix-not-finite", model.name, "its mass matrix has entries that are not finite numbers"
+        )
+        return
+    diagonal = np.diagonal(M)
+    free = diagonal <= MIN_DIAGONAL_RATIO * diagonal.max()
+    for name in dict.fromkeys(names[i] for i in np.flatnonzero(free)):
+        inertia = float(min(diagonal[i] for i in range(model.nv) if names[i] == name))
+        sentence = (
+            f"nothing resists its motion (inertia {inertia:.3g}): the mass matrix is singular; add mass or armature"
+        )
+        yield Finding("error", "no-inertia", name, sentence, {"inertia": inertia})
+    rest = np.flatnonzero(~free)
+    if not len(rest):
+        return
+    values, vectors = np.linalg.eigh(scale_to_unit_diagonal(M[np.ix_(rest, rest)]))
+    if values[0] <= MIN_EIGENVALUE:
+        strongest = rest[np.argsort(-np.abs(vectors[:, 0]))[:4]]
+        moved = ", ".join(dict.fromkeys(repr(names[i]) for i in strongest))
+        sentence = (
+            f"its mass matrix is singular: moving {moved} together meets no inertia "
+            f"(smallest eigenvalue {values[0]:.2g} of the unit-free matrix)"
+        )
+        yield Finding("error", "singular-mass-matrix", model.name, sentence, {"eigenvalue": float(values[0])})

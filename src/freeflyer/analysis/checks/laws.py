@@ -1,4 +1,4 @@
-"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance."""
+"""Identities that hold for every robot, measured at random states: postures near neutral or anywhere, velocities of human size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from freeflyer import spatial
-from freeflyer.analysis.checks.states import States, random_states
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import (
     bias_forces,
@@ -24,8 +23,11 @@ from freeflyer.dynamics.equations import (
 )
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import velocity_map
+from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.description import WORLD
 from freeflyer.model.edits import with_gravity
+from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import (
@@ -35,7 +37,10 @@ from freeflyer.tolerances import (
     LAW_ROUNDING,
     LAW_TIME_STEP,
     MAX_LAW_ROUNDING,
+    MAX_RANDOM_SPEED,
     MIN_LAW_SIZE,
+    MIN_PERTURBATION,
+    UNBOUNDED_POSITION,
 )
 
 STRAIGHT = "d(X M v)/dt = 0"
@@ -257,3 +262,45 @@ def _or_nan(compute: Callable[[], np.ndarray], like: np.ndarray) -> np.ndarray:
         return compute()
     except FreeflyerError:
         return np.full_like(like, np.nan)
+
+
+@dataclass(frozen=True)
+class States:
+    """`count` random states: q (count, nq), and v, a, tau (count, nv) with entries of order one (SI units)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return len(self.q)
+
+
+def random_states(model: Model, count: int, seed: int = 0, spread: float | None = None) -> States:
+    """Random states, the same for the same seed.
+
+    Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off (standard
+    deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED. Errors: InputError for less than one state, and for a
+    negative seed."""
+    count, rng = whole_number("count", count, 1), np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
+    v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
+    if spread is None:
+        q = np.stack([random_configuration(model, rng) for _ in range(count)])
+        q = np.where(np.abs(q) > UNBOUNDED_POSITION, np.fmod(q, UNBOUNDED_POSITION), q)
+    else:
+        q = _perturb_neutral(model, spread * rng.standard_normal((count, model.nv)))
+    if model.reduction:
+        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / MAX_RANDOM_SPEED)[:, None]
+    return States(q, v, a, tau)
+
+
+def _perturb_neutral(model: Model, step: np.ndarray) -> np.ndarray:
+    """The neutral posture moved by a step or several; by shorter ones, where loops do not let it go so far."""
+    try:
+        return integrate(model, neutral(model), step)
+    except FreeflyerError:
+        if not model.reduction or np.abs(step).max() < MIN_PERTURBATION:
+            raise
+        return _perturb_neutral(model, 0.5 * step) if step.ndim == 1 else np.stack([_perturb_neutral(model, s) for s in step])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, sensors_of, start, step
-from freeflyer.estimation.postures import reach, strokes
+from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
@@ -163,7 +163,7 @@ def track(
 ) -> Tracking:  # fmt: skip
     """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None).
 
-    duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates that are not positive and durations too
+    duration (s); alpha, beta (1/s) as in `update_passive_state`. Errors: as there; InputError for bad rates and for durations too
     short."""
     s, encoder = sensors_of(robot), encoder or Encoder()
     rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
@@ -175,11 +175,11 @@ def track(
         raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
     actual, rates = path.at(t)
     shown, shown_rates = readings(actual, rates, encoder, dt, np.random.default_rng(seed))
-    state = start(s)
+    state = passive_state(s)
     q, v = np.empty((n + 1, s.model.nq)), np.empty((n + 1, s.model.nv))
     q[0], v[0] = state.q, 0.0
     for k in range(n):
-        state = step(s, state, shown[k], shown_rates[k], dt, alpha=alpha, beta=beta)
+        state = update_passive_state(s, state, shown[k], shown_rates[k], dt, alpha=alpha, beta=beta)
         q[k + 1], v[k + 1] = state.q, state.v
     true_q, true_v = q.copy(), np.zeros_like(v)
     true_q[:, s.positions], true_v[:, s.coordinates] = actual, rates

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts as contact_kinds
-from freeflyer.analysis.checks.states import States
+from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.clock import Call
 from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
@@ -147,7 +147,7 @@ def _arguments(algorithm: Algorithm, x: States, frame: str, which: int | slice) 
 
 def outer_frames(model: Any) -> tuple[str, ...]:
     """Up to MOST_FRAMES links that move: ends of branches first, of these and of the others those that the most joints carry."""
-    from freeflyer.analysis.checks.geometry import links_in_tree_order
+    from freeflyer.analysis.checks.inertias import links_in_tree_order
 
     parents = {joint.parent for joint in model.description.joints}
     moving = [row for row in links_in_tree_order(model.description) if row[2] > 0]
@@ -157,7 +157,7 @@ def outer_frames(model: Any) -> tuple[str, ...]:
 
 def outermost_frame(model: Any) -> str:
     """The link that the most joints carry: the longest Jacobian of the robot."""
-    from freeflyer.analysis.checks.geometry import links_in_tree_order
+    from freeflyer.analysis.checks.inertias import links_in_tree_order
 
     deepest = max(links_in_tree_order(model.description), key=lambda row: row[2])
     return deepest[0].name

@@ -1,13 +1,23 @@
-"""Timing of calls that alternate: each contestant runs a block of calls in turn, and the median over blocks counts."""
+"""Clock and machine of timings: contestants run blocks of calls in turn, and the median over blocks counts."""
 
 from __future__ import annotations
 
 import gc
+import os
+import platform
 from collections.abc import Callable, Sequence
+from importlib import metadata
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from freeflyer.analysis.timing.results import Machine
+
 Call = Callable[[], object]
+
+
+class NoPeerError(Exception):
+    """Why a robot cannot be put beside another library; the sentence goes under its table."""
 
 
 def time_interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
@@ -52,3 +62,39 @@ def _count(call: Call, seconds: float) -> int:
     if once < seconds:
         once = min(once, block(call, 3))  # a slower call fills the block alone
     return max(1, round(seconds / max(once, 1e-8)))
+
+
+PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "pin-pink", "mink")
+
+
+def machine() -> Machine:
+    """Describe this machine: CPU, usable cores, versions of what is timed."""
+    return Machine(
+        cpu=_cpu(),
+        cores=usable_cores(),
+        architecture=platform.machine(),
+        system=f"{platform.system()} {platform.release()}",
+        python=platform.python_version(),
+        versions={name: found for name in PACKAGES if (found := _version(name)) is not None},
+    )
+
+
+def usable_cores() -> int:
+    """Cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -76,7 +76,7 @@ class ClosedTiming:
 class ClosedTimings:
     """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad).
 
-    `softness`: pairs of a softness of MuJoCo's equalities (1 - impedance) and how far its accelerations then are from the rigid
+    `softness`: pairs of a softness of a peer's constraints (1 - impedance) and how far its accelerations then are from the rigid
     ones, relative to the largest. `notes`: why peers are missing."""
 
     nu: int

@@ -1,17 +1,17 @@
-"""The one runner: every algorithm on one robot, ours and the peer's in alternating blocks of calls."""
+"""The one runner: every algorithm on one robot, ours and a peer's, if one is given, in alternating blocks of calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from freeflyer.analysis.checks.states import States, random_states
-from freeflyer.analysis.timing import peer as peers
+from freeflyer import robots
+from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.algorithms import (
     ALGORITHMS,
     BY_NAME,
@@ -22,16 +22,42 @@ from freeflyer.analysis.timing.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.analysis.timing.clock import time_interleaved
-from freeflyer.analysis.timing.machine import usable_cores
-from freeflyer.analysis.timing.results import ClosedTimings, RobotTimings, Timing
+from freeflyer.analysis.timing.clock import Call, NoPeerError, time_interleaved, usable_cores
+from freeflyer.analysis.timing.closed_loops import MakeClosedPeers, time_closed
+from freeflyer.analysis.timing.results import BatchPoint, ClosedTimings, RobotTimings, ScalingPoint, Timing
+from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
+
+
+class Peer(Protocol):
+    """Another library that holds the same robot. `columns` (nv,): our velocity coordinate behind each of its."""
+
+    @property
+    def columns(self) -> np.ndarray: ...
+
+    @property
+    def label(self) -> str:
+        """Its name and version."""
+
+    def call(self, algorithm: str, x: States) -> Call:
+        """A call that evaluates the algorithm at the first state."""
+
+    def batch_call(self, algorithm: str, x: States) -> tuple[Call, str]:
+        """(a call that evaluates all states on one thread, by which means)."""
+
+    def answer(self, algorithm: str, x: States) -> tuple[np.ndarray, ...]:
+        """Its results at the first state, in its order of coordinates."""
+
+
+# of a model, its URDF file, a frame, its MJCF file; NoPeerError if it cannot hold the robot
+MakePeer = Callable[[Any, Path | None, str, Path | None], Peer]
 
 
 @dataclass(frozen=True)
@@ -65,10 +91,11 @@ def threads(count: int) -> Iterator[None]:
 
 
 def time_robot(
-    model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
-    algorithms: tuple[str, ...] = NAMES, closed: bool = True, progress: Progress = no_progress,
+    model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, make_peer: MakePeer | None = None,
+    closed_peers: MakeClosedPeers | None = None, effort: Effort | None = None, algorithms: tuple[str, ...] = NAMES,
+    closed: bool = True, progress: Progress = no_progress,
 ) -> RobotTimings:  # fmt: skip
-    """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them. `closed`:
+    """Time the algorithms on a model; `urdf` or `mjcf`: the file that peers may read too. `closed`:
     also with its loops closed, if it has any."""
     effort = effort or Effort()
     effort = replace(
@@ -76,18 +103,17 @@ def time_robot(
     )
     x, frame = random_states(model, effort.batch), outermost_frame(model)
     peer, note = None, None
-    if with_peer:
-        try:
-            peer = peers.peer_for(model, urdf, frame, mjcf)
-        except peers.NoPeerError as error:
-            note = f"no peer: {error}"
+    try:
+        peer = make_peer(model, urdf, frame, mjcf) if make_peer else None
+    except NoPeerError as error:
+        note = f"no peer: {error}"
     rows = []
     for name in algorithms:
         if not has_enough_links(model, BY_NAME[name]):
             continue  # wrenches or contacts on more links than there are
         progress(0.0, f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
-    with_loops, open_note = _time_closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
+    with_loops, open_note = _time_closed(model, mjcf, closed_peers, effort, progress) if closed else (None, None)
     return RobotTimings(
         model.name,
         model.nq,
@@ -104,29 +130,26 @@ def time_robot(
 
 
 def _time_closed(
-    model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
+    model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, effort: Effort, progress: Progress
 ) -> tuple[ClosedTimings | None, str | None]:
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
     if not model.constraint_rows[0]:
         return None, None
-    from freeflyer.analysis.timing.closed.runner import time_closed
-    from freeflyer.linkages import LinkageError
-
     batch = min(effort.batch, CLOSED_BATCH)
     try:
         with threads(1):
-            return time_closed(model, mjcf, with_peer, batch, effort.blocks, effort.block_seconds, progress), None
+            return time_closed(model, mjcf, peers, batch, effort.blocks, effort.block_seconds, progress), None
     except LinkageError as error:
         return None, f"loops left open: {error}"
 
 
-def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:
+def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer | None, effort: Effort) -> Timing:
     one, many = (make(model, algorithm, x, frame) for make in (single_call, batch_call))
     calls, fresh = ([f for f in (call, into_memory(algorithm, call)) if f] for call in (one, many))
     means = None
     if peer is not None:
-        calls.append(peers.CALLS[algorithm.name](peer, peer.state(x, 0)))
-        theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
+        calls.append(peer.call(algorithm.name, x))
+        theirs, means = peer.batch_call(algorithm.name, x)
         fresh.append(theirs)
     call, *others = time_interleaved(calls, effort.blocks, effort.block_seconds)
     peer_call = others.pop() if peer else None
@@ -152,11 +175,11 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
     )
 
 
-def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer) -> float:
+def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
     worst = 0.0
-    answers = peers.answer(peer, algorithm.name, peer.state(x, 0))
-    for (ours, axes), theirs in zip(parts(single_call(model, algorithm, x, frame)(), algorithm.axes), answers, strict=True):
+    ours_now, answers = single_call(model, algorithm, x, frame)(), peer.answer(algorithm.name, x)
+    for (ours, axes), theirs in zip(parts(ours_now, algorithm.axes), answers, strict=True):
         for axis in axes:
             ours = np.take(ours, peer.columns, axis=axis)
         theirs = theirs.reshape(ours.shape)  # of one column it makes a vector
@@ -175,3 +198,63 @@ def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[in
     if hasattr(result, "dq"):
         return [(np.stack(result, axis=-3), axes)]
     return [(np.asarray(result, dtype=float), axes)]
+
+
+SHORT_SIZES = (16, 64, 512, 4096)
+SHORT_ALGORITHMS = (
+    "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives",
+    "inverse_dynamics, 2 wrenches", "all_terms, 4 frames",
+)  # fmt: skip
+
+
+def batches(
+    robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort, progress: Progress
+) -> tuple[BatchPoint, ...]:
+    """Time batches of SHORT_SIZES states on each robot, interleaved with the peer's."""
+    points = []
+    for robot in robots:
+        for n in SHORT_SIZES:
+            progress(0.0, f"{robot.model.name}: batches of {n}")
+            its = replace(effort, batch=n)
+            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, effort=its,
+                               algorithms=SHORT_ALGORITHMS, closed=False)  # fmt: skip
+            points += [BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
+    return tuple(points)
+
+
+def call_overhead(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
+    """Microseconds beside the states: where the line through the two shortest batches begins."""
+    times = sorted(
+        (p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)
+    )
+    if len(times) < 2:
+        return None
+    (a, first), (b, second), *_ = times
+    return first - a * (second - first) / (b - a)
+
+
+CHAIN_SIZES = (10, 20, 50, 100, 200, 500, 1000)
+CHAIN_ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
+
+
+def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[ScalingPoint, ...]:
+    """Time chains of the given numbers of bodies, interleaved with the peer's."""
+    points = []
+    for n in sizes:
+        effort = Effort(batch=256, blocks=9, threads=1)
+        timed = time_robot(
+            robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS, progress=progress
+        )
+        points += [ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
+    return tuple(points)
+
+
+def exponent(points: Iterable[ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
+    """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
+    pairs = [
+        (p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm and getattr(p, field) is not None
+    ]
+    if len(pairs) < 2:
+        return None
+    n, t = np.log(np.array(pairs, dtype=float)).T
+    return float(np.polyfit(n, t, 1)[0])

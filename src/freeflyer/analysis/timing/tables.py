@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from freeflyer.analysis.timing.batches import call_overhead
 from freeflyer.analysis.timing.results import (
     BatchPoint,
+    ClosedTimings,
     RobotTimings,
     ScalingPoint,
     SolverTiming,
@@ -12,7 +12,7 @@ from freeflyer.analysis.timing.results import (
     StepTiming,
     geometric_mean,
 )
-from freeflyer.analysis.timing.scaling import ALGORITHMS, exponent
+from freeflyer.analysis.timing.runner import CHAIN_ALGORITHMS, call_overhead, exponent
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
@@ -96,7 +96,7 @@ def scaling_table(points: tuple[ScalingPoint, ...]) -> Table:
 
 def _exponents(points: tuple[ScalingPoint, ...]) -> str:
     lines = []
-    for algorithm in ALGORITHMS:
+    for algorithm in CHAIN_ALGORITHMS:
         call, batch = (exponent(points, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
             lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
@@ -111,7 +111,8 @@ def steps_table(steps: tuple[StepTiming, ...]) -> Table:
     for s in steps:
         ratio = None if s.peer_step is None else s.peer_step / s.step
         rows.append((s.robot, s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
-    columns = ("robot", "integrator", "us a step", "MuJoCo's", "faster")
+    peer = next((s.peer for s in steps if s.peer), "peer")
+    columns = ("robot", "integrator", "us a step", f"{peer}'s", "faster")
     return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
 
 
@@ -130,3 +131,28 @@ def start_table(s: Start) -> Table:
     rows = [("import freeflyer (cold: without bytecode)", f"{s.import_cold:.2f}", f"{s.import_warm:.2f}")]
     rows += [(f"first call of {c.algorithm}", f"{c.cold:.2f}", f"{c.cached:.2f}") for c in s.first_calls]
     return Table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))
+
+
+def closed_table(robot: str, c: ClosedTimings) -> Table:
+    """The rows, below each the functions of the peers and their differences; errors by softness in the note."""
+    compared = any(row.peers for row in c.rows)
+    columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]
+    rows = []
+    for row in c.rows:
+        line = [row.quantity, us(row.call), us(row.batch)]
+        if not row.peers:
+            rows.append([*line, *(("", "-", "-", "-") if compared else ())])
+        for p in row.peers:
+            faster = "-" if p.call is None else f"{p.call / row.call:.1f}x"
+            agrees = "-" if p.difference is None else f"{p.difference:.0e}"
+            rows.append([*line, f"{p.peer}: {p.means}", us(p.call), faster, agrees])
+            line = ["", "", ""]
+    size = f"nu {c.nu}, {c.constraints} rows of rank {c.rank}, open by {c.residual:.1e}"
+    title = f"{robot}, loops closed: {size}; batches of {c.batch_size}"
+    parts = [f"medians of {c.blocks} blocks of calls"]
+    parts += ["agreement at one state, relative to the largest entry"] if compared else []
+    parts += c.notes
+    if c.softness:
+        faded = ", ".join(f"{gap:.1e} at {1.0 - x:g}" for x, gap in c.softness)
+        parts += [f"the equalities of a peer are soft; its accelerations miss the rigid ones by impedance: {faded}"]
+    return Table(title, columns, rows, [k for k in range(1, len(columns)) if k != 3], "; ".join(parts))

@@ -16,7 +16,7 @@ from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import bare_topology, batch, handle, state
+from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import set_layout as SL

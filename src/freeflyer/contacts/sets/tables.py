@@ -13,7 +13,7 @@ from freeflyer.contacts.description import Contact, Rolling, check_spread
 from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenches
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import handle
+from freeflyer.kernels.compiler.calls.running import handle
 from freeflyer.kernels.model import layout as L, set_layout as SL
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_loops

@@ -112,7 +112,7 @@ def equations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constrai
     rows = rows_of(model, constraints, q, v, drift is not None)
     if drift is not None:
         rows = rows._replace(b=drift.corrected(rows))
-    h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
+    h = bias_forces(model, q, v, external=external, expressed=expressed, gravity=gravity)
     M, size = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
     Q = tau - h
     lead = leading_axes((Q, rows.A, rows.b), (1, 2, 1), ("the state", "A", "b"))

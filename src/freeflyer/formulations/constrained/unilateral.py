@@ -63,7 +63,7 @@ class UnilateralMotion(NamedTuple):
 def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, inequalities: Constraints,
                              constraints: Constraints | None = None, drift: DriftControl | None = None, external: Wrenches = None,
                              expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                             solver: str = "daqp") -> UnilateralMotion:  # fmt: skip
+                             solver: str = "active-set") -> UnilateralMotion:  # fmt: skip
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
     Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M =

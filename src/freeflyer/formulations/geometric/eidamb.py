@@ -1,4 +1,5 @@
-"""EIDAmb, the extended inverse dynamics algorithm for moving bases: geometric linearisation paper, Table 4, line by line."""
+"""EIDAmb, the extended inverse dynamics algorithm for moving bases, line by line:
+"Efficient geometric linearization of moving-base rigid robot dynamics", Table 4."""
 
 from __future__ import annotations
 
@@ -7,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import cross, cross_star, scalars, transform, zeros
-from freeflyer.formulations.geometric.joints import jcalc
-from freeflyer.formulations.geometric.tree import Tree
+from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, scalars, transform, zeros
+from freeflyer.formulations.geometric.tree import Tree, base_pose, jcalc
+from freeflyer.kernels.model import layout as L
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of the geometric linearisation paper need them.
+    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of the paper need them.
 
     Units SI, vectors [linear; angular] in the body's own frame. Entry i of a list is of body i = 0 ... n_B; a joint's is empty at
     0.
@@ -37,15 +38,6 @@ class Pass:
         F_base: (6, n_J) array, all _0 F_Bi side by side; zeros where a pass leaves F out.
         tau: (n_J,) array, forces at the joints.
         tau_base: (6,) array, wrench at the base, in its frame.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> tree = ff.formulations.geometric.tree_of(model)
-        >>> e = ff.formulations.geometric.motion_pass(tree, model.neutral, np.zeros(model.nv), np.zeros(model.nv))
-        >>> len(e.v), e.F_base.shape
-        (13, (6, 12))
-        >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia, and weight
-        (31.6, 31.6)
     """
 
     tree: Tree
@@ -88,12 +80,11 @@ def eidamb(
 ) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
-    Geometric linearisation paper, Table 4, line by line. Meaning of the accelerations. The base acceleration ^0 a_{A,0} is
-    the *intrinsic* one: the rate of the inertial twist, taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that
-    is exactly the rate of the body twist, d/dt(^0 v), which the library calls the base's part of `a`. The two need no
-    conversion. (It is not the classical acceleration of the base's origin, which is larger by angular x linear.) For the same
-    reason body i's intrinsic acceleration is the rate of its own body twist, whence the term v_i x v_Ji of line 17. Neither
-    is changed by which base velocity is given.
+    What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,
+    taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v),
+    which the library calls the base's part of `a`. The two need no conversion. (It is not the classical acceleration of the
+    base's origin, which is larger by angular x linear.) For the same reason body i's intrinsic acceleration is the rate of
+    its own body twist, whence the term v_i x v_Ji of line 17. Neither is changed by which base velocity is given.
 
     Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default. It is the
     acceleration that a resting body appears to have.
@@ -114,15 +105,6 @@ def eidamb(
         a_base: (6,) array, intrinsic acceleration ^0 a_{A,0} of the base.
         wrenches: Without it, F (lines 32 to 38) is left out and the base wrench takes the shorter form, with cost linear in
             the number of bodies.
-
-    Examples:
-        >>> model, geometric = ff.robots.quadruped(), ff.formulations.geometric
-        >>> tree, q, rest = geometric.tree_of(model), model.neutral, np.zeros(12)
-        >>> e = ff.formulations.geometric.eidamb(tree, q, rest, rest, geometric.base_pose(tree, q), np.zeros(6), np.zeros(6))
-        >>> round(float(e.tau_base[2]), 1), round(9.81 * model.mass, 1)  # N: the base wrench that carries the weight
-        (310.0, 310.0)
-        >>> bool(np.allclose(e.tau_base, e.base_wrench_short))
-        True
     """
     n, lam, gamma = tree.n_bodies, tree.parent, tree.gamma
     dtype = scalars(q, r, rdot, H, v_A, a_base)
@@ -172,3 +154,74 @@ def eidamb(
     else:
         tau_base = M_c[0] @ a_0[0] + b_c[0]
     return Pass(tree, rdot, X, X_joint, v_joint, v, m, a_r, a_vp, M_c, b_c, b_vp, a_0, F, F_base, tau, tau_base)
+
+
+def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:
+    """EIDAmb at a state in the library's coordinates.
+
+    Args:
+        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+        v, a: (nv,) array, velocity and acceleration.
+        wrenches: See eidamb.
+    """
+    base = 6 * tree.moving
+    H = base_pose(tree, q)
+    twist, acceleration = (np.zeros(6), np.zeros(6))
+    v, a = tree.spread @ v, tree.spread @ a
+    if tree.moving:
+        twist, acceleration = transform(H[:3, :3], H[:3, 3]) @ v[:6], a[:6]
+    return eidamb(tree, q, v[base:], a[base:], H, twist, acceleration, wrenches)
+
+
+def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Generalised forces tau of the inverse dynamics, over any scalar; (nv,), N, N m.
+
+    Args:
+        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+        v, a: (nv,) array, velocity and acceleration.
+    """
+    e = motion_pass(tree, q, v, a, wrenches=False)
+    tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
+    v = tree.spread @ v
+    return tree.spread.T @ (tau + tree.armature * (tree.spread @ a) + armature_products(tree, v) @ v)
+
+
+def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np.ndarray:
+    """The matrix whose product with v (base columns + n_J,) is v x* (A v) of every ball and floating joint.
+
+    With `derivative`, the derivative of that product by v instead."""
+    out, base = zeros((len(v), len(v)), v.dtype), 6 * tree.moving
+    joints = list(zip(tree.columns, tree.kind))[1:]
+    quaternions = [slice(base + c.start, base + c.stop) for c, kind in joints if kind != L.SCREW]
+    for at in [slice(0, 6)] * tree.moving + quaternions:
+        size = at.stop - at.start
+        x, A = zeros(6, v.dtype), zeros(6, v.dtype)
+        x[6 - size :], A[6 - size :] = v[at], tree.armature[at]
+        block = cross_star(x) * A
+        if derivative:
+            block = block + cross_star_of(A * x)
+        out[at, at] = block[6 - size :, 6 - size :]
+    return out
+
+
+def mass_matrix_of(e: Pass) -> np.ndarray:
+    """The mass matrix of base and joints, the derivative by accelerations, which EIDAmb has in its F and composite inertias.
+
+    d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
+
+    Args:
+        e: Pass with wrenches.
+    Returns: (base columns + n_J, base columns + n_J) array, M, armature included; base columns are 6 if the base floats, else 0.
+    """
+    e.require_wrenches()
+    tree, lam = e.tree, e.tree.parent
+    M = np.zeros((6 + tree.n_joint_columns,) * 2, e.tau_base.dtype)
+    M[:6, :6], M[:6, 6:], M[6:, :6] = e.M_c[0], e.F_base, e.F_base.T
+    joints = M[6:, 6:]
+    for i in range(1, tree.n_bodies + 1):
+        j = i
+        while j > 0:
+            block = tree.gamma[j].T @ e.F[j, i]
+            joints[tree.columns[j], tree.columns[i]], joints[tree.columns[i], tree.columns[j]] = block, block.T
+            j = lam[j]
+    return (M if tree.moving else joints) + np.diag(tree.armature)

@@ -1,4 +1,5 @@
-"""The data of a Model in the form of the geometric linearisation paper: bodies, joints and inertias of a tree."""
+"""The data of a Model in the form of
+"Efficient geometric linearization of moving-base rigid robot dynamics": bodies, joints and inertias of a tree."""
 
 from __future__ import annotations
 
@@ -7,16 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
+from freeflyer.formulations.geometric.algebra import (
+    blocks,
+    cross,
+    inverse_transform,
+    pose,
+    rotation_of_quaternion,
+    wedge,
+    zeros,
+)
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A Model as a robot of the geometric linearisation paper: a base 0 and bodies 1 ... n_B, each on its parent lambda(i) < i.
+    """A Model as a robot of the paper: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
 
     The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it). Units
     SI, vectors [linear; angular]. Entry i of a tuple is of body i or its joint.
@@ -44,13 +52,6 @@ class Tree:
         armature: (base columns + n_J,) array, added to the diagonal of the mass matrix.
         gravity: (6,) array, minus the model's, [linear; angular], world axes: the acceleration that a resting body appears to have.
         joint: (n_B + 1,) tuple of str, names of the joints that move the bodies; "" for the world.
-
-    Examples:
-        >>> tree = ff.formulations.geometric.tree_of(ff.robots.chain(3, base="free"))
-        >>> tree.moving, tree.n_bodies, tree.parent[1:], tree.spread.shape
-        (True, 3, (0, 1, 2), (9, 9))
-        >>> float(tree.inertia[0][0, 0]), float(tree.gravity[2])  # kg, m/s^2
-        (0.5, 9.81)
     """
 
     moving: bool
@@ -83,16 +84,10 @@ class Tree:
         return slice(self.columns[i].start, self.columns[self.last[i]].stop)
 
 
-@public
 def tree_of(model: Model) -> Tree:
-    """The data of a model in the form of the geometric linearisation paper, read from the compiled model's arrays.
+    """The data of a model in the form of the paper, read from the compiled model's arrays.
 
     Raises: InputError for a model whose loops are closed.
-
-    Examples:
-        >>> tree = ff.formulations.geometric.tree_of(ff.robots.space_manipulator())
-        >>> tree.n_bodies, tree.n_joint_columns, tree.joint[:2]  # the satellite is body 0
-        (7, 7, ('root_joint', 'arm_joint_1'))
     """
     if model.reduction:
         raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
@@ -152,3 +147,44 @@ def _gamma(kind: int, number: np.ndarray) -> np.ndarray:
     if kind == L.SCREW:
         return np.array([[0.0, 0.0, number[L.SLIDE], 0.0, 0.0, number[L.TURN]]]).T
     return np.eye(6)[:, 3:] if kind == L.BALL else np.eye(6)
+
+
+# jcalc and jcalcderiv of Tables 4 and 6; Gamma is constant, as its axes are the child's, so only the transformation is computed
+
+
+def jcalc(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(^i X_{lambda(i)|i} (6, 6), Gamma_Ji (6, k)) at configuration q (nq,)."""
+    return inverse_transform(*_displacement(tree, i, q)), tree.gamma[i]
+
+
+def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
+    """d ^i X_{lambda(i)|i} / d s_i (k, 6, 6), where X is ^i X_{lambda(i)|i}.
+
+    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction."""
+    gamma = tree.gamma[i]
+    return np.array([-cross(gamma[:, k]) @ X for k in range(gamma.shape[1])])
+
+
+def base_pose(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """The pose of the base in the world at a configuration, (4, 4), ^A H_0; the identity where the base is the world.
+
+    Args:
+        q: (nq,) array, configuration, of any scalar (real, complex, object); not checked.
+    """
+    return tree.mount @ pose(*_displacement(tree, 0, q)) if tree.moving else tree.mount
+
+
+def _displacement(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation (3, 3) and origin (3,) of the moving frame in the joint's resting frame."""
+    first, kind = tree.first_q[i], tree.kind[i]
+    if kind == L.SCREW:
+        turn, slide, turn_offset, slide_offset = tree.screw[i]
+        angle = turn * q[first] + turn_offset
+        R, o = zeros((3, 3), q.dtype), zeros(3, q.dtype)
+        c, s = np.cos(angle), np.sin(angle)
+        R[0, 0], R[0, 1], R[1, 0], R[1, 1], R[2, 2] = c, -s, s, c, 1.0
+        o[2] = slide * q[first] + slide_offset
+        return R, o
+    if kind == L.BALL:
+        return rotation_of_quaternion(q[first : first + 4]), zeros(3, q.dtype)
+    return rotation_of_quaternion(q[first + 3 : first + 7]), q[first : first + 3]

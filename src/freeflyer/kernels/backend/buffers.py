@@ -3,7 +3,7 @@
 A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers. Plain
 Python works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain Python has
 (tests run it). A buffer also holds the address of the memory from which `workspace` takes more. Compiled meanings:
-meanings/memory.py.
+compiler/meanings/memory.py.
 """
 
 from __future__ import annotations

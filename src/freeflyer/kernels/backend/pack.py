@@ -2,7 +2,7 @@
 
 A kernel written over an abstract scalar runs on a Pack, several float64 values side by side in one SIMD register, as it runs on a
 float: one instruction then computes several robot states. Constants stay scalar until they are combined with a Pack. Compiled
-meanings: meanings/scalars.py.
+meanings: compiler/meanings/scalars.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Between states that lie one after another in memory and Packs that hold one number of several states.
 
-Blocks of lanes x lanes numbers are transposed in registers by rounds of shuffles. Compiled meanings: meanings/vectors.py.
+Blocks of lanes x lanes numbers are transposed in registers by rounds of shuffles. Compiled meanings: compiler/meanings/vectors.py.
 """
 
 from __future__ import annotations

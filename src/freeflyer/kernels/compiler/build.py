@@ -87,10 +87,10 @@ _made: dict[Any, Any] = {}  # functions of kernels that are written already
 
 def closure(entry: Name, lanes: int) -> list[Any]:
     """The functions of an entry as LLVM code, its own last. Errors: KernelError for what is not part of the language."""
-    from freeflyer.kernels import meanings  # noqa: F401  gives primitives their compiled meaning
-    from freeflyer.kernels.entry_code import adapter, bodies
-    from freeflyer.kernels.frontend.functions import c_function
-    from freeflyer.kernels.frontend.kinds import INT, INTEGERS
+    from freeflyer.kernels.compiler import meanings  # noqa: F401  gives primitives their compiled meaning
+    from freeflyer.kernels.compiler.entry_code import adapter, bodies
+    from freeflyer.kernels.compiler.frontend.functions import c_function
+    from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS
 
     name = name_of(entry, lanes)
     if isinstance(entry, str):

@@ -12,7 +12,7 @@ from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes,
 from freeflyer.kernels.derivatives.inverse import table_size
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.access import body_ints
-from freeflyer.kernels.model.joints.brackets import subtract_bracket_matrix
+from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
 from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
 
 

@@ -29,7 +29,7 @@ from freeflyer.kernels.linkages.projection_derivatives import (
 )
 from freeflyer.kernels.linkages.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.model.joints.brackets import bracket_rows
+from freeflyer.kernels.model.joints.columns import bracket_rows
 from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 from freeflyer.kernels.tree.motions import motions_workspace

@@ -12,6 +12,8 @@ holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops
 armature per velocity coordinate, frames, couplings, tiles.
 """
 
+from __future__ import annotations
+
 # header of topology
 N_BODIES, N_Q, N_V, N_COLUMNS, N_FRAMES = 0, 1, 2, 3, 4
 COLUMNS_AT, COORDINATES_AT, FRAMES_AT = 5, 6, 7  # first record in topology
@@ -87,3 +89,9 @@ PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 POSE = 18
 POSE_VECTORS = 24  # the same six vectors, four entries each
 DIRECTION = 8  # a column: linear (3), angular (3), nothing (2); at its body's origin, in world axes
+
+
+PROGRAMS = 7  # the kind of table (see layout.py)
+
+# variables, limited rows (bounds of variables, then rows of A), numbers of H, numbers of A, rows of A
+N_VARIABLES, N_LIMITS, H_SIZE, A_SIZE, N_A_ROWS = 0, 1, 2, 3, 4

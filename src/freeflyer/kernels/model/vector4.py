@@ -1,7 +1,7 @@
 """3-vectors kept as one value: the recursion along the tree is then a quarter of the instructions for one state.
 
 A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry is undefined). A Pack fills a register by
-itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings: meanings/vectors.py.
+itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings: compiler/meanings/vectors.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import NAN
-from freeflyer.kernels.model.program_layout import N_A_ROWS, N_LIMITS, N_VARIABLES
+from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 
 
 @inlined

@@ -26,7 +26,7 @@ from freeflyer.kernels.math.algebra import (
     sym_add,
     sym_apply,
 )
-from freeflyer.kernels.math.articulated import articulated_apply, outer, shift_articulated, sym_outer
+from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
 from freeflyer.kernels.model.joints.armature import add_armature_forces, has_armature
 from freeflyer.kernels.model.joints.columns import column_products

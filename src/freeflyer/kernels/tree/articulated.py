@@ -10,17 +10,9 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.math.algebra import (
-    accumulate6,
-    accumulate9,
-    dot,
-    load6,
-    load9,
-    store6,
-    store9,
-)
-from freeflyer.kernels.math.articulated import articulated_apply, outer, shift_articulated, sym_outer
+from freeflyer.kernels.math.algebra import accumulate6, accumulate9, dot, load6, load9, store6, store9
 from freeflyer.kernels.math.dense import NAN
+from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import MASS, SUBTREE_MASS, SUBTREE_SPREAD
 from freeflyer.kernels.tree.columns import inertia_of

@@ -26,7 +26,7 @@ from freeflyer.kernels.math.spatial import (
     store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
-from freeflyer.kernels.model.joints.brackets import add_bracket_forces
+from freeflyer.kernels.model.joints.columns import add_bracket_forces
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import (
     clear_beyond,

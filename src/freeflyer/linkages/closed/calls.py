@@ -25,16 +25,17 @@ def run(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, .
 
 def evaluate_where_solvable(
     model: Model, q: ArrayLike, axes: int, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]
-) -> tuple[tuple[np.ndarray, ...], Any]:
-    """(the arrays (..., `axes` of them) that `function` makes of configurations (..., nq), where that failed (...) bool): NaN at
-    those at which the linkage or its mass matrix is singular."""
+) -> tuple[np.ndarray, ...]:
+    """The arrays (..., `axes` of them) that `function` makes of configurations (..., nq): NaN at those at which the linkage or its
+    mass matrix is singular."""
     q = row(model, "q", q, "q")
-    _, failed = evaluate(D.INVERSE_MASS, model, (q,), ("q",), strict=False)
-    arrays = function(np.where(np.asarray(failed)[..., None], model.reduction.split.q, q))
+    inverse = evaluate(D.INVERSE_MASS, model, (q,), ("q",), nan=True)
+    failed = np.isnan(inverse).any(axis=(-2, -1))
+    arrays = function(np.where(failed[..., None], model.reduction.split.q, q))
     failed = np.broadcast_to(failed, arrays[0].shape[: arrays[0].ndim - axes]).copy()
     for x in arrays:
         x[failed] = np.nan
-    return arrays, failed[()]
+    return arrays
 
 
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.linkages.closed import functions as reduced, refusal
 from freeflyer.linkages.closed.calls import motion
 from freeflyer.linkages.closed.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.partition import Partition, partition, partition_by
 from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description

@@ -44,17 +44,17 @@ def forward_dynamics_derivatives(
     external: Wrenches = None,
     gravity: ArrayLike | None = None,
     expressed: Expressed = "body",
-    strict: bool = True,
+    nan: bool = False,
     out: ForwardDynamicsDerivatives | None = None,
 ) -> ForwardDynamicsDerivatives:
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
-    if not strict:
+    if nan:
         kind = ForwardDynamicsDerivatives
-        arrays, failed = evaluate_where_solvable(
+        arrays = evaluate_where_solvable(
             model, q, 2,
             lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, external, gravity, expressed), kind),
         )  # fmt: skip
-        return write_results(out, kind(*arrays)), failed  # type: ignore[return-value]
+        return write_results(out, kind(*arrays))
     if external is None and gravity is None and expressed == "body":
         found = run(D.FORWARD_GRADIENT, model, (q, u, tau), ("q", "v", "tau"))
         return write_results(out, ForwardDynamicsDerivatives(*found))
@@ -68,12 +68,16 @@ def write_results(out: Any, made: Any) -> Any:
     """The result, in the memory of an earlier one if that is given."""
     if out is None:
         return made
-    old, new = arrays_of(out, type(made)), arrays_of(made, type(made))
-    for a, b in zip(old, new):
-        output_array(a, b.shape)
-    for a, b in zip(old, new):
-        a[...] = b
+    write_arrays(arrays_of(out, type(made)), tuple(made))
     return out
+
+
+def write_arrays(out: tuple[np.ndarray, ...], made: tuple[np.ndarray, ...]) -> None:
+    """The arrays, in `out`; InputError before any is written."""
+    for a, b in zip(out, made):
+        output_array(a, b.shape)
+    for a, b in zip(out, made):
+        a[...] = b
 
 
 def _loads(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:

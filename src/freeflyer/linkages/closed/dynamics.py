@@ -37,14 +37,12 @@ def inverse_dynamics(
 
 def forward_dynamics(
     model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
-    expressed: Expressed = "body", strict: bool = True, out: Output = None,
+    expressed: Expressed = "body", nan: bool = False, out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """u_dot (..., nu) under tau_p (..., nu)."""
-    if not strict:
-        (a,), failed = evaluate_where_solvable(
-            model, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),)
-        )
-        return write_result(out, a), failed  # type: ignore[return-value]
+    if nan:
+        (a,) = evaluate_where_solvable(model, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),))
+        return write_result(out, a)
     if external is None and gravity is None and expressed == "body":
         found = D.FORWARD_DYNAMICS.call(model.handle, q, u, tau, out)
         if found is not None:
@@ -85,11 +83,11 @@ def mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
     return run(D.MASS, model, (q,), ("q",), out)
 
 
-def inverse_mass_matrix(model: Model, q: ArrayLike, strict: bool = True, out: Output = None) -> np.ndarray:
+def inverse_mass_matrix(model: Model, q: ArrayLike, nan: bool = False, out: Output = None) -> np.ndarray:
     """M_p^-1 (..., nu, nu)."""
-    if not strict:
-        (inverse,), failed = evaluate_where_solvable(model, q, 2, lambda x: (inverse_mass_matrix(model, x),))
-        return write_result(out, inverse), failed  # type: ignore[return-value]
+    if nan:
+        (inverse,) = evaluate_where_solvable(model, q, 2, lambda x: (inverse_mass_matrix(model, x),))
+        return write_result(out, inverse)
     return run(D.INVERSE_MASS, model, (q,), ("q",), out)
 
 

@@ -1,7 +1,6 @@
 """The compiled entries of closed linkages, on the arrays of a closed model, under short names."""
 
 from freeflyer.kernels.entries import (
-    CONSTRAINED_ACCELERATIONS as ACCELERATIONS,
     DRIVING_FORCES,
     MAP_RATES,
     MOTION_DERIVATIVES,
@@ -21,7 +20,7 @@ from freeflyer.kernels.entries import (
 )
 
 __all__ = [
-    "ACCELERATIONS", "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS", "FORWARD_GRADIENT",
+    "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS", "FORWARD_GRADIENT",
     "INVERSE_DYNAMICS", "INVERSE_GRADIENT", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOTION_DERIVATIVES",
     "MOVE", "SHARED_FORCES", "STEP",
 ]  # fmt: skip

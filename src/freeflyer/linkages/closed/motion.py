@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import centroidal, frames, manifold
+from freeflyer.errors import LinkageError
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, run, velocity_map
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.model.model import Model
 
 Output = np.ndarray | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from freeflyer.errors import LinkageError
 from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
-from freeflyer.linkages.errors import LinkageError
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.rows import constraint_loops, constraints
 from freeflyer.model.model import Model

@@ -61,7 +61,7 @@ class PinocchioState(NamedTuple):
         >>> import pinocchio
         >>> model = ff.robots.chain(1, "continuous")
         >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
-        >>> ff.to_pinocchio(pin_model, model, [0.0]).q     # cosine and sine of the angle
+        >>> ff.to_pinocchio(model, pin_model, [0.0]).q     # cosine and sine of the angle
         array([1., 0.])
     """
 

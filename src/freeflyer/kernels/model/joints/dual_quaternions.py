@@ -9,7 +9,7 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, cross, rotate_back
-from freeflyer.kernels.math.plane_rotations import about_x, about_z
+from freeflyer.kernels.math.turns import about_x, about_z
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_twist
 from freeflyer.kernels.model.joints.placement import (
     COS_AZIMUTH,

@@ -21,15 +21,8 @@ from freeflyer.kernels.math.algebra import (
     sym_rotate,
     transpose,
 )  # fmt: skip
-from freeflyer.kernels.math.plane_rotations import (
-    about_x,
-    about_z,
-    full_about_x,
-    full_about_z,
-    sym_about_x,
-    sym_about_z,
-)
 from freeflyer.kernels.math.trig import sincos_row
+from freeflyer.kernels.math.turns import about_x, about_z, full_about_x, full_about_z, sym_about_x, sym_about_z
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row, like3, numbers3, numbers_at
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_of, translated
 from freeflyer.kernels.model.layout import (

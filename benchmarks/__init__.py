@@ -1,0 +1,1 @@
+"""Timings of freeflyer beside other libraries: `python -m benchmarks`."""

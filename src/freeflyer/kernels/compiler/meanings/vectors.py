@@ -1,0 +1,123 @@
+"""Square blocks of numbers, transposed in registers; 3-vectors, of one state in one register, of Packs a tuple of three."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freeflyer.kernels.backend import transpose
+from freeflyer.kernels.compiler.frontend import kinds as K
+from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.instructions import FAST
+from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
+from freeflyer.kernels.compiler.meanings.scalars import lanes_of
+from freeflyer.kernels.model import vector4
+
+VECTOR4 = K.VECTOR4
+
+
+def transposed_rows(e: Functions, rows: list[str], n: int) -> list[str]:
+    """The transpose of n vectors of n lanes, n a power of two: in each round, partners exchange blocks twice as large."""
+    rows, distance, ty = list(rows), 1, K.pack(n).llvm
+    while distance < n:
+        low = [k if not k & distance else k - distance + n for k in range(n)]
+        masks = [", ".join(f"i32 {k}" for k in lanes) for lanes in (low, [k + distance for k in low])]
+        for i in range(n):
+            if not i & distance:
+                pair = f"shufflevector {ty} {rows[i]}, {ty} {rows[i + distance]}"
+                rows[i], rows[i + distance] = (e.address(f"{pair}, <{n} x i32> <{mask}>") for mask in masks)
+        distance *= 2
+    return rows
+
+
+def transposed(e: Functions, rows: Any) -> tuple[K.Register, ...]:
+    """Of as many Packs as each has lanes. Where Packs of other sizes hold states, code that handles numbers by rows is compiled,
+    too, but not run: it stops the process."""
+    if not isinstance(rows, tuple) or len({lanes_of(x) for x in rows}) != 1 or not lanes_of(rows[0]):
+        e.refuse(f"found {K.describe(rows)}", "a tuple of Packs")
+    kind = rows[0].kind
+    if len(rows) != kind.lanes:
+        e.declare("llvm.trap", "void", [], "cold noreturn nounwind")
+        e.line("call void @llvm.trap()")
+        return rows
+    return tuple(K.Register(kind, name) for name in transposed_rows(e, [x.name for x in rows], kind.lanes))
+
+
+def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stride: Any, reading: bool) -> K.Register:
+    """Lanes x lanes numbers from rows to Packs, or back; zero in each lane of finite ones."""
+    n, kind = b.lanes, b.scalar
+    row_places = [pointer(e, rows, plus(e, at, times(e, stride, k))) for k in range(n)]
+    pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
+    origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
+    vectors = [load(e, kind, place).name for place in origin]
+    out, total = transposed_rows(e, vectors, n), None
+    for x in out if reading else vectors:  # lanes of Packs are states
+        product = e.address(f"fmul {kind.llvm} {x}, {e.name(0.0, kind)}")  # no other order: large numbers must not be added first
+        total = product if total is None else e.address(f"fadd {kind.llvm} {total}, {product}")
+    for x, place in zip(out, target):
+        store(e, kind, K.Register(kind, x), place)
+    return K.Register(kind, total)
+
+
+def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:
+    e.call(transpose.mirrored_packs if packs(e, M) else transpose.mirrored_blocks, [U, L, n, stride, M])
+
+
+means({
+    transpose.transposed: transposed, transpose.mirrored: mirrored,
+    transpose.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
+    transpose.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
+    transpose.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
+    transpose.block_to_packs: lambda e, rows, at, stride, b, i: moved_block(e, b, i, rows, at, stride, reading=True),
+    transpose.packs_to_block: lambda e, b, i, rows, at, stride: moved_block(e, b, i, rows, at, stride, reading=False),
+})  # fmt: skip
+
+
+# 3-vectors
+
+
+def in_register(x: Any) -> bool:
+    return isinstance(x, K.Register) and x.kind is VECTOR4
+
+
+def load_vector(e: Functions, work: K.Buffer, at: Any) -> Any:
+    if not packs(e, work):
+        return load(e, VECTOR4, pointer(e, work, at))
+    return tuple(load(e, work.scalar, pointer(e, work, plus(e, at, k))) for k in range(3))
+
+
+def store_vector(e: Functions, work: K.Buffer, at: Any, a: Any) -> None:
+    if in_register(a):
+        return store(e, VECTOR4, a, pointer(e, work, at))
+    for k in range(3):
+        place = pointer(e, work, plus(e, at, k))
+        store(e, work.scalar, e.entry(a, k), place)
+
+
+def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
+    if packs(e, work):
+        return a
+    made = "zeroinitializer"
+    for k in range(3):
+        made = e.address(f"insertelement {VECTOR4.llvm} {made}, double {e.name(e.entry(a, k), K.FLOAT)}, i32 {k}")
+    return K.Register(VECTOR4, made)
+
+
+def vector_sum(e: Functions, a: Any, b: Any) -> Any:
+    if in_register(a) and in_register(b):
+        return e.write(VECTOR4, f"fadd {FAST}{VECTOR4.llvm} {a.name}, {b.name}")
+    return tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
+
+
+def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
+    if in_register(a):
+        factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, vector4.WIDTH, "double")
+        return e.write(VECTOR4, f"fmul {FAST}{VECTOR4.llvm} {factor}, {a.name}")
+    return tuple(times(e, s, e.entry(a, k)) for k in range(3))
+
+
+means({
+    vector4.load_vector: load_vector, vector4.store_vector: store_vector, vector4.vector: vector, vector4.plus: vector_sum,
+    vector4.times: scaled_vector,
+    vector4.vector_step: lambda e, work: 3 if packs(e, work) else vector4.WIDTH,
+    vector4.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(vector4.transpose_vectors, [tree, work]),
+})  # fmt: skip

@@ -1,0 +1,218 @@
+"""Derivatives of EIDAmb, line by line: "Efficient geometric linearization of moving-base rigid robot dynamics", Tables 5 to 8.
+
+Arrays carry all columns of s at once: where table 6 loops over k (lines 15, 24, 30, 37, 43), the k-th matrix of a stack (n_J, 6, 6)
+is meant."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, zeros
+from freeflyer.formulations.geometric.eidamb import Pass
+from freeflyer.formulations.geometric.tree import jcalcderiv
+
+Array = np.ndarray
+Twist = Literal["inertial", "body"]
+
+
+def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
+    """The left-trivialised derivative D_1 ID of the extended inverse dynamics with respect to the base pose H.
+
+    H moves to H exp(hat(eta)); columns are the six directions of eta.
+
+    Table 5. If the inertial twist is held, it is the table unchanged, with d v_0 / dH = v_0 x. If the body twist is held,
+    line 1 is zero (pose_derivative_with_body_twist relates the two results).
+
+    Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
+    cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
+    to line 24 of Table 4, not 25.
+
+    Args:
+        held: "inertial" or "body". Base twist that stays fixed. "inertial" is the one in the *inertial* frame, the
+            algorithm's own input. "body" is the one in the *body* frame, the variable of Tables 7 and 8 and of the library,
+            for which only gravity depends on H.
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
+    """
+    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
+    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
+    bodies = range(1, n + 1)
+    dv, da, dm, db = ([zeros((6, 6), dtype)] * (n + 1) for _ in range(4))
+    dv[0] = cross(e.v[0]) if held == "inertial" else zeros((6, 6), dtype)  # line 1
+    da[0] = cross(e.a_r[0])  # line 2
+    dm[0] = M[0] @ dv[0]  # line 3
+    db[0] = M[0] @ da[0] + cross_star_of(e.m[0]) @ dv[0] + cross_star(e.v[0]) @ dm[0]  # line 4
+    for i in bodies:  # line 5
+        dv[i] = X[i] @ dv[lam[i]]  # line 6
+        da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 7
+        dm[i] = M[i] @ dv[i]  # line 8
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm[i]  # line 9
+    for i in reversed(bodies):  # line 11
+        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 12
+    out = zeros((6 + tree.n_joint_columns, 6), dtype)
+    for i in bodies:  # line 14
+        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 15
+    out[:6] = db[0]  # line 17
+    return out
+
+
+def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
+    """The derivative D_2 ID of the extended inverse dynamics with respect to the joint positions s.
+
+    Table 6. For spherical and free joints, s_i moves along q (+) dv, Gamma being (6, k).
+
+    Where the print differs: line 34 belongs to line 31 of Table 4, not 32; line 47 multiplies by rdot_i, joint i's own
+    acceleration, not by the vector rdot.
+
+    Lines 32 and 35 to 48 serve only the base's rows, through the derivatives of all F. Their cost grows as n_J^2 times the
+    depth of the tree. Since tau_b = M^c a + b^c (see eidamb), the base's rows are also d(M^c a) + d b^c, at no further cost;
+    `through_wrenches` chooses. Both are exact.
+
+    Args:
+        e: Pass with wrenches, if through_wrenches.
+        through_wrenches: Whether the base's rows are computed from the derivatives of all F, as in the table.
+    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad.
+    """
+    if through_wrenches:
+        e.require_wrenches()
+    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
+    n, M, dtype, nJ = tree.n_bodies, e.tree.inertia, e.tau_base.dtype, e.tree.n_joint_columns
+    bodies = range(1, n + 1)
+    dX = [zeros((0, 6, 6), dtype)] * (n + 1)  # of X[i] by s_i, (k, 6, 6)
+    dv, da, da_vp, db, db_vp, da_base = ([zeros((6, nJ), dtype)] * (n + 1) for _ in range(6))
+    dM_c = [zeros((nJ, 6, 6), dtype) for _ in range(n + 1)]
+    for i in bodies:  # line 1
+        at, p = tree.columns[i], lam[i]
+        dX[i] = jcalcderiv(tree, i, e.X_joint[i]) @ tree.placement[i]  # lines 2 and 3
+        dv[i] = X[i] @ dv[p]  # line 4
+        dv[i][:, at] += (dX[i] @ e.v[p]).T  # line 5
+        da[i] = X[i] @ da[p] - cross(e.v_joint[i]) @ dv[i]  # line 6
+        da[i][:, at] += (dX[i] @ e.a_r[p]).T  # line 7
+        da_vp[i] = X[i] @ da_vp[p] - cross(e.v_joint[i]) @ dv[i]  # line 8
+        da_vp[i][:, at] += (dX[i] @ e.a_vp[p]).T  # line 9
+        dm = M[i] @ dv[i]  # line 10
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 11
+        db_vp[i] = M[i] @ da_vp[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 12
+    for i in reversed(bodies):  # line 14
+        at, p = tree.columns[i], lam[i]
+        below = tree.subtree(i)  # the only k of line 15 for which M^c_i depends on s_k
+        dM_c[p][below] += X[i].T @ dM_c[i][below] @ X[i]  # line 16
+        MX = e.M_c[i] @ X[i]
+        dM_c[p][at] += dX[i].transpose(0, 2, 1) @ MX + MX.T @ dX[i]  # line 18
+        db[p] = db[p] + X[i].T @ db[i]  # line 19
+        db[p][:, at] += (dX[i].transpose(0, 2, 1) @ e.b_c[i]).T  # line 20
+        db_vp[p] = db_vp[p] + X[i].T @ db_vp[i]  # line 21
+        db_vp[p][:, at] += (dX[i].transpose(0, 2, 1) @ e.b_vp[i]).T  # line 22
+    out = zeros((6 + nJ, nJ), dtype)
+    dF_rdot = zeros((6, nJ), dtype)
+    for i in bodies:  # line 27
+        at, p = tree.columns[i], lam[i]
+        da_base[i] = X[i] @ da_base[p]  # line 28
+        da_base[i][:, at] += (dX[i] @ e.a_base[p]).T  # line 29
+        dMa = (dM_c[i] @ e.a_base[i]).T  # line 31
+        out[6:][at] = gamma[i].T @ (dMa + e.M_c[i] @ da_base[i] + db[i])  # line 34
+        if through_wrenches:
+            dF_rdot += _wrench_derivative(e, dX, dM_c, i) @ e.rdot[at]  # line 47
+    dMa = (dM_c[0] @ e.a_base[0]).T  # line 25
+    out[:6] = dMa + dF_rdot + db_vp[0] if through_wrenches else dMa + db[0]  # line 49
+    return out
+
+
+def _wrench_derivative(e: Pass, dX: list[Array], dM_c: list[Array], i: int) -> Array:
+    """d _0 F_Bi / ds, as (6, n_J, k): lines 32 to 46."""
+    tree, lam = e.tree, e.tree.parent
+    dF = dM_c[i] @ tree.gamma[i]  # (n_J, 6, k), line 32
+    j = i  # line 35
+    while j > 0:  # lines 36 to 42, and 43 to 46 for the last step, to the base
+        dF = e.X[j].T @ dF  # lines 38 and 44
+        dF[tree.columns[j]] += dX[j].transpose(0, 2, 1) @ e.F[j, i]  # lines 40 and 46
+        j = lam[j]  # line 41
+    return dF.transpose(1, 0, 2)
+
+
+def derivative_by_base_velocity(e: Pass) -> np.ndarray:
+    """The derivative D_3 ID of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}.
+
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
+    Source: Table 7.
+    """
+    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
+    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
+    bodies = range(1, n + 1)
+    dv, da, dm, db = ([zeros((6, 6), dtype)] * (n + 1) for _ in range(4))
+    dv[0] = np.eye(6).astype(dtype)  # line 1
+    dm[0] = M[0]  # line 2
+    db[0] = cross_star_of(e.m[0]) @ dv[0] + cross_star(e.v[0]) @ dm[0]  # line 3
+    for i in bodies:  # line 4
+        dv[i] = X[i] @ dv[lam[i]]  # line 5
+        da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 6
+        dm[i] = M[i] @ dv[i]  # line 7
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm[i]  # line 8
+    for i in reversed(bodies):  # line 10
+        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 11
+    out = zeros((6 + tree.n_joint_columns, 6), dtype)
+    for i in bodies:  # line 13
+        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 14
+    out[:6] = db[0]  # line 16: of b^c for line 40's b^vp, which differ by F rdot, free of velocities
+    return out
+
+
+def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
+    """The derivative D_4 ID of the extended inverse dynamics with respect to the joint velocities r.
+
+    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m/s or rad/s.
+    Source: Table 8.
+    """
+    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
+    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
+    bodies, nJ = range(1, n + 1), tree.n_joint_columns
+    dv, da, db = ([zeros((6, nJ), dtype)] * (n + 1) for _ in range(3))
+    for i in bodies:  # line 1
+        at = tree.columns[i]
+        dv_joint = gamma[i]  # line 2
+        dv[i] = X[i] @ dv[lam[i]]  # line 3
+        dv[i][:, at] += dv_joint  # line 4
+        da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 5
+        da[i][:, at] += cross(e.v[i]) @ dv_joint  # line 6
+        dm = M[i] @ dv[i]  # line 7
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 8
+    for i in reversed(bodies):  # line 10
+        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 11
+    out = zeros((6 + nJ, nJ), dtype)
+    for i in bodies:  # line 13
+        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 14
+    out[:6] = db[0]  # line 16: of b^c for line 40's b^vp, which differ by F rdot, free of velocities
+    return out
+
+
+def pose_derivative_with_inertial_twist(by_pose: np.ndarray, by_velocity: np.ndarray, v_body: np.ndarray) -> np.ndarray:
+    """The derivative df/dH at fixed ^A v, from that at fixed ^0 v; (m, 6), by_pose + by_velocity (^0 v x).
+
+    Args:
+        by_pose: (m, 6) array, df/dH at fixed ^0 v.
+        by_velocity: (m, 6) array, df/d(^0 v), Table 7.
+        v_body: (6,) array, ^0 v.
+    """
+    return by_pose + by_velocity @ cross(v_body)
+
+
+def pose_derivative_with_body_twist(by_pose: np.ndarray, by_velocity: np.ndarray, v_body: np.ndarray) -> np.ndarray:
+    """The derivative df/dH at fixed ^0 v, from that at fixed ^A v; (m, 6), by_pose - by_velocity (^0 v x).
+
+    Args:
+        by_pose: (m, 6) array, df/dH at fixed ^A v, Table 5.
+        by_velocity: (m, 6) array, df/d(^0 v), Table 7.
+        v_body: (6,) array, ^0 v.
+    """
+    return by_pose - by_velocity @ cross(v_body)
+
+
+def derivative_by_inertial_twist(by_velocity: np.ndarray, X_0A: np.ndarray) -> np.ndarray:
+    """The derivative df/d(^A v) from df/d(^0 v), (m, 6), by_velocity ^0 X_A.
+
+    Args:
+        by_velocity: (m, 6) array, df/d(^0 v), Table 7.
+        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`.
+    """
+    return by_velocity @ X_0A

@@ -1,0 +1,105 @@
+"""`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli.command import arm, written
+from typer.testing import CliRunner
+
+from benchmarks.__main__ import app
+from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
+from freeflyer.optimization import solvers
+
+pytestmark = [pytest.mark.slow, pytest.mark.peers]
+ROOT = Path(__file__).parents[2]
+QUICK = ("--batch", 16, "--blocks", 3)
+
+
+def run_json(*words):
+    """(the ended command, the data of the JSON document that it printed)."""
+    result = CliRunner().invoke(app, [*map(str, words), "--json", "-"])
+    return result, json.loads(result.stdout)["data"]
+
+
+def test_beside_the_peer(tmp_path):
+    pytest.importorskip("pinocchio")
+    path = written(tmp_path, arm())
+    result, data = run_json(path, "chain:n=5,base=free", *QUICK, "--plot", tmp_path / "bench.png")
+    assert result.exit_code == 0
+    for robot in data["robots"]:
+        assert robot["note"] is None
+        assert all(row["difference"] < 1e-9 for row in robot["rows"]), robot["rows"]
+        assert all(row["ratio_call"] == pytest.approx(row["peer_call"] / row["call"]) for row in robot["rows"])
+    assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_short_batches(tmp_path):
+    """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
+    pytest.importorskip("pinocchio")
+    result, data = run_json("chain:n=5,base=free", "--part", "batches", *QUICK)
+    assert result.exit_code == 0
+    assert data["robots"] == []
+    for name in SHORT_ALGORITHMS:
+        points = [p for p in data["batches"] if p["timing"]["algorithm"] == name]
+        assert [p["states"] for p in points] == list(SHORT_SIZES)
+        assert all(p["timing"]["batch"] > 0 and p["timing"]["peer_batch"] > 0 for p in points)
+        assert all(p["timing"]["difference"] < 1e-9 for p in points)
+
+
+def test_a_robot_without_a_peer_gives_the_reason(tmp_path):
+    pytest.importorskip("pinocchio")
+    mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
+    mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
+    result, data = run_json(written(tmp_path, mimic), *QUICK)
+    assert result.exit_code == 0
+    assert "mimic" in data["robots"][0]["note"]
+
+
+def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    result, data = run_json(models_folder / "cassie" / "cassie.xml", *QUICK)
+    assert result.exit_code == 0
+    (robot,) = data["robots"]
+    closed = robot["closed"]
+    assert (closed["nu"], closed["constraints"], closed["rank"], closed["notes"]) == (22, 12, 10, [])
+    rows = {row["quantity"]: row for row in closed["rows"]}
+    assert all(row["call"] > 0 and row["batch"] > 0 for row in rows.values())
+    for name in ("forward_dynamics", "constrained_dynamics"):
+        assert [p["peer"].split()[0] for p in rows[name]["peers"]] == ["Pinocchio", "Pinocchio", "MuJoCo"]
+        assert all(p["difference"] < 1e-6 and p["call"] > 0 for p in rows[name]["peers"])
+    assert all(p["difference"] < 1e-5 for row in rows.values() for p in row["peers"])
+    gaps = [gap for _, gap in closed["softness"]]
+    assert gaps == sorted(gaps)
+    assert 1e-7 < gaps[0] < 1e-4
+
+
+def test_loops_that_peers_cannot_tie_are_named():
+    _, data = run_json("kangaroo_like", *QUICK)
+    (note,) = data["robots"][0]["closed"]["notes"]
+    assert "left_yaw_pin" in note
+
+
+def test_recorded_hierarchies():
+    result, data = run_json("--part", "solvers", "--blocks", 3)
+    assert result.exit_code == 0
+    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()]
+    assert data["hierarchies"][0]["worse"] == 0
+
+
+def test_help_and_a_wrong_robot_in_a_process():
+    def run(*words):
+        return subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    shown = run("--help")
+    assert shown.returncode == 0
+    assert "--part" in shown.stdout
+    wrong = run("nobody.urdf")
+    assert wrong.returncode == 2
+    assert "there is no file 'nobody.urdf'" in wrong.stderr
+    assert "Traceback" not in wrong.stderr

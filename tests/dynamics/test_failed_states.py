@@ -1,0 +1,129 @@
+"""on_failure="nan": states that cannot be solved give NaN, all others as if those were not there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from seeds import fresh
+
+import freeflyer as ff
+
+COUNT = 300
+UPRIGHT = (0, 1, 7, 8, 40, 41, 42, 200, 299)  # states in which the gimbal's mass matrix is singular
+SHAPES = [(COUNT,), (20, 15), (5,), ()]
+
+
+def gimbal() -> ff.Model:
+    """A massless ring turns about z, a rod in it about x: no inertia about z where the rod is upright."""
+    light = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    heavy = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), np.diag([0.1, 0.1, 0.0]))
+    z, x, up = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.eye(4)
+    joints = (
+        ff.Joint("turn", "revolute", "world", "ring", up, z), ff.Joint("tilt", "revolute", "ring", "rod", up, x),
+    )  # fmt: skip
+    return ff.build(ff.Description("gimbal", (ff.Link("ring", light), ff.Link("rod", heavy)), joints))
+
+
+def solves(model: ff.Model, W: np.ndarray) -> dict:
+    frames, g = ff.frame_set(model, "rod"), np.array([0.5, 0.0, -3.0])
+    wrenches = {"rod": W[..., 0, :]}
+    return {
+        "forward_dynamics": lambda q, v, t, **o: ff.forward_dynamics(model, q, v, t, **o),
+        "with wrenches": lambda q, v, t, **o: ff.forward_dynamics(model, q, v, t, external=(frames, W), expressed="world", **o),
+        "under gravity": lambda q, v, t, **o: ff.forward_dynamics(model, q, v, t, gravity=g, **o),
+        "inverse_mass_matrix": lambda q, v, t, **o: ff.inverse_mass_matrix(model, q, **o),
+        "derivatives": lambda q, v, t, **o: ff.forward_dynamics_derivatives(model, q, v, t, **o),
+        "derivatives with wrenches": lambda q, v, t, **o: ff.forward_dynamics_derivatives(model, q, v, t, external=wrenches, **o),
+    }
+
+
+def arrays(result) -> list[np.ndarray]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def sample(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(q, v, tau, W, upright) of so many states, some of them singular."""
+    rng, count = fresh(3), int(np.prod(shape))
+    q, v, tau, W = rng.uniform(0.4, 1.2, (count, 2)), *rng.standard_normal((2, count, 2)), rng.standard_normal((count, 1, 6))
+    upright = np.isin(np.arange(count), UPRIGHT)
+    q[upright, 1] = 0.0
+    return tuple(x.reshape((*shape, *x.shape[1:])) for x in (q, v, tau, W, upright))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", solves(gimbal(), np.zeros((1, 6))))
+def test_failed_states_are_nan(name, shape, threads, request):
+    if threads > 1:
+        request.getfixturevalue("on_threads")
+    before = ff.get_threads()
+    ff.set_threads(threads)
+    try:
+        model, (q, v, tau, W, upright) = gimbal(), sample(shape)
+        if name.startswith("derivatives"):  # which rounding lets pass: numbers without end fail, too
+            v[upright] = 1e200
+        result = solves(model, W)[name](q, v, tau, on_failure="nan")
+        for x in arrays(result):
+            assert np.isnan(x[upright]).all()
+            assert np.isfinite(x[~upright]).all()
+        assert upright.any()
+        with pytest.raises(ff.InputError, match=r"singular|beyond floating-point"):
+            solves(model, W)[name](q, v, tau)
+        fine = ~upright
+        if fine.any():
+            expected = solves(model, W[fine])[name](q[fine], v[fine], tau[fine])
+            for x, y in zip(arrays(result), arrays(expected), strict=True):
+                assert np.abs(x[fine] - y).max() <= 1e-12 * np.abs(y).max()
+    finally:
+        ff.set_threads(before)
+
+
+def test_where_all_is_well_and_in_given_memory():
+    model, (q, v, tau, _, upright) = gimbal(), sample((COUNT,))
+    q, v, tau = q[~upright], v[~upright], tau[~upright]
+    a = ff.forward_dynamics(model, q, v, tau, on_failure="nan")
+    np.testing.assert_array_equal(a, ff.forward_dynamics(model, q, v, tau))
+    alone = ff.forward_dynamics(model, q[0], v[0], tau[0], on_failure="nan")
+    np.testing.assert_array_equal(alone, ff.forward_dynamics(model, q[0], v[0], tau[0]))
+    out = np.empty_like(a)
+    assert ff.forward_dynamics(model, q, v, tau, on_failure="nan", out=out) is out
+    np.testing.assert_array_equal(out, a)
+    v[3, 1] = 1e200
+    D = ff.forward_dynamics_derivatives(model, q, v, tau, on_failure="nan")
+    given = ff.ForwardDynamicsDerivatives(*(np.empty_like(x) for x in arrays(D)))
+    again = ff.forward_dynamics_derivatives(model, q, v, tau, on_failure="nan", out=given)
+    assert again is given
+    assert np.flatnonzero(np.isnan(given.dq).any(axis=(-2, -1))).tolist() == [3]
+    np.testing.assert_array_equal(given.dq, D.dq)
+
+
+def test_shared_coordinates():
+    """Of mimic joints, which go another way: a leaf without mass is singular in all states, one with mass in none."""
+    for mass in (0.0, 1.0):
+        inertia = ff.Inertia(mass, np.zeros(3), 0.1 * mass * np.eye(3))
+        rod = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), 0.1 * np.eye(3))
+        links = tuple(ff.Link(name, x) for name, x in (("rod", rod), ("wheel", rod), ("leaf", inertia)))
+        joints = (
+            ff.Joint("a", "revolute", "world", "rod"), ff.Joint("b", "revolute", "rod", "wheel", mimic=ff.Mimic("a", 0.5)),
+            ff.Joint("c", "revolute", "wheel", "leaf"),
+        )  # fmt: skip
+        model = ff.build(ff.Description("mimics", links, joints))
+        assert model.shared_coordinates
+        (q, v, tau), one = fresh(0).standard_normal((3, 20, model.nv)), (..., 0, slice(None))
+        for result in (
+            ff.forward_dynamics(model, q, v, tau, on_failure="nan"), ff.inverse_mass_matrix(model, q, on_failure="nan"),
+            ff.forward_dynamics(model, q[one], v[one], tau[one], on_failure="nan"),
+        ):  # fmt: skip
+            assert (np.isnan(result) == (mass == 0.0)).all()
+
+
+def test_wrong_input_is_still_an_error():
+    model, (q, v, tau, _, _) = gimbal(), sample((COUNT,))
+    v[9, 1] = np.nan
+    for call in (ff.forward_dynamics, ff.forward_dynamics_derivatives):
+        with pytest.raises(ff.InputError, match=r"v\[9, 1\]"):
+            call(model, q, v, tau, on_failure="nan")
+        with pytest.raises(ff.InputError, match="shape"):
+            call(model, q[:, :1], v, tau, on_failure="nan")
+        with pytest.raises(ff.InputError, match="on_failure must be one of 'raise', 'nan', got False"):
+            call(model, q, v, tau, on_failure=False)
