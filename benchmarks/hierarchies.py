@@ -14,7 +14,7 @@ from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePositionTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.solving import asked_of
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -103,7 +103,7 @@ def hierarchies_table(timings: tuple[HierarchyTiming, ...]) -> Table:
     return Table("strict hierarchies of control cycles", columns, rows, range(1, len(columns)), note)
 
 
-def _problem(model: Model, contact: Callable[[str], object]) -> tuple[Problem, np.ndarray]:
+def _problem(model: Model, contact: Callable[[str], object]) -> tuple[WholeBodyProblem, np.ndarray]:
     q = standing_posture(model)
     soles = [name for name in model.frame_names if name.endswith("_sole")]
     feet = [contact(name) for name in soles or [name for name in model.frame_names if name.endswith("_foot")]]
@@ -114,7 +114,7 @@ def _problem(model: Model, contact: Callable[[str], object]) -> tuple[Problem, n
         FrameOrientationTask(base, frame_pose(model, q, base)[:3, :3]),
         FramePositionTask(end, frame_pose(model, q, end)[:3, 3] + 0.05, level=2), PostureTask(q, level=3),
     ]  # fmt: skip
-    return Problem(model, tasks, feet, [TorqueLimits(scale=0.5), AccelerationLimits(200.0)]), q  # type: ignore[arg-type]
+    return WholeBodyProblem(model, tasks, feet, [TorqueLimits(scale=0.5), AccelerationLimits(200.0)]), q  # type: ignore[arg-type]
 
 
 def _timed(solve: Callable[[Recorded], np.ndarray], p: Recorded) -> tuple[float, np.ndarray | None]:

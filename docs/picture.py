@@ -23,7 +23,7 @@ from freeflyer.sim.run import digest
 
 def squat() -> Any:
     """Three postures of a squat, with the forces under the feet."""
-    run = ff.control.run("squat", "humanoid", depth=0.25)
+    run = ff.control.run_scenario("squat", "humanoid", depth=0.25)
     return film_strip(run.stance.model, run.run, times=(0.75, 1.15, 1.5), feet=run.stance.feet, width=9.0)
 
 

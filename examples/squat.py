@@ -11,7 +11,7 @@ from freeflyer.plots.files import save_png
 from freeflyer.plots.film import film_strip
 
 seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4.0
-result = ff.control.run("squat", "humanoid", duration=seconds)
+result = ff.control.run_scenario("squat", "humanoid", duration=seconds)
 cycle = sorted(result.solve_times)[len(result.solve_times) // 2]
 print(f"{result.statuses}, fell: {result.fell}, a control cycle {1e6 * cycle:.0f} us")
 for task, error in result.largest_errors().items():

@@ -62,7 +62,8 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
 @pytest.mark.peers
 @needs_examples
 def test_missing_peers_leave_a_note():
-    for times, note in (standing_times(None, PEERS.control, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0, PEERS.reach)):
+    for times, note in (standing_times(None, PEERS.control, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0,
+        PEERS.reach)):
         assert all(t.name.startswith(("TSID", "pink", "mink", "freeflyer")) for t in times)
         assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
 

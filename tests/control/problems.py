@@ -35,7 +35,7 @@ def standing_problem(model, q, *, contacts=FEET, limits=None, drop=0.05, **more)
         control.FramePoseTask("left_palm", ff.frame_pose(model, q, "left_palm"), level=2),
     ]
     limits = [control.TorqueLimits(), control.AccelerationLimits(300.0)] if limits is None else limits
-    return control.Problem(model, tasks, contacts, limits, **more)
+    return control.WholeBodyProblem(model, tasks, contacts, limits, **more)
 
 
 def check_physics(problem, q, v, solution, rng=None, tolerance=1e-9):

@@ -26,7 +26,7 @@ def squat(model, q, **more):
         control.FramePoseTask(base, ff.frame_pose(model, q, base), level=1),
         control.PostureTask(q, level=2, weight=0.1),
     ]
-    return control.Problem(model, tasks, feet, **more)
+    return control.WholeBodyProblem(model, tasks, feet, **more)
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -49,7 +49,7 @@ def test_cones_are_those_of_point_forces_about_the_normal(kind):
     at = X if kind == "z down" else None
     make = {1: lambda p: contacts.point("sole", p[0], normal=n), 2: lambda p: contacts.line("sole", p, normal=n)}
     contact = make.get(len(points), lambda p: contacts.surface("sole", p, normal=n, at=at))(points)
-    p = program_of(control.Problem(model, contacts=[contact], friction=0.5), q, np.zeros(model.nv))
+    p = program_of(control.WholeBodyProblem(model, contacts=[contact], friction=0.5), q, np.zeros(model.nv))
     C, W = next(p.A[rows, p.alpha :] for piece, rows in p.rows if piece.name == "sole cone"), p.unit
     axes = contacts.wrenches.contact_axes(n)
     for _ in range(30):
@@ -75,8 +75,8 @@ def test_normal_forces_are_limited_along_the_normal(bilateral):
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
     most = rng.uniform(5.0, 12.0)
     options = {"contacts": feet, "bilateral": FEET[:1] if bilateral else ()}
-    limited = control.Problem(model, tasks, limits=[control.NormalForceLimits(FEET[0], most)], **options)
-    found, free = (p.solve(q, np.zeros(model.nv)) for p in (limited, control.Problem(model, tasks, **options)))
+    limited = control.WholeBodyProblem(model, tasks, limits=[control.NormalForceLimits(FEET[0], most)], **options)
+    found, free = (p.solve(q, np.zeros(model.nv)) for p in (limited, control.WholeBodyProblem(model, tasks, **options)))
     for solution, more in ((found, False), (free, True)):
         force = n / np.linalg.norm(n) @ ff.frame_pose(model, q, FEET[0])[:3, :3] @ solution.forces[FEET[0]][:3]
         assert (force > most + 1e-6) == more
@@ -95,7 +95,7 @@ def test_solutions_of_rolled_lines_keep_their_cones():
     turn = np.zeros(model.nv)
     turn[4] = 0.4
     q = ff.integrate(model, q, turn)
-    problem = control.Problem(model, [control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.5, 0.0, 0.0])], edges)
+    problem = control.WholeBodyProblem(model, [control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.5, 0.0, 0.0])], edges)
     solution = problem.solve(q, np.zeros(model.nv))
     for name, w in solution.wrenches("contact").items():
         assert w[2] > 0.0

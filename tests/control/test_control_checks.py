@@ -38,7 +38,7 @@ def test_conflicts_within_a_branch_do_not_reach_the_legs(feet, level, posture):
     a, b = 0.02 * rng.standard_normal((2, 3))
     tasks = [*tasks_of(model, q), palm(model, q, a), palm(model, q, b, level=level)]
     tasks += [control.PostureTask(q, level=3)] if posture else []
-    problem = control.Problem(model, tasks, feet)
+    problem = control.WholeBodyProblem(model, tasks, feet)
     full, reduced = (problem.solve(q, np.zeros(model.nv), formulation=name) for name in ("full", "reduced"))
     assert full.status == reduced.status == "solved"
     for found in (full, reduced):
@@ -58,7 +58,7 @@ def test_the_reduced_form_keeps_dynamics_and_limits_or_says_so(scale):
     v = np.zeros(model.nv)
     limits = [control.TorqueLimits(scale=scale), control.JointLimits(dt=2e-3, acceleration=50.0)]
     tasks = [*tasks_of(model, q), palm(model, q, 0.0, level=2), control.PostureTask(q, level=3)]
-    problem, seen = control.Problem(model, tasks, FEET, limits=limits), []
+    problem, seen = control.WholeBodyProblem(model, tasks, FEET, limits=limits), []
     for _ in range(12):
         v[18:] = rng.uniform(0.5, 2.0) * rng.standard_normal(21)
         found = problem.solve(q, v, formulation="reduced")
@@ -76,7 +76,7 @@ def test_weak_motors_keep_the_tasks():
     model, q = humanoid()
     v, dropped = np.zeros(model.nv), 0
     tasks = [*tasks_of(model, q), palm(model, q, 0.0, level=2), control.PostureTask(q, level=3)]
-    problem = control.Problem(model, tasks, FEET, limits=[control.TorqueLimits(scale=0.3), control.JointLimits(dt=2e-3)])
+    problem = control.WholeBodyProblem(model, tasks, FEET, limits=[control.TorqueLimits(scale=0.3), control.JointLimits(dt=2e-3)])
     for _ in range(20):
         v[18:] = rng.standard_normal(21)
         dropped += problem.solve(q, v).status == "fewer levels"
@@ -93,12 +93,12 @@ def test_normal_forces_of_points_are_along_their_normals(solved):
     most = rng.uniform(5.0, 12.0)
     limit = control.NormalForceLimits("front_left_foot", most)
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
-    problem = control.Problem(model, tasks, feet, limits=[limit] if solved else [limit, control.TorqueLimits(scale=1e6)])
+    problem = control.WholeBodyProblem(model, tasks, feet, limits=[limit] if solved else [limit, control.TorqueLimits(scale=1e6)])
     found = problem.solve(q, np.zeros(model.nv))
     R = ff.frame_pose(model, q, "front_left_foot")[:3, :3]
     force = R @ found.forces["front_left_foot"][:3]
     assert force[2] <= most * (1.0 + 1e-6)
-    free = control.Problem(model, tasks, feet).solve(q, np.zeros(model.nv))
+    free = control.WholeBodyProblem(model, tasks, feet).solve(q, np.zeros(model.nv))
     assert (R @ free.forces["front_left_foot"][:3])[2] > most
     assert any("front_left_foot" in name for name in found.levels[1].active)
 
@@ -106,9 +106,10 @@ def test_normal_forces_of_points_are_along_their_normals(solved):
 def bad_calls():
     model, q = humanoid()
     v, com, posture = np.zeros(model.nv), control.CenterOfMassTask(np.zeros(3)), control.PostureTask(q, level=3)
-    problem = control.Problem(model, [com, posture], FEET)
+    problem = control.WholeBodyProblem(model, [com, posture], FEET)
     quadruped = ff.robots.quadruped()
-    other = control.Problem(quadruped, [control.PostureTask(quadruped.neutral)]).solve(quadruped.neutral, np.zeros(quadruped.nv))
+    other = control.WholeBodyProblem(quadruped, [control.PostureTask(quadruped.neutral)]).solve(quadruped.neutral,
+        np.zeros(quadruped.nv))
     held = ff.ConstraintSet(model, contacts=FEET)
     pose = control.FramePoseTask("pelvis", np.eye(4))
     return {
@@ -126,8 +127,8 @@ def bad_calls():
         r"\['left_knee'\]": lambda: control.kinematic_chains(model, contacts=held, compressed="left_knee"),
         "scale of TorqueLimits": lambda: control.TorqueLimits(scale=np.ones(3)),
         "formulation must be one of": lambda: problem.solve(q, v, formulation=["full"]),
-        "contacts must be a list such as .*, got None": lambda: control.Problem(model, [com], None),
-        "limits must be a list such as .*, got None": lambda: control.Problem(model, [com], FEET, None),
+        "contacts must be a list such as .*, got None": lambda: control.WholeBodyProblem(model, [com], None),
+        "limits must be a list such as .*, got None": lambda: control.WholeBodyProblem(model, [com], FEET, None),
         "margin of JointLimits must be a number of 0 or more": lambda: control.JointLimits(dt=1e-3, margin=-0.1),
     }  # fmt: skip
 
@@ -140,5 +141,5 @@ def test_bad_input_is_refused(words):
 
 def test_tasks_may_come_from_a_generator():
     model, q = humanoid()
-    problem = control.Problem(model, tasks_of(model, q), FEET)
+    problem = control.WholeBodyProblem(model, tasks_of(model, q), FEET)
     assert len(problem.with_tasks(task for task in tasks_of(model, q)).tasks) == 2

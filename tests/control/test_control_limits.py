@@ -53,7 +53,7 @@ def test_an_arm_that_is_pulled_at_its_limit_stays_within():
     target = q.copy()
     target[knee.iq] = -2.0  # beyond straight
     task = control.PostureTask(target, stiffness=400.0)
-    problem = control.Problem(model, [task], limits=[control.JointLimits(dt=2e-3, acceleration=100.0)])
+    problem = control.WholeBodyProblem(model, [task], limits=[control.JointLimits(dt=2e-3, acceleration=100.0)])
     v, lowest = np.zeros(model.nv), np.inf
     for _ in range(400):
         solution = problem.solve(q, v)
@@ -80,7 +80,7 @@ def test_a_normal_force_is_limited():
     model, q, v = standing_state(rng, 0.01)
     limit = control.NormalForceLimits("left_sole", 200.0)
     tasks = [control.FrameOrientationTask("pelvis", np.eye(3))]
-    solution = control.Problem(model, tasks, FEET, [limit]).solve(q, v)
+    solution = control.WholeBodyProblem(model, tasks, FEET, [limit]).solve(q, v)
     assert solution.status == "solved"
     assert solution.forces["left_sole"][2] <= 200.0 * (1 + 1e-6)
 
@@ -104,14 +104,14 @@ def test_a_limit_of_ones_own():
     rng = fresh()
     model, q, v = standing_state(rng)
     base = standing_problem(model, q, limits=[])
-    solution = control.Problem(model, base.tasks, FEET, [Quiet()]).solve(q, v)
+    solution = control.WholeBodyProblem(model, base.tasks, FEET, [Quiet()]).solve(q, v)
     place = model.joint("neck_yaw").iv if "neck_yaw" in model.joint_names else model.nv - 1
     assert abs(solution.a[place]) <= 0.1 + 1e-9
 
 
 def test_the_default_torque_limits_are_those_of_the_model():
     model, q = humanoid()
-    p = program_of(control.Problem(model, limits=[control.TorqueLimits()]), q, np.zeros(model.nv))
+    p = program_of(control.WholeBodyProblem(model, limits=[control.TorqueLimits()]), q, np.zeros(model.nv))
     rows = next(rows for piece, rows in p.rows if piece.name == "TorqueLimits")
     close(p.upper[rows] + p.h, model.effort_limit[6:])
     close(p.lower[rows] + p.h, -model.effort_limit[6:])
@@ -125,7 +125,7 @@ def test_limits_of_dependent_joints_are_rows_of_the_independent_ones(formulation
     q, tree = model.neutral, model.tree
     v, u_dot = 0.3 * rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     limit = control.JointLimits(dt=2e-3, acceleration=50.0)
-    p = program_of(control.Problem(model, limits=[limit]), q, v, formulation)
+    p = program_of(control.WholeBodyProblem(model, limits=[limit]), q, v, formulation)
     piece, rows = next((piece, rows) for piece, rows in p.rows if piece.name == "JointLimits")
     joints = [tree.joint(name) for name in piece.labels]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
@@ -147,7 +147,7 @@ def test_rows_of_ones_own_over_torques_and_forces(formulation):
     q, feet = model.neutral, ff.contacts.feet_by_name(model)
     v = ff.project_velocity(model, q, 0.05 * rng.standard_normal(model.nv), constraints=ff.ConstraintSet(model, contacts=feet))
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
-    free = control.Problem(model, tasks, feet).solve(q, v)
+    free = control.WholeBodyProblem(model, tasks, feet).solve(q, v)
     n, name = len(free.tau), feet[0].name
     A = rng.uniform(0.5, 1.0, (1, n)) * np.sign(free.tau)
     most, press = 0.98 * A @ free.tau, np.array([0.95 * free.forces[name][2]])
@@ -160,7 +160,7 @@ def test_rows_of_ones_own_over_torques_and_forces(formulation):
         def rows(self, at):
             return control.LimitRows("force", ("pressing",), np.eye(6)[2:3], np.zeros(1), press, name)
 
-    problem = control.Problem(model, tasks, feet, [Pressing(), Sum()])
+    problem = control.WholeBodyProblem(model, tasks, feet, [Pressing(), Sum()])
     p = program_of(problem, q, v, formulation)
     x = rng.standard_normal(len(p.g))
     rows = {piece.name: rows for piece, rows in p.rows}
@@ -190,4 +190,4 @@ def test_rows_of_ones_own_that_do_not_fit_are_refused(rows, words):
 
     model = ff.robots.chain(3)
     with pytest.raises(ff.InputError, match=words):
-        control.Problem(model, [control.PostureTask(np.zeros(3))], limits=[Own()]).solve(model.neutral, np.zeros(3))
+        control.WholeBodyProblem(model, [control.PostureTask(np.zeros(3))], limits=[Own()]).solve(model.neutral, np.zeros(3))

@@ -19,7 +19,7 @@ def quadruped_problem(drop=0.01):
     q = ff.robots.standing_posture(model)
     feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     com = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, drop])
-    return control.Problem(model, [com, control.FrameOrientationTask("trunk", np.eye(3))], feet), q
+    return control.WholeBodyProblem(model, [com, control.FrameOrientationTask("trunk", np.eye(3))], feet), q
 
 
 def test_a_controller_is_an_input_of_a_simulation():
@@ -105,7 +105,7 @@ def test_a_file_makes_the_problem_that_it_says(tmp_path):
     ]
     limits = [control.TorqueLimits(scale=0.9), control.AccelerationLimits(300.0), control.JointLimits(dt=0.002, acceleration=100.0)]
     feet = [ff.contacts.surface("left_sole"), ff.contacts.point("right_sole", friction=0.2)]
-    expected = control.Problem(model, tasks, feet, limits, bilateral=["left_sole"], friction=0.5)
+    expected = control.WholeBodyProblem(model, tasks, feet, limits, bilateral=["left_sole"], friction=0.5)
     assert str(found) == str(expected)
     v = np.zeros(model.nv)
     np.testing.assert_array_equal(found.solve(q, v).tau, expected.solve(q, v).tau)

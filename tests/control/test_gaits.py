@@ -135,7 +135,8 @@ NOISE = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, see
 def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
     robot = quadruped()
     speeds = dict(zip(("speed", "lateral", "turning"), asked))
-    run = control.run("walk", robot.model, q=robot.q, feet=robot.feet, gait=gait, steps=cycles, sensing=NOISE, **speeds, **SLOW)
+    run = control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, gait=gait, steps=cycles, sensing=NOISE,
+        **speeds, **SLOW)
     assert not run.fell
     assert run.lost == ()
     named = control.Gait.named(gait, run.stance.height())
@@ -147,7 +148,7 @@ def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
 
 @pytest.mark.slow
 def test_two_feet_walk_in_a_curve() -> None:
-    run = control.run("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
+    run = control.run_scenario("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
     assert not run.fell
     assert run.lost == ()
     X = ff.frame_pose(run.stance.model, run.run.q[-1], run.stance.base)
@@ -173,7 +174,7 @@ class PushedTrot(control.Scenario):
 def test_footholds_catch_a_push() -> None:
     """Over two point feet nothing else can."""
     robot = quadruped()
-    run = control.run(PushedTrot, robot.model, q=robot.q, feet=robot.feet, **SLOW)
+    run = control.run_scenario(PushedTrot, robot.model, q=robot.q, feet=robot.feet, **SLOW)
     error = np.linalg.norm(run.errors["CenterOfMassTask"], axis=1)
     assert not run.fell
     assert error.max() > 0.05
@@ -206,16 +207,16 @@ def test_bad_gaits(values, words) -> None:
 def test_impossible_walks_are_refused(options, words) -> None:
     robot = quadruped()
     with pytest.raises(ff.FreeflyerError, match=words):
-        control.run("walk", robot.model, q=robot.q, feet=robot.feet, duration=0.02, **options)
+        control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, duration=0.02, **options)
 
 
 def test_walks_of_two_feet_that_are_refused() -> None:
     for options, words in (({"gait": "trot"}, "Known gaits: walk"), ({"gait": "walk", "step_length": 0.1}, "step_length")):
         with pytest.raises(ff.FreeflyerError, match=words):
-            control.run("walk", "humanoid", duration=0.02, **options)
+            control.run_scenario("walk", "humanoid", duration=0.02, **options)
     feet = [ff.contacts.point(name) for name in LEGS[:3]]
     robot = quadruped()
     with pytest.raises(ff.InputError, match="two feet, soles or lines, or four feet"):
-        control.run("walk", robot.model, q=robot.q, feet=feet, duration=0.02)
+        control.run_scenario("walk", robot.model, q=robot.q, feet=feet, duration=0.02)
     with pytest.raises(ff.InputError, match="two and of four feet"):
         control.Gait.named("trot", 0.5, 3)

@@ -25,7 +25,7 @@ def test_contacts_that_contradict_each_other_are_relaxed_and_named():
     model, q, _ = standing_state(rng)
     v = 0.3 * rng.standard_normal(model.nv)
     held = [*FEET, *(ff.contacts.surface(name, name=name) for name in ("left_shank", "left_thigh", "pelvis"))]
-    solution = control.Problem(model, contacts=held, bilateral=[c.name for c in held]).solve(q, v)
+    solution = control.WholeBodyProblem(model, contacts=held, bilateral=[c.name for c in held]).solve(q, v)
     assert solution.status == "relaxed"
     assert "contacts" in solution.reason
     assert finite(solution)
@@ -57,7 +57,7 @@ def test_limits_crossed_at_the_start_lead_back():
     knee = model.joint("left_knee")
     q[knee.iq] = model.position_lower[knee.iv] - 0.1
     limit = control.JointLimits(dt=2e-3, acceleration=100.0)
-    solution = control.Problem(model, [control.PostureTask(q)], limits=[limit]).solve(q, np.zeros(model.nv))
+    solution = control.WholeBodyProblem(model, [control.PostureTask(q)], limits=[limit]).solve(q, np.zeros(model.nv))
     assert finite(solution)
     assert solution.a[knee.iv] > 0.0
 
@@ -87,28 +87,30 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
 
 
 @pytest.mark.parametrize(("make", "words"), [
-    (lambda m, q: control.Problem("robot"), "takes a Model"),
-    (lambda m, q: control.Problem(m, tasks=[control.FramePositionTask("no_such_frame", np.zeros(3))]), "no_such_frame"),
-    (lambda m, q: control.Problem(m, contacts=[ff.contacts.surface("no_such_sole")]), "no_such_sole"),
-    (lambda m, q: control.Problem(m, contacts=["left_sole"]), "contacts must be a list"),
-    (lambda m, q: control.Problem(m, contacts=FEET, bilateral=["left"]), "left"),
-    (lambda m, q: control.Problem(m, limits=["torque"]), "limits must be a list"),
-    (lambda m, q: control.Problem(m, friction=-1.0), "friction must be"),
-    (lambda m, q: control.Problem(m, force_weight=0.0), "force_weight must be"),
-    (lambda m, q: control.Problem(m, acceleration_weight=float("nan")), "acceleration_weight"),
-    (lambda m, q: control.Problem(ff.robots.kangaroo_like()), "loops"),
-    (lambda m, q: control.Problem(m, contacts=ff.ConstraintSet(ff.robots.humanoid(20))), "another model"),
-    (lambda m, q: control.Problem(m, limits=[control.TorqueLimits(-1.0, 1.0)]).solve(q, np.zeros(m.nv)), "above the upper"),
-    (lambda m, q: control.Problem(m, limits=[control.TorqueLimits([1.0, 2.0])]).solve(q, np.zeros(m.nv)), "one for each"),
+    (lambda m, q: control.WholeBodyProblem("robot"), "takes a Model"),
+    (lambda m, q: control.WholeBodyProblem(m, tasks=[control.FramePositionTask("no_such_frame", np.zeros(3))]), "no_such_frame"),
+    (lambda m, q: control.WholeBodyProblem(m, contacts=[ff.contacts.surface("no_such_sole")]), "no_such_sole"),
+    (lambda m, q: control.WholeBodyProblem(m, contacts=["left_sole"]), "contacts must be a list"),
+    (lambda m, q: control.WholeBodyProblem(m, contacts=FEET, bilateral=["left"]), "left"),
+    (lambda m, q: control.WholeBodyProblem(m, limits=["torque"]), "limits must be a list"),
+    (lambda m, q: control.WholeBodyProblem(m, friction=-1.0), "friction must be"),
+    (lambda m, q: control.WholeBodyProblem(m, force_weight=0.0), "force_weight must be"),
+    (lambda m, q: control.WholeBodyProblem(m, acceleration_weight=float("nan")), "acceleration_weight"),
+    (lambda m, q: control.WholeBodyProblem(ff.robots.kangaroo_like()), "loops"),
+    (lambda m, q: control.WholeBodyProblem(m, contacts=ff.ConstraintSet(ff.robots.humanoid(20))), "another model"),
+    (lambda m, q: control.WholeBodyProblem(m, limits=[control.TorqueLimits(-1.0, 1.0)]).solve(q, np.zeros(m.nv)),
+        "above the upper"),
+    (lambda m, q: control.WholeBodyProblem(m, limits=[control.TorqueLimits([1.0, 2.0])]).solve(q, np.zeros(m.nv)), "one for each"),
     (lambda m, q: control.AccelerationLimits(0.0), "positive"),
     (lambda m, q: control.JointLimits(dt=0.0), "dt"),
     (lambda m, q: control.NormalForceLimits("left_sole", -3.0), "normal force"),
-    (lambda m, q: control.Problem(m, limits=[control.NormalForceLimits("left_sole", 3.0)]).solve(q, np.zeros(m.nv)), "left_sole"),
-    (lambda m, q: control.Problem(m).solve(q, np.full(m.nv, np.nan)), "v"),
-    (lambda m, q: control.Problem(m).solve(q[:-1], np.zeros(m.nv)), "q"),
-    (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), formulation="fast"), "formulation must be one of"),
-    (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), weighted=1), "weighted"),
-    (lambda m, q: control.Problem(m).solve(q, np.zeros(m.nv), warm=3), "warm"),
+    (lambda m, q: control.WholeBodyProblem(m, limits=[control.NormalForceLimits("left_sole", 3.0)]).solve(q, np.zeros(m.nv)),
+        "left_sole"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q, np.full(m.nv, np.nan)), "v"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q[:-1], np.zeros(m.nv)), "q"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), formulation="fast"), "formulation must be one of"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), weighted=1), "weighted"),
+    (lambda m, q: control.WholeBodyProblem(m).solve(q, np.zeros(m.nv), warm=3), "warm"),
     (lambda m, q: control.CentroidalMomentumTask(velocity=np.zeros(6)), "no velocity"),
 ])  # fmt: skip
 def test_bad_input_is_refused_with_words(make, words):

@@ -60,7 +60,7 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
         model = ff.close_loops(ff.robots.kangaroo_like())
         q, v = model.neutral, np.zeros(model.nv)
         com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
-        problem = control.Problem(model, [com], ff.contacts.feet_by_name(model), [control.TorqueLimits()])
+        problem = control.WholeBodyProblem(model, [com], ff.contacts.feet_by_name(model), [control.TorqueLimits()])
     solution = problem.solve(q, v)
     again, other = copied((problem, solution))
     assert str(again) == str(problem)
@@ -94,7 +94,7 @@ def test_cones_are_those_of_point_forces(seed):
     points = np.column_stack([rng.uniform(-0.2, 0.2, (5, 2)), rng.uniform(-0.02, 0.02, 5)])
     friction = rng.uniform(0.1, 1.2)
     foot = ff.contacts.surface("left_sole", points, friction=friction)
-    ((_, _, cone, _),) = control.Problem(model, contacts=[foot]).cones
+    ((_, _, cone, _),) = control.WholeBodyProblem(model, contacts=[foot]).cones
     for _ in range(20):
         normal, angle = rng.uniform(0.0, 300.0, 5), rng.uniform(0.0, 2.0 * np.pi, 5)
         tangent = rng.uniform(0.0, friction / 2.0, 5) * normal  # within the pyramid, whatever the direction
@@ -148,9 +148,9 @@ def test_a_grasp_may_pull():
     v = np.zeros(model.nv)
     rail = [ff.contacts.surface("left_palm")]
     tasks = [control.PostureTask(q, damping=10.0)]
-    hanging = control.Problem(model, tasks, rail, bilateral=["left_palm"]).solve(q, v)
+    hanging = control.WholeBodyProblem(model, tasks, rail, bilateral=["left_palm"]).solve(q, v)
     assert hanging.levels[1].met
-    check_physics(control.Problem(model, tasks, rail, bilateral=["left_palm"]), q, v, hanging)
+    check_physics(control.WholeBodyProblem(model, tasks, rail, bilateral=["left_palm"]), q, v, hanging)
 
 
 def test_a_task_of_ones_own_takes_a_dozen_lines():
@@ -173,7 +173,7 @@ def test_a_task_of_ones_own_takes_a_dozen_lines():
     model, q, v = standing_state(rng)
     task = HandsApart(0.5, level=3)
     base = standing_problem(model, q)
-    problem = control.Problem(model, [*base.tasks, task], FEET, base.limits)
+    problem = control.WholeBodyProblem(model, [*base.tasks, task], FEET, base.limits)
     solution = problem.solve(q, v)
     close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-5)
 
@@ -224,7 +224,7 @@ def test_cones_of_points_are_about_their_normals():
     tilted = np.array([0.3, 0.0, 1.0])
     for normals in ({}, {names[0]: tilted}):
         feet = [ff.contacts.point(name, friction=0.2, normal=normals.get(name, (0.0, 0.0, 1.0))) for name in names]
-        solution = control.Problem(model, [com], feet).solve(q, v)
+        solution = control.WholeBodyProblem(model, [com], feet).solve(q, v)
         for name in names:
             n = normals.get(name, np.array([0.0, 0.0, 1.0]))
             n = n / np.linalg.norm(n)

@@ -50,7 +50,7 @@ def random_case(rng, robot):
         control.TorqueLimits(scale=10.0 ** rng.uniform(-1.5, 0.0)),
         control.JointLimits(dt=10.0 ** rng.uniform(-3.0, -1.5), acceleration=10.0 ** rng.uniform(1.0, 3.0)),
     ]  # fmt: skip
-    problem = control.Problem(
+    problem = control.WholeBodyProblem(
         model, tasks, [foot for foot in robot.feet if rng.random() < 0.85], [x for x in limits if rng.random() < 0.8],
         friction=float(rng.choice([0.0, 0.1, 0.6, 1.0])), contact_damping=float(rng.choice([0.0, 20.0])),
     )  # fmt: skip

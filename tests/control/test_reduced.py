@@ -78,7 +78,7 @@ def test_where_all_tasks_are_of_the_first_part_the_answer_is_the_full_one(stance
     ]
     if posture:
         tasks.append(control.PostureTask(ff.integrate(model, q, 0.02 * rng.standard_normal(model.nv)), level=4, stiffness=20.0))
-    problem = control.Problem(model, tasks, contacts(stance))
+    problem = control.WholeBodyProblem(model, tasks, contacts(stance))
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
     close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())
     close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
@@ -99,7 +99,7 @@ def test_what_branches_cannot_give_returns_to_the_first_part():
     model, q, v = standing_state(rng, 0.01)
     tasks = [control.CentroidalMomentumTask([0.0, 0.0, 0.0, 0.0, 0.0, 3.0], damping=20.0, level=1, weight=[0, 0, 0, 1, 1, 1])]
     limits = [control.AccelerationLimits(1.0)]
-    problem = control.Problem(model, tasks, FEET, limits)
+    problem = control.WholeBodyProblem(model, tasks, FEET, limits)
     solution = problem.solve(q, v, formulation="reduced")
     check_physics(problem, q, v, solution, tolerance=1e-7)
     arms = problem.chains.unconstrained
@@ -126,7 +126,7 @@ def test_closed_robots_keep_their_sub_mechanisms_whole(feet):
     q, held = model.neutral, ff.contacts.feet_by_name(model)[:feet]
     base = model.joints[0].child
     task = control.FramePoseTask(base, ff.frame_pose(model, q, base))
-    problem = control.Problem(model, [task], held, bilateral=[held[0].name])
+    problem = control.WholeBodyProblem(model, [task], held, bilateral=[held[0].name])
     v = ff.project_velocity(model, q, 0.01 * rng.standard_normal(model.nv), constraints=problem.constraints)
     assert len(problem.chains.unconstrained) == {1: 6, 2: 0}[feet]
     solution = problem.solve(q, v, formulation="reduced")
@@ -144,7 +144,7 @@ def test_a_posture_of_all_joints_below_a_hand_gives_the_full_answer(stance):
         control.FramePositionTask("left_palm", ff.frame_pose(model, q, "left_palm")[:3, 3] + 0.02, level=2, weight=3.0),
         control.PostureTask(q, level=3, weight=rng.uniform(0.5, 2.0, model.nv - 6)),
     ]
-    problem = control.Problem(model, tasks, contacts(stance), bilateral=["left_sole"])
+    problem = control.WholeBodyProblem(model, tasks, contacts(stance), bilateral=["left_sole"])
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
     assert reduced.formulation == "reduced"
     close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())

@@ -22,7 +22,7 @@ SLOW = {"dt": 2e-3}
 
 @pytest.mark.parametrize("formulation", ["full", "reduced"])
 def test_a_squat_follows_its_reference(formulation):
-    run = control.run("squat", ff.robots.humanoid(33), formulation=formulation, duration=1.6, **SLOW)
+    run = control.run_scenario("squat", ff.robots.humanoid(33), formulation=formulation, duration=1.6, **SLOW)
     assert not run.fell
     assert set(run.statuses) == {"solved"}
     errors = run.largest_errors()
@@ -33,18 +33,18 @@ def test_a_squat_follows_its_reference(formulation):
 
 
 def test_pushes_are_survived_and_repeat_with_their_seed():
-    first, second = (control.run("stand", "humanoid", seed=7, duration=1.6, pushes=1, **SLOW) for _ in range(2))
+    first, second = (control.run_scenario("stand", "humanoid", seed=7, duration=1.6, pushes=1, **SLOW) for _ in range(2))
     assert not first.fell
     np.testing.assert_array_equal(first.run.q, second.run.q)
     pushed = np.abs(first.errors["CenterOfMassTask"]).max(axis=1)
     assert pushed[:499].max() < 1e-3 < pushed[500:].max()  # before and after the first second
-    other = control.run("stand", "humanoid", seed=8, duration=1.3, pushes=1, **SLOW)
+    other = control.run_scenario("stand", "humanoid", seed=8, duration=1.3, pushes=1, **SLOW)
     assert np.abs(other.run.q[-1] - first.run.q[len(other.run.q) - 1]).max() > 1e-6
 
 
 def test_the_first_step_is_made():
     """Weight on one foot, the other in the air: contacts come and go."""
-    run = control.run("walk", ff.robots.humanoid(20), steps=2, duration=2.4, **SLOW)
+    run = control.run_scenario("walk", ff.robots.humanoid(20), steps=2, duration=2.4, **SLOW)
     assert not run.fell
     left, right = (run.run.forces[name][:, 2] for name in ("left_sole", "right_sole"))
     weight = 9.81 * run.stance.model.mass
@@ -60,7 +60,7 @@ def test_a_swing_foot_with_dampers_follows():
     joints = tuple([
         replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
     ])
-    run = control.run("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
+    run = control.run_scenario("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
     error = run.largest_errors()["FramePoseTask('left_sole')"]
     assert error.m < 2.5e-4
     assert error.rad < 2e-3
@@ -71,7 +71,7 @@ def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):
     """Damping is made up for at the commanded velocity: at the measured one, late by 20 ms, the foot was lost by 28 mm and
     0.15 rad, at once by 0.65 m."""
     path = models_folder / "kangaroo" / "kangaroo.xml"
-    run = control.run("walk", ff.load(path), path=path, steps=2, duration=1.8)
+    run = control.run_scenario("walk", ff.load(path), path=path, steps=2, duration=1.8)
     error = run.largest_errors()["FramePoseTask('left_ankle_roll_sole')"]
     assert not run.fell
     assert error.m < 3e-3
@@ -83,12 +83,12 @@ def test_a_hand_with_dry_friction_follows():
     """Left to the feedback, friction kept the hand off by 14 mm."""
     path = EXAMPLES / "talos_data/robots/talos_full_v2.urdf"
     robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run("reach", robot.model, q=robot.q, feet=robot.feet, duration=1.2, **SLOW)
+    run = control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, duration=1.2, **SLOW)
     assert run.largest_errors()["FramePositionTask('gripper_left_base_link')"].m < 2e-3
 
 
 def test_lengths_and_angles_are_apart():
-    run = control.run("squat", "kangaroo_like", duration=0.05, **SLOW)
+    run = control.run_scenario("squat", "kangaroo_like", duration=0.05, **SLOW)
     tree = run.stance.model.tree
     slides = {j.name for j in tree.joints if j.kind == "prismatic"}
     turns = run.angles["PostureTask"]
@@ -101,7 +101,7 @@ def test_lengths_and_angles_are_apart():
 
 
 def test_a_lost_task_is_named():
-    run = control.run("squat", "humanoid", duration=1.0, depth=0.05, **SLOW)
+    run = control.run_scenario("squat", "humanoid", duration=1.0, depth=0.05, **SLOW)
     assert run.lost == ()
     far = {name: e + 0.06 * ~run.angles[name] for name, e in run.errors.items()}
     assert replace(run, errors=far).lost == ("CenterOfMassTask",)
@@ -112,7 +112,7 @@ def test_a_lost_task_is_named():
 
 
 def test_joints_at_their_limits_are_named():
-    run = control.run("squat", "humanoid", duration=0.01, **SLOW)
+    run = control.run_scenario("squat", "humanoid", duration=0.01, **SLOW)
     assert run.stopped == ()
     model, q = run.stance.model, run.run.q.copy()
     for name, limits in (("left_elbow", model.position_upper), ("right_knee", model.position_lower)):
@@ -126,7 +126,7 @@ def test_a_hand_leaves_from_bent_arms(models_folder):
     """From straight arms, whose Jacobian is singular, it was lost by 6 cm."""
     path = models_folder / "tocabi" / "tocabi.urdf"
     robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run("reach", robot.model, q=robot.q, feet=robot.feet, duration=2.4, **SLOW)
+    run = control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, duration=2.4, **SLOW)
     assert run.largest_errors()["FramePositionTask('L_Wrist2_Link')"].m < 1e-3
     assert run.stopped == ()
 
@@ -135,7 +135,7 @@ def test_a_robot_without_arms_and_a_front_does_not_reach():
     feet = [ff.contacts.point(f"{a}_{b}_foot") for a in ("front", "rear") for b in ("left", "right")]
     robot = control.stand_on_feet(ff.robots.quadruped(), feet)
     with pytest.raises(ff.InputError, match="no frame of its trunk to reach with"):
-        control.run("reach", robot.model, q=robot.q, feet=robot.feet, hand="trunk", duration=0.02)
+        control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, hand="trunk", duration=0.02)
 
 
 def test_steps_fit_the_robots_size():
@@ -152,7 +152,7 @@ def test_steps_fit_the_robots_size():
 
 
 def test_a_closed_linkage_swings_by_its_linear_motors():
-    run = control.run("swing", "kangaroo_like", duration=0.8, **SLOW)
+    run = control.run_scenario("swing", "kangaroo_like", duration=0.8, **SLOW)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     assert run.tau.shape[1] == len(run.stance.model.actuated) == 12
@@ -165,13 +165,13 @@ ENCODERS = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, 
 @pytest.mark.parametrize(("scenario", "options"), [("squat", {"duration": 1.0}), ("lift", {"duration": 2.2})])
 def test_noise_and_delay_are_lived_with(scenario, options):
     """Two cycles of delay are predicted: errors stay below a millimetre, where they were centimetres without noise or delay."""
-    run = control.run(scenario, "humanoid", sensing=ENCODERS, dt=1e-3, **options)
+    run = control.run_scenario(scenario, "humanoid", sensing=ENCODERS, dt=1e-3, **options)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
 def test_a_push_is_borne_with_noise_and_delay():
-    run = control.run("stand", "humanoid", sensing=ENCODERS, impulses=[[12.0, 12.0]], first=0.1, duration=1.2, **SLOW)
+    run = control.run_scenario("stand", "humanoid", sensing=ENCODERS, impulses=[[12.0, 12.0]], first=0.1, duration=1.2, **SLOW)
     assert not run.fell
     assert np.linalg.norm(run.errors["CenterOfMassTask"][-1]) < 0.01
 
@@ -179,7 +179,7 @@ def test_a_push_is_borne_with_noise_and_delay():
 def test_a_run_tells_its_progress():
     """From the first cycle to the last tracking error, under one name."""
     told = []
-    control.run("squat", "humanoid", duration=0.02, progress=lambda fraction, what: told.append((fraction, what)), **SLOW)
+    control.run_scenario("squat", "humanoid", duration=0.02, progress=lambda fraction, what: told.append((fraction, what)), **SLOW)
     fractions, names = zip(*told)
     assert set(names) == {"squat of humanoid_33, full formulation"}
     assert (np.diff(fractions) > 0.0).all()
@@ -210,7 +210,8 @@ def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
 @pytest.mark.parametrize("scenario", ["reach", "lift"])
 def test_both_formulations_track_alike(scenario):
     full, reduced = (
-        control.run(scenario, "humanoid", formulation=form, duration=1.4, **SLOW).largest_errors() for form in ("full", "reduced")
+        control.run_scenario(scenario, "humanoid", formulation=form, duration=1.4, **SLOW).largest_errors() for form in ("full",
+            "reduced")
     )
     assert full.keys() == reduced.keys()
     for name, e in full.items():
@@ -219,7 +220,7 @@ def test_both_formulations_track_alike(scenario):
 
 def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
     """A posture of equal weights bent the waist to its stop instead of the knees, and the hand was lost by centimetres."""
-    run = control.run("reach", "humanoid", duration=3.0, **SLOW)
+    run = control.run_scenario("reach", "humanoid", duration=3.0, **SLOW)
     model = run.stance.model
     waist = run.run.q[:, model.joint("waist_pitch").iq]
     assert np.abs(waist).max() < 0.2
@@ -227,7 +228,7 @@ def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
 
 
 def test_a_run_ends_with_the_fall():
-    run = control.run("stand", "humanoid", impulses=[[200.0, 0.0]], first=0.1, dt=5e-3, duration=3.0)
+    run = control.run_scenario("stand", "humanoid", impulses=[[200.0, 0.0]], first=0.1, dt=5e-3, duration=3.0)
     assert run.fell
     assert "the robot fell" in run.run.failure
     assert run.run.t[-1] < 2.0
@@ -244,7 +245,7 @@ def test_a_scenario_of_ones_own():
             com, *rest = self.held.tasks
             return self.held.with_tasks([com.with_target(*self.path(t)), *rest])
 
-    run = control.run(Sway, "humanoid", **SLOW)
+    run = control.run_scenario(Sway, "humanoid", **SLOW)
     assert run.scenario == "Sway"
     assert not run.fell
 
@@ -257,13 +258,13 @@ def test_a_scenario_of_ones_own():
 def test_bad_input_is_refused_with_words(change, words):
     options = {"scenario": "squat", "robot": "humanoid", "duration": 0.01} | change
     with pytest.raises(ff.FreeflyerError, match=words):
-        control.run(**options)
+        control.run_scenario(**options)
 
 
 def test_pictures_of_a_run():
     from freeflyer.plots.controlled import pressure_points, run_figure, run_strip
 
-    run = control.run("squat", "humanoid", duration=0.1, **SLOW)
+    run = control.run_scenario("squat", "humanoid", duration=0.1, **SLOW)
     assert [axes.get_ylabel() for axes in run_figure(run).axes][:4] == [
         "error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)",
     ]  # fmt: skip

@@ -48,7 +48,7 @@ def test_tocabi_stands_and_squats(models_folder):
     stands(robot)
     moments = [np.linalg.eigvalsh(link.inertia.rotational) for link in robot.model.description.links]
     assert all(a + b - c >= -1e-12 for a, b, c in moments)
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.2, dt=2e-3)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.2, dt=2e-3)
     errors = run.largest_errors()
     assert not run.fell
     assert errors["CenterOfMassTask"].m < 3e-3  # its joints have dampers, which motors make up for: 17 mm else
@@ -63,7 +63,7 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
     for foot in robot.feet:  # a few corners of a mesh of hundreds
         assert 4 <= len(foot.points) <= 8
         assert (np.ptp(foot.points, axis=0)[:2] > [0.19, 0.11]).all()
-    run = control.run("lift", robot.model, q=robot.q, feet=robot.feet, duration=1.6, dt=2e-3)
+    run = control.run_scenario("lift", robot.model, q=robot.q, feet=robot.feet, duration=1.6, dt=2e-3)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 2e-3
 
@@ -72,7 +72,7 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
     robot = standing(models_folder / "kangaroo" / "kangaroo.xml")
     stands(robot)
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.6)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.6)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     model, tree, q = run.stance.model, run.stance.model.tree, run.run.q
@@ -95,7 +95,7 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
     path = models_folder / "kangaroo" / "kangaroo.xml"
     robot = standing(path)
     assert all(foot.frame.endswith("_sole") for foot in robot.feet)
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, path=path, duration=0.8, dt=2e-3)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, path=path, duration=0.8, dt=2e-3)
     assert not run.fell
     assert run.lost == ()
     carried = sum(
@@ -104,7 +104,7 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
     close(carried[100:150, 2].mean(), 9.81 * robot.model.mass, 0.05, least=9.81)
     shoes = [ff.contacts.contact_from_points("base_link", [[0.1, 0.1, -0.8], [0.1, -0.1, -0.8], [-0.1, 0.0, -0.8]])]
     with pytest.raises(ff.InputError, match="'base_link' has no colliding shape"):
-        control.run("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
+        control.run_scenario("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
 
 
 def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
@@ -133,7 +133,7 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
         close(X[:3, 3] + X[:3, :3] @ foot.points[0], X[:3, 3] - [0.0, 0.0, 0.022], FLAT, least=1.0)
         assert abs(X[2, 3] - 0.022) < FLAT
     for scenario, seconds in (("squat", 1.6), ("reach", 1.6)):
-        run = control.run(scenario, robot.model, q=robot.q, feet=robot.feet, path=path, duration=seconds, dt=2e-3)
+        run = control.run_scenario(scenario, robot.model, q=robot.q, feet=robot.feet, path=path, duration=seconds, dt=2e-3)
         assert not run.fell
         assert run.lost == ()
         assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
@@ -159,7 +159,7 @@ def test_quadrupeds_stand_on_bent_legs(name):
 def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
     path = example("anymal.urdf")
     robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.3, dt=2e-3)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.3, dt=2e-3)
     assert not run.fell
     assert run.run.forces.keys() == {foot.name for foot in robot.feet}
 
@@ -196,7 +196,7 @@ def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
     ends = np.array([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
     assert [foot.kind for foot in held] == ["line", "line"]
     assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.0, dt=2e-3)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.0, dt=2e-3)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
 
@@ -224,7 +224,7 @@ def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):
     model = ff.close_loops(ff.load(models_folder / "kangaroo/kangaroo.xml"))
     robot = control.stand_on_feet(model, path=models_folder / "kangaroo/kangaroo.xml")
     noise = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, seed=int(fresh().integers(1000)))
-    run = control.run("squat", robot.model, q=robot.q, feet=robot.feet, sensing=noise, dt=2e-3, duration=0.2)
+    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, sensing=noise, dt=2e-3, duration=0.2)
     assert run.run.failure in (None, "")
     assert sum(run.statuses.values()) == 101
     assert not run.fell

@@ -49,6 +49,6 @@ def test_a_robot_without_soles_walks(models_folder):
     tree = ff.load(path)
     springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
     robot = control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
-    run = control.run("walk", robot.model, q=robot.q, feet=robot.feet, steps=6, duration=5.2, dt=2e-3)
+    run = control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, steps=6, duration=5.2, dt=2e-3)
     assert not run.fell
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02

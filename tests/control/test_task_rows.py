@@ -54,7 +54,7 @@ def test_rows_are_those_of_the_methods(name, formulation):
     v = 0.3 * rng.standard_normal(model.nv)
     tasks = random_tasks(rng, model, q, FRAMES[name])
     rng.shuffle(tasks)
-    problem = control.Problem(model, tasks)
+    problem = control.WholeBodyProblem(model, tasks)
     p = program_of(problem, q, v, formulation)
     G, gamma = np.eye(model.nv), np.zeros(model.nv)
     if p.alpha != model.nv:  # unknown are the accelerations of all joints
@@ -81,7 +81,7 @@ def test_rows_of_dynamics_are_the_equations_of_motion(name, formulation):
     model, start = ROBOTS[name], BENT if name == "closed" else ROBOTS[name].neutral
     q, v, a = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv)), *0.3 * rng.standard_normal((2, model.nv))
     contact = ff.contacts.surface(FRAMES[name], [(0.1, 0.1, 0.0), (-0.1, 0.1, 0.0), (0.0, -0.1, 0.0)])
-    problem = control.Problem(model, contacts=[contact], contact_damping=2.0)
+    problem = control.WholeBodyProblem(model, contacts=[contact], contact_damping=2.0)
     p = program_of(problem, q, v, formulation)
     G, gamma = np.eye(model.nv), np.zeros(model.nv)
     if model.reduction:
@@ -104,7 +104,7 @@ def test_rows_of_dynamics_are_the_equations_of_motion(name, formulation):
 def test_another_target_gives_other_rows():
     model = ROBOTS["quadruped"]
     q, v, task = model.neutral, np.zeros(model.nv), control.CenterOfMassTask([0.0, 0.0, 0.3])
-    problem = control.Problem(model, [task])
+    problem = control.WholeBodyProblem(model, [task])
     moved = problem.with_tasks([task.with_target([0.1, 0.0, 0.3])])
     before, after = (program_of(x, q, v).upper[-3:] for x in (problem, moved))
     close(after - before, np.array([task.stiffness * 0.1, 0.0, 0.0]), 1e-12)

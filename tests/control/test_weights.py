@@ -46,7 +46,7 @@ def test_a_lone_task_is_met_whatever_its_weight(name, form):
     v, rng = np.zeros(model.nv), fresh(name, form)
     for weight in WEIGHTS:
         task = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.01, 0.01, 3), weight=weight)
-        problem = control.Problem(model, [task], feet, bilateral=[c.name for c in feet])
+        problem = control.WholeBodyProblem(model, [task], feet, bilateral=[c.name for c in feet])
         solution = problem.solve(q, v, weighted=True, formulation=form)
         assert solution.status == "solved"
         asked = task.command(model, q, v)
@@ -102,7 +102,7 @@ def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
     for energy in (1.0, 1e3):
         tasks = conflicting(rng, model, q, ends)
         names = [] if cones else [c.name for c in feet]
-        problem = control.Problem(model, tasks, feet, bilateral=names, acceleration_weight=energy)
+        problem = control.WholeBodyProblem(model, tasks, feet, bilateral=names, acceleration_weight=energy)
         solution = problem.solve(q, v, weighted=True)
         check_physics(problem, q, v, solution, tolerance=1e-7)
         T, b, w, oracle = tasks_only(problem, q, v, cones)
@@ -119,12 +119,12 @@ def test_two_tasks_of_one_frame_meet_at_their_weighted_mean():
     tasks = [
         control.FramePositionTask("left_palm", X[:3, 3], acceleration=[x, 0.0, 0.0], weight=w) for x, w in ((1.0, 3.0), (-1.0, 1.0))
     ]
-    a = control.Problem(model, tasks, feet).solve(q, v, weighted=True).a
+    a = control.WholeBodyProblem(model, tasks, feet).solve(q, v, weighted=True).a
     close(tasks[0].jacobian(model, q) @ a + tasks[0].bias(model, q, v), np.array([0.5, 0.0, 0.0]), 1e-9)
 
 
 def test_print_says_what_is_minimised_below_the_tasks():
     model, q, feet = standing("humanoid")
-    text = str(control.Problem(model, [control.PostureTask(q)], feet, force_weight=1e-4))
+    text = str(control.WholeBodyProblem(model, [control.PostureTask(q)], feet, force_weight=1e-4))
     assert "below all tasks, weighted ones too: 1 a^T M a / 2 + 0.0001 |point forces|^2 / 2 is minimised" in text
     assert "no share in any task" in text

@@ -39,7 +39,7 @@ def kangaroo_stance(_):
         control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01]),
         control.FrameOrientationTask("base_link", np.eye(3)), control.PostureTask(q, level=2),
     ]  # fmt: skip
-    return control.Problem(model, tasks, ff.contacts.feet_by_name(model), [control.TorqueLimits(scale=2.0)]), q
+    return control.WholeBodyProblem(model, tasks, ff.contacts.feet_by_name(model), [control.TorqueLimits(scale=2.0)]), q
 
 
 class CFunction:
@@ -115,7 +115,7 @@ def test_what_cannot_be_exported(tmp_path):
 
     model = ff.robots.chain(2)
     with pytest.raises(ff.InputError, match="Own: methods of your own"):
-        ff.export.export_controller(control.Problem(model, [Own(model.neutral)]), tmp_path / "c", model.neutral)
-    with pytest.raises(ff.InputError, match="Problem, got"):
+        ff.export.export_controller(control.WholeBodyProblem(model, [Own(model.neutral)]), tmp_path / "c", model.neutral)
+    with pytest.raises(ff.InputError, match="WholeBodyProblem, got"):
         ff.export.export_controller(model, tmp_path / "c", model.neutral)
     assert not (tmp_path / "c").exists()

@@ -58,19 +58,19 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
     feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
-    problem = control.Problem(model, tasks, feet, [control.TorqueLimits()])
+    problem = control.WholeBodyProblem(model, tasks, feet, [control.TorqueLimits()])
 
     def solved(**given: Any) -> Any:
-        return control.Problem(**given).solve(q, v)
+        return control.WholeBodyProblem(**given).solve(q, v)
 
     def solved_task(**given: Any) -> Any:
-        return control.Problem(model, [control.CenterOfMassTask(**given)], feet).solve(q, v)
+        return control.WholeBodyProblem(model, [control.CenterOfMassTask(**given)], feet).solve(q, v)
 
     def solved_posture(**given: Any) -> Any:
-        return control.Problem(model, [control.PostureTask(**given)], feet).solve(q, v, weighted=True)
+        return control.WholeBodyProblem(model, [control.PostureTask(**given)], feet).solve(q, v, weighted=True)
 
     def limited(kind: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda **given: control.Problem(model, tasks, feet, [kind(**given)]).solve(q, v)
+        return lambda **given: control.WholeBodyProblem(model, tasks, feet, [kind(**given)]).solve(q, v)
 
     yield solved, {"model": model, "tasks": tasks, "contacts": feet, "limits": [control.TorqueLimits()], "friction": 0.6,
                    "bilateral": ["left_sole"], "acceleration_weight": 1.0, "force_weight": 1e-5,

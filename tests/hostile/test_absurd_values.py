@@ -21,7 +21,7 @@ def bad_calls():
     q, v, rest = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(3)
     feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
     posture, start = control.PostureTask(q), hopper.keyframes["start"]
-    problem = control.Problem(model, [posture], feet)
+    problem = control.WholeBodyProblem(model, [posture], feet)
     level = (np.eye(2), np.ones(2), np.ones(2))
     run = sim.simulate(arm, rest, rest, dt=0.01, duration=0.02)
 
@@ -38,15 +38,16 @@ def bad_calls():
         return sim.replay(arm, sim.Run(**{**vars(run), **given}))
 
     return {
-        "limits must be a list such as .*, got 5": lambda: control.Problem(model, [posture], feet, 5),
-        "contacts must be a list such as .*, got 5": lambda: control.Problem(model, [posture], 5),
-        "bilateral must be a list such as .*, got 5": lambda: control.Problem(model, [posture], feet, bilateral=5),
-        r"bilateral must be a list such as .*, got \['": lambda: control.Problem(model, contacts=feet, bilateral=[["left_sole"]]),
+        "limits must be a list such as .*, got 5": lambda: control.WholeBodyProblem(model, [posture], feet, 5),
+        "contacts must be a list such as .*, got 5": lambda: control.WholeBodyProblem(model, [posture], 5),
+        "bilateral must be a list such as .*, got 5": lambda: control.WholeBodyProblem(model, [posture], feet, bilateral=5),
+        r"bilateral must be a list such as .*, got \['": lambda: control.WholeBodyProblem(model, contacts=feet,
+            bilateral=[["left_sole"]]),
         "external holds wrenches of .* states": lambda: problem.solve(q, v, external={"left_sole": np.ones((4, 6))}),
         "weight of PostureTask holds 1e\\+300": lambda: control.PostureTask(q, weight=1e300),
         "target of CenterOfMassTask holds 1e\\+308": lambda: control.CenterOfMassTask([1e308] * 3),
         "stiffness of PostureTask must be a number from 0 to": lambda: control.PostureTask(q, stiffness=1e300),
-        "friction must be a number from": lambda: control.Problem(model, [posture], feet, friction=1e300),
+        "friction must be a number from": lambda: control.WholeBodyProblem(model, [posture], feet, friction=1e300),
         "tolerance must be a number from 1e-14 to 0.1, got 'x'": lambda: qp(tolerance="x"),
         "iterations must be a whole number or None, got str": lambda: qp(iterations="x"),
         "iterations must be a whole number or None, got float 100.5": lambda: qp(iterations=100.5),
@@ -72,11 +73,11 @@ def bad_calls():
         "beyond floating-point numbers: start nearer": lambda: hop_ends(v=np.full(4, 1e49)),
         "executor must be a Executor": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
         "speed holds 1e\\+300": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[1e300]),
-        "sensing must be a freeflyer.sim.Sensing": lambda: control.run("squat", model, sensing=5),
-        "dt must be a positive number, got 'x'": lambda: control.run("squat", model, dt="x"),
-        "seed must be a whole number": lambda: control.run("squat", model, seed="x"),
-        r"no scenario is named \[\]": lambda: control.run([], model),
-        "'squat' has no option 'depht': it takes depth": lambda: control.run("squat", model, depht=0.1),
+        "sensing must be a freeflyer.sim.Sensing": lambda: control.run_scenario("squat", model, sensing=5),
+        "dt must be a positive number, got 'x'": lambda: control.run_scenario("squat", model, dt="x"),
+        "seed must be a whole number": lambda: control.run_scenario("squat", model, seed="x"),
+        r"no scenario is named \[\]": lambda: control.run_scenario([], model),
+        "'squat' has no option 'depht': it takes depth": lambda: control.run_scenario("squat", model, depht=0.1),
         "v holds 1e\\+200": lambda: estimation.contact_model(linkage, linkage.neutral, v=np.full(linkage.nv, 1e200)),
         "loops must be True or False": lambda: ff.ConstraintSet(linkage, loops=np.zeros(3)),
         "height must be a number from 1e-50": lambda: control.dcm_plan([0.0, 1.0], np.zeros((2, 3)), 1e300),

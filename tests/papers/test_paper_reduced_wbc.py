@@ -193,7 +193,7 @@ def test_tocabi_stands(models_folder):
     np.testing.assert_allclose(ff.center_of_mass(model, q)[:2], 0.0, atol=1e-7)
     assert q[model.joint("L_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
     assert q[model.joint("R_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
-    run = ff.control.run("squat", model, q=q, duration=0.02)
+    run = ff.control.run_scenario("squat", model, q=q, duration=0.02)
     assert run.statuses == {"solved": 21}
     one = robot.on_one_foot(robot.robot(TOCABI))
     np.testing.assert_allclose(ff.center_of_mass(model, one)[:2], [0.0, 0.1025], atol=1e-7)

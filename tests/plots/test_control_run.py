@@ -139,7 +139,7 @@ def test_normal_forces_of_inclined_feet_are_vertical():
     """The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks."""
     model = ff.robots.quadruped()
     feet = [ff.contacts.point(name, (0.0, 0.0, -0.01)) for name in model.frame_names if name.endswith("_foot")]
-    done = ff.control.run("squat", model, feet=feet, duration=0.02)
+    done = ff.control.run_scenario("squat", model, feet=feet, duration=0.02)
     axes = next(a for a in run_figure(done).axes if a.get_ylabel() == "normal force (N)")
     lines = [line for line in axes.get_lines() if len(line.get_ydata()) == len(done.solve_times)]
     for foot, line in zip(done.stance.feet, lines, strict=True):

@@ -111,7 +111,7 @@ def control(
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.cli.pushes import push_study
-    from freeflyer.control.running import run
+    from freeflyer.control.running import run_scenario
     from freeflyer.errors import InputError
     from freeflyer.sim.inputs import Sensing
 
@@ -140,7 +140,7 @@ def control(
             extra = {option: value for option, (owner, value) in given.items() if owner == name and value is not None}
             try:
                 with status(f"{robot}: {name} under control, {form}") as progress:
-                    found.append(run(
+                    found.append(run_scenario(
                         name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant,
                         weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
                     ))  # fmt: skip

@@ -27,7 +27,7 @@ def demo(
     from freeflyer import robots
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
-    from freeflyer.control.running import run
+    from freeflyer.control.running import run_scenario
     from freeflyer.dynamics.warming import warm
     from freeflyer.errors import FileError
     from freeflyer.plots.controlled import run_strip
@@ -50,7 +50,8 @@ def demo(
             rows.append(tour(robots.make(name)))
         out.print(_table(rows))
         result = report(robots.make(SHOWN), progress=progress)
-        squatting = run("squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
+        squatting = run_scenario("squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress,
+            f"the {SHOWN} squats"))
     written = write_report(result, output_file, force)
     write_json(json, "demo", rows)
     save_png(run_strip(squatting), picture)

@@ -53,7 +53,7 @@ from .limits import (
     NormalForceLimits as NormalForceLimits,
     TorqueLimits as TorqueLimits,
 )
-from .problem import Controller as Controller, Problem as Problem
+from .problem import Controller as Controller, WholeBodyProblem as WholeBodyProblem
 from .pushes import (
     PushBoundary as PushBoundary,
     push_boundary as push_boundary,
@@ -77,7 +77,7 @@ from .references import (
     move_pose as move_pose,
 )
 from .regulator import Regulator as Regulator, energy_costs as energy_costs, lqr as lqr
-from .running import ControlRun as ControlRun, run as run
+from .running import ControlRun as ControlRun, run_scenario as run_scenario
 from .scenario import Scenario as Scenario, Stance as Stance
 from .solution import ControlSolution as ControlSolution, LevelResult as LevelResult
 from .stance_file import read_problem as read_problem

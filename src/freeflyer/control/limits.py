@@ -58,7 +58,7 @@ class Limit:
         ...     def rows(self, at):
         ...         return ff.control.LimitRows("acceleration", ("forwards",), np.eye(2)[:1], np.zeros(1), np.full(1, np.inf))
         >>> model = ff.robots.chain(2)
-        >>> problem = ff.control.Problem(model, [ff.control.PostureTask([-1.0, 0.0])], limits=[Forwards()])
+        >>> problem = ff.control.WholeBodyProblem(model, [ff.control.PostureTask([-1.0, 0.0])], limits=[Forwards()])
         >>> float(problem.solve(model.neutral, np.zeros(2)).a[0])
         0.0
     """
@@ -92,7 +92,8 @@ class TorqueLimits(Limit):
     Examples:
         >>> model = ff.robots.chain(3)
         >>> limit = ff.control.TorqueLimits(20.0)
-        >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)], limits=[limit])
+        >>> problem = ff.control.WholeBodyProblem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)],
+        limits=[limit])
         >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
         True
     """
@@ -129,7 +130,7 @@ class AccelerationLimits(Limit):
     Examples:
         >>> model = ff.robots.chain(3)
         >>> task = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0)
-        >>> problem = ff.control.Problem(model, tasks=[task], limits=[ff.control.AccelerationLimits(5.0)])
+        >>> problem = ff.control.WholeBodyProblem(model, tasks=[task], limits=[ff.control.AccelerationLimits(5.0)])
         >>> np.round(problem.solve(model.neutral, np.zeros(3)).a, 6)
         array([5., 5., 5.])
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from freeflyer.control.body_tasks import CentroidalMomentumTask
 from freeflyer.control.position_bounds import PositionBounds
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.program import Program
 from freeflyer.control.solving import program_for
 from freeflyer.control.tasks import Task, evaluate
@@ -30,17 +30,17 @@ TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error i
 CONTRACTION = 0.8  # of a sum of squares: what a step of linearised tasks may leave of it
 MAX_KEPT = 32  # problems of a model
 
-_problems: WeakKeyDictionary[Model, dict[tuple[Any, ...], Problem]] = WeakKeyDictionary()
+_problems: WeakKeyDictionary[Model, dict[tuple[Any, ...], WholeBodyProblem]] = WeakKeyDictionary()
 
 
-def _problem(model: Model, tasks: Sequence[Task], bounds: PositionBounds) -> Problem:
+def _problem(model: Model, tasks: Sequence[Task], bounds: PositionBounds) -> WholeBodyProblem:
     """The problem of tasks that ask for -e at rest; with other targets from the one that is kept for tasks of these rows."""
     known, key = _problems.setdefault(model, {}), (bounds, *[task.key for task in tasks])
     still = [task.still for task in tasks]
     if key not in known:
         if len(known) >= MAX_KEPT:
             known.clear()
-        known[key] = Problem(model, still, limits=[bounds])
+        known[key] = WholeBodyProblem(model, still, limits=[bounds])
     return known[key].with_tasks(still)
 
 

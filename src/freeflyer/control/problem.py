@@ -26,7 +26,7 @@ Formulation = Literal["full", "reduced", "three-step"]
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem(ProblemData):
+class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
     Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
@@ -75,7 +75,7 @@ class Problem(ProblemData):
         ...     ff.control.PostureTask(q, level=2),
         ... ]
         >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-        >>> problem = ff.control.Problem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
+        >>> problem = ff.control.WholeBodyProblem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
         >>> solution = problem.solve(q, v)
         >>> solution.status, solution.tau.shape, solution.levels[2].met
         ('solved', (33,), True)
@@ -135,7 +135,7 @@ class Problem(ProblemData):
 
     def __repr__(self) -> str:
         counts = f"{len(self.tasks)} tasks, {len(self.constraints.names)} contacts, {len(self.limits)} limits"
-        return f"Problem({self.model.name!r}, {counts})"
+        return f"WholeBodyProblem({self.model.name!r}, {counts})"
 
     def __str__(self) -> str:
         return _outline(self)
@@ -145,12 +145,12 @@ class Problem(ProblemData):
 class Controller:
     """Torques of a problem at one state after the other, each cycle beginning with the answer of the one before.
 
-    Made by `Problem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps its own last
-    cycle, so that several, and threads, may share a problem.
+    Made by `WholeBodyProblem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps its
+    own last cycle, so that several, and threads, may share a problem.
 
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
-        formulation, solver, weighted: As in Problem.solve.
+        formulation, solver, weighted: As in WholeBodyProblem.solve.
         targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
         keep: Whether all cycles are kept in `cycles`.
 
@@ -162,7 +162,8 @@ class Controller:
         >>> model = ff.robots.quadruped()
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
         >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-        >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])], feet)
+        >>> problem = ff.control.WholeBodyProblem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0,
+        0.01])], feet)
         >>> controller = problem.controller()
         >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
         >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)
@@ -170,7 +171,7 @@ class Controller:
         (True, 'solved')
     """
 
-    problem: Problem
+    problem: WholeBodyProblem
     formulation: Formulation
     solver: str
     weighted: bool
@@ -180,7 +181,7 @@ class Controller:
     cycles: list[ControlSolution] = field(default_factory=list, init=False, repr=False)
 
     def tau(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as Problem.solve."""
+        """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as WholeBodyProblem.solve."""
         problem = self.problem
         self.solution = problem.solve(
             q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution
@@ -198,7 +199,7 @@ class Controller:
         return self.tau(q, v)
 
 
-def _outline(problem: Problem) -> str:
+def _outline(problem: WholeBodyProblem) -> str:
     """The levels of the full formulation, row by row, at the neutral posture."""
     model = problem.model
     program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full")

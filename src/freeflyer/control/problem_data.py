@@ -45,7 +45,7 @@ class ContactCone(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProblemData:
-    """Arguments of a Problem, checked, and what follows from them."""
+    """Arguments of a WholeBodyProblem, checked, and what follows from them."""
 
     model: Model
     tasks: Sequence[Task] = ()
@@ -61,9 +61,11 @@ class ProblemData:
     def __post_init__(self) -> None:
         model = self.model
         if not isinstance(model, Model):
-            raise InputError(f"a Problem takes a Model, got {format_value(model)}: Problem(model, tasks=[...])")
+            raise InputError(f"a WholeBodyProblem takes a Model, got {format_value(model)}: WholeBodyProblem(model, tasks=[...])")
         if has_loops(model) and not model.reduction:
-            raise InputError(f"the loops of {model.name!r} are open: close them, Problem(freeflyer.close_loops(model), ...)")
+            raise InputError(
+                f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model), ...)"
+            )
         for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
             number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
         given = self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,)

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.capture import capture_point, max_push_impulse
 from freeflyer.control.checks import shaped
-from freeflyer.control.problem import Formulation, Problem
-from freeflyer.control.running import run
+from freeflyer.control.problem import Formulation, WholeBodyProblem
+from freeflyer.control.running import run_scenario
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
@@ -153,7 +153,7 @@ class _Pushed(Scenario):
         self.standing = stand(stance, np.random.default_rng(0), impulses=impulse[None], first=FIRST)
         self.polygon, self.checked = support_polygon(stance.feet), 0.0
 
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         if t < self.checked + CHECKED:
             return self.standing.held
         self.checked = t
@@ -230,4 +230,5 @@ def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> boo
     dt = options["dt"]
     length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
 
-    return not run(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell
+    return not run_scenario(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length,
+        **options).fell

@@ -100,7 +100,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
         v: (nv,) array, m/s and rad/s.
         compressed: Joints of the branches that are compressed; by default all that no contact needs.
     Raises: InputError, UnknownNameError as centroidal_jacobians. Also for postures in which a branch cannot have all six
-    directions of momentum, such as arms that hang straight. Problem.solve(..., formulation="reduced") omits these.
+    directions of momentum, such as arms that hang straight. WholeBodyProblem.solve(..., formulation="reduced") omits these.
 
     Examples:
         >>> model = ff.robots.humanoid(33)

@@ -56,7 +56,7 @@ class LargestError(NamedTuple):
     """Largest norms of a task's error over a run, 0 for units that it has no rows of.
 
     Examples:
-        >>> error = ff.control.run("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
+        >>> error = ff.control.run_scenario("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
         >>> error.m, error.rad < 1e-3
         (0.0, True)
     """
@@ -80,7 +80,7 @@ class ControlRun:
         pushed: Whether the scenario pushes the robot.
 
     Examples:
-        >>> run = ff.control.run("squat", "humanoid", duration=0.05)
+        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.05)
         >>> run.lost
         ()
         >>> run.fell, sorted(run.errors), run.statuses
@@ -175,7 +175,7 @@ class _Loop:
 
 
 @public
-def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
+def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
         solver: str = ACTIVE_SET, weighted: bool = False, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
         path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
@@ -187,7 +187,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
             squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that makes a
             Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
-        formulation, solver, weighted: As in Problem.solve.
+        formulation, solver, weighted: As in WholeBodyProblem.solve.
         seed: Seed of the pushes.
         dt: Control period, s.
         duration: float, s; by default the scenario's.
@@ -206,7 +206,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
         InputError: For bad numbers, robots without feet or motors, and postures that do not fit.
 
     Examples:
-        >>> run = ff.control.run("squat", "humanoid", duration=0.02)
+        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
         >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
         True
     """

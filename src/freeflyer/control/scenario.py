@@ -15,7 +15,7 @@ from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.frame_tasks import FrameOrientationTask
 from freeflyer.control.inputs import joint_coordinates
 from freeflyer.control.limits import JointLimits, TorqueLimits
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import Reference, SampledReference
 from freeflyer.control.support import middle_of
 from freeflyer.control.tasks import Task
@@ -41,7 +41,7 @@ class Stance:
         dt: Control period, s.
 
     Examples:
-        >>> run = ff.control.run("squat", "humanoid", duration=0.01)
+        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.01)
         >>> run.stance.base, [foot.name for foot in run.stance.feet]
         ('pelvis', ['left_sole', 'right_sole'])
     """
@@ -53,11 +53,11 @@ class Stance:
     dt: float
 
     def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None,
-                acceleration: float = JOINT_ACCELERATION) -> Problem:  # fmt: skip
+                acceleration: float = JOINT_ACCELERATION) -> WholeBodyProblem:  # fmt: skip
         """Tasks with the contacts of the feet, and the limits of the robot, `acceleration` (rad/s^2, m/s^2) that of its joints."""
         limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=acceleration)]
         contacts = self.feet if feet is None else feet
-        return Problem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
+        return WholeBodyProblem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
 
     def center_of_mass(self) -> np.ndarray:
         """(3,), m."""
@@ -102,7 +102,7 @@ class Scenario(ABC):
         ...         self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
         ...     def problem(self, t, q, v):
         ...         return self.held
-        >>> run = ff.control.run(Rest, "humanoid")
+        >>> run = ff.control.run_scenario(Rest, "humanoid")
         >>> run.fell, len(run.solve_times)
         (False, 21)
     """
@@ -111,7 +111,7 @@ class Scenario(ABC):
     duration: float
 
     @abstractmethod
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The problem at a time (s) and a measured state."""
 
     def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
@@ -125,7 +125,7 @@ class Following(Scenario):
 
     stance: Stance
     duration: float
-    held: Problem
+    held: WholeBodyProblem
     moving: tuple[tuple[Task, SampledReference], ...]
 
     @staticmethod
@@ -135,7 +135,7 @@ class Following(Scenario):
         sampled = tuple((task, SampledReference(reference, stance.dt)) for task, reference in moving)
         return Following(stance, duration, stance.problem([*tasks, *still]), sampled)
 
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The same contacts and limits, tasks at their targets of now."""
         moved = [task.with_target(*reference(t)) for task, reference in self.moving]
         return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])

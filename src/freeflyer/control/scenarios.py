@@ -17,7 +17,7 @@ from freeflyer.control.checks import shaped
 from freeflyer.control.footsteps import heading, walk_forward
 from freeflyer.control.frame_tasks import FramePositionTask
 from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SinusoidReference, WaypointReference
 from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
@@ -44,11 +44,11 @@ class Stand(Scenario):
 
     stance: Stance
     duration: float
-    held: Problem
+    held: WholeBodyProblem
     impulses: np.ndarray
     first: float
 
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The same at all times."""
         return self.held
 

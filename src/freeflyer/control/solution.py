@@ -32,7 +32,7 @@ class LevelResult:
 
     Examples:
         >>> model = ff.robots.chain(3)
-        >>> problem = ff.control.Problem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
+        >>> problem = ff.control.WholeBodyProblem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
         >>> for level in problem.solve(model.neutral, np.zeros(3)).levels:
         ...     print(level.name, level.met, list(level.residuals))
         dynamics True ['dynamics']
@@ -74,7 +74,7 @@ class ControlSolution:
         >>> model = ff.robots.quadruped()
         >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
         >>> com = ff.control.CenterOfMassTask(ff.center_of_mass(model, q))
-        >>> solution = ff.control.Problem(model, tasks=[com], contacts=feet).solve(q, np.zeros(model.nv))
+        >>> solution = ff.control.WholeBodyProblem(model, tasks=[com], contacts=feet).solve(q, np.zeros(model.nv))
         >>> solution.status, solution.tau.shape, list(solution.forces)[:2]
         ('solved', (12,), ['front_left_foot', 'front_right_foot'])
     """

@@ -71,7 +71,7 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
 
 def solve_problem(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
                   expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
-    """The solution of a problem at a state; see Problem.solve."""
+    """The solution of a problem at a state; see WholeBodyProblem.solve."""
     begin = perf_counter()
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = problem.no_loads if external is None else _loads(problem, q, v, external, expressed)

@@ -8,7 +8,7 @@ contacts:
   - surface: left_sole                             # or {frame: left_sole, friction: 0.7}
   - point: toe
 limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
-friction: 0.6                                      # and other numbers of control.Problem"""
+friction: 0.6                                      # and other numbers of control.WholeBodyProblem"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from freeflyer.contacts.description import Contact, line, point, surface
 from freeflyer.control.body_tasks import CenterOfMassTask, CentroidalMomentumTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -52,7 +52,7 @@ KEYS = ("tasks", "contacts", "limits", "bilateral", *NUMBERS)
 
 
 @public
-def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> Problem:
+def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> WholeBodyProblem:
     """Problem of whole-body control from a YAML file, for a robot that stands at a posture.
 
     Args:
@@ -65,7 +65,7 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> P
         >>> text = "tasks:\\n - center_of_mass: {stiffness: 50}\\ncontacts:\\n - surface: left_sole\\n - surface: right_sole\\n"
         >>> _ = open("stance.yaml", "w").write(text)
         >>> ff.control.read_problem("stance.yaml", model, ff.robots.standing_posture(model))
-        Problem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
+        WholeBodyProblem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
     """
     q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
     content = _mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where)
@@ -75,7 +75,8 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> P
     limits = [_made(LIMITS, "limit", {name: x}, where) for name, x in _mapping(content.get("limits") or {}, where).items()]
     numbers = {name: _value(content[name]) for name in NUMBERS if name in content}
     try:
-        return Problem(model, tasks, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"), **numbers)
+        return WholeBodyProblem(model, tasks, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"),
+            **numbers)
     except FreeflyerError as error:
         raise FileError(f"{where}: {error}") from error
 

@@ -67,7 +67,7 @@ class Standing(NamedTuple):
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.kangaroo_like())
-        >>> run = ff.control.run("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.01)
+        >>> run = ff.control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.01)
         >>> run.fell
         False
     """

@@ -13,7 +13,7 @@ from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walkin
 from freeflyer.control.footsteps import FootstepPlan, SupportPhase, heading
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Scenario, Stance
 from freeflyer.control.support import convex_polygon, middle_of, pose_weight, support_polygon
@@ -43,7 +43,7 @@ class Stepping(Scenario):
     duration: float
     footsteps: FootstepPlan
     plan: DCMPlan
-    problems: Mapping[tuple[str, ...], Problem]
+    problems: Mapping[tuple[str, ...], WholeBodyProblem]
     planned: SampledReference  # of the plan
     soles: Mapping[str, SampledReference]  # of the feet that swing
     yaw: SampledReference | None  # of the trunk, from its first orientation; None if the feet do not turn
@@ -54,7 +54,7 @@ class Stepping(Scenario):
     def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
         """Over footsteps, at the height of the centre of mass now."""
         plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        problems: dict[tuple[str, ...], Problem] = {}
+        problems: dict[tuple[str, ...], WholeBodyProblem] = {}
         most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * plan.omega**2
         for phase in footsteps.phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
@@ -86,7 +86,7 @@ class Stepping(Scenario):
                     error=max(off),
                 )  # fmt: skip
 
-    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]

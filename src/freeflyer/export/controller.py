@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solving import asked_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.export.controller_text import EXAMPLE, HEADER, SOURCE
@@ -32,7 +32,8 @@ FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.P
 
 @public
 def export_controller(
-    problem: Problem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full", weighted: bool = False,
+    problem: WholeBodyProblem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full",
+        weighted: bool = False,
     cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False, progress: Progress = no_progress,
 ) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
@@ -44,19 +45,19 @@ def export_controller(
         problem: Of tasks and limits of this library: methods of your own stay in Python.
         folder: See export.
         q: (nq,) array, a posture at which the example calls the controller, at rest.
-        formulation, weighted: As in Problem.solve.
+        formulation, weighted: As in WholeBodyProblem.solve.
         cpu, prefix, overwrite, progress: See export.
     Raises: InputError for tasks and limits of one's own, and as export; UnknownNameError, FileError as export.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
         >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-        >>> problem = ff.control.Problem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q))], feet)
+        >>> problem = ff.control.WholeBodyProblem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q))], feet)
         >>> ff.export.export_controller(problem, "stance_c", q, prefix="stance").functions
         ('stance_control',)
     """
-    if not isinstance(problem, Problem):
-        raise InputError(f"a controller is exported from a freeflyer.control.Problem, got {format_value(problem)}")
+    if not isinstance(problem, WholeBodyProblem):
+        raise InputError(f"a controller is exported from a freeflyer.control.WholeBodyProblem, got {format_value(problem)}")
     model = problem.model
     own = [*(limit.name for limit in problem.limits_of_users), *(task.name for task in problem.tasks_of_users)]
     if own:

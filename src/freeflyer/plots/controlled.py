@@ -33,7 +33,7 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
 
     Examples:
         >>> from freeflyer.plots.controlled import run_figure
-        >>> figure = run_figure(ff.control.run("squat", "humanoid", duration=0.05))
+        >>> figure = run_figure(ff.control.run_scenario("squat", "humanoid", duration=0.05))
         >>> len(figure.axes)
         6
     """
@@ -66,7 +66,7 @@ def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
 
     Examples:
         >>> from freeflyer.plots.controlled import run_strip
-        >>> len(run_strip(ff.control.run("squat", "humanoid", duration=0.05), count=2).axes)
+        >>> len(run_strip(ff.control.run_scenario("squat", "humanoid", duration=0.05), count=2).axes)
         1
     """
     run, stance = result.run, result.stance

@@ -121,7 +121,8 @@ def _times(r: TheoryResult) -> Table:
     )  # fmt: skip
     return Table(
         "Time of one call of the decoupled equations", columns, rows, range(1, 8),
-        f"Medians of {propositions.BLOCKS} alternating blocks; at most {propositions.TIME_BOUND:g} is aimed at. The sum has the passive matrix.",
+        f"Medians of {propositions.BLOCKS} alternating blocks; at most {propositions.TIME_BOUND:g} is aimed at. "
+        "The sum has the passive matrix.",
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.frame_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
-from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import asked_of
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
@@ -104,14 +104,16 @@ def inverse_dynamics(robot: Kangaroo) -> Result:
     )  # fmt: skip
 
 
-def _base_accelerations(state: tuple[Problem, np.ndarray, np.ndarray], found: ControlSolution) -> tuple[np.ndarray, np.ndarray]:
+def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], found: ControlSolution) -> tuple[np.ndarray,
+    np.ndarray]:
     """What the base's task asks for, and the base's acceleration in the solution."""
     problem, q, u = state
     (task,) = problem.tasks
     return task.command(problem.model, q, u), task.jacobian(problem.model, q) @ found.a + task.bias(problem.model, q, u)
 
 
-def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generator) -> tuple[Problem, np.ndarray, np.ndarray]:
+def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generator) -> tuple[WholeBodyProblem, np.ndarray,
+    np.ndarray]:
     """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
     closed = close_loops(robot.model)
     q = on_the_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
@@ -119,7 +121,7 @@ def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generat
     return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
 
 
-def _times(problem: Problem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[float, float]]:
+def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[float, float]]:
     def solve(word: Formulation) -> ControlSolution:
         return problem.solve(q, u, formulation=word, weighted=True)
 
@@ -132,12 +134,12 @@ def _times(problem: Problem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[fl
     return dict(zip(FORMULATIONS, zip(times[:2], times[2:])))
 
 
-def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> Problem:
+def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> WholeBodyProblem:
     """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
     closed = close_loops(robot.model)
     base = closed.tree.joints[0].child
     task = FramePoseTask(base, frame_pose(closed, q, base), acceleration=acceleration)
-    return Problem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
+    return WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
 
 
 def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[ControlSolution]) -> dict[str, float]:
@@ -165,7 +167,7 @@ def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[Contro
     }  # fmt: skip
 
 
-def _sizes(problem: Problem) -> dict[str, tuple[int, ...]]:
+def _sizes(problem: WholeBodyProblem) -> dict[str, tuple[int, ...]]:
     closed, split = problem.model, problem.model.reduction.split
     forces = sum(problem.constraints.item_rows)
     cones = sum(len(cone.cone.C) for cone in problem.cones)

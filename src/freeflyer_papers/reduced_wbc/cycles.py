@@ -1,6 +1,7 @@
 """Control cycles in their parts, each with its time: the conventional method, and the two programs of the reduced one.
 
-Here programs are made by matrices, and a clock stands between the steps; Problem.solve does all of it in one compiled call."""
+Here programs are made by matrices, and a clock stands between the steps; WholeBodyProblem.solve does all of it in one compiled
+call."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.frame_tasks import FramePoseTask
-from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.references import WaypointReference, move_pose
-from freeflyer.control.running import ControlRun, run
+from freeflyer.control.running import ControlRun, run_scenario
 from freeflyer.control.scenario import Following, Stance
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress
@@ -31,7 +32,8 @@ from freeflyer_papers.reduced_wbc.two_programs import (
 
 @dataclass(frozen=True)
 class Way:
-    """A way of solving a cycle: its programs by a solver of quadratic programs level by level, or all of it by Problem.solve."""
+    """A way of solving a cycle: its programs by a solver of quadratic programs level by level, or all of it by
+    WholeBodyProblem.solve."""
 
     name: str
     solver: str
@@ -41,7 +43,7 @@ class Way:
         return program.solve(self.solver), 1 + len(program.levels())
 
 
-WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("Problem.solve, compiled", ACTIVE_SET))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", ACTIVE_SET))
 
 
 class Cycle(NamedTuple):
@@ -60,7 +62,8 @@ class Cycle(NamedTuple):
         return sum(self.seconds)
 
 
-def conventional(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
+def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[],
+    float] = thread_time) -> Cycle:
     """All accelerations at once."""
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "full", clock)
@@ -72,7 +75,7 @@ def conventional(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock
     return Cycle(x[:n], x[n:], (t[1] - t[0], 0.0, t[2] - t[1], 0.0), programs, False)
 
 
-def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
+def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, clock: Callable[[], float] = thread_time) -> Cycle:
     """The contacts' chains with the centroidal accelerations of the others, then these; once more if they cannot have those."""
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "reduced", clock)
@@ -98,8 +101,9 @@ def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Cal
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
 
 
-def _compiled(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: Formulation, clock: Callable[[], float]) -> Cycle:
-    """A cycle of Problem.solve, whose time has no parts."""
+def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulation: Formulation, clock: Callable[[],
+    float]) -> Cycle:
+    """A cycle of WholeBodyProblem.solve, whose time has no parts."""
     begin = clock()
     found = problem.solve(q, v, formulation=formulation)
     seconds = clock() - begin
@@ -108,7 +112,7 @@ def _compiled(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: Formu
     return Cycle(found.a, F, (0.0, 0.0, seconds, 0.0), programs, again=False)
 
 
-def _parts(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _parts(problem: WholeBodyProblem) -> tuple[np.ndarray, np.ndarray]:
     """Velocities of the contacts' chains, and of the others."""
     return problem.chains.kept, problem.chains.unconstrained
 
@@ -169,7 +173,7 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 
 def _tracked(r: Robot, method: str, progress: Progress) -> Tracked:
-    found = run(
+    found = run_scenario(
         reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
         progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -151,7 +151,7 @@ class Stance:
     """A problem at a posture q (nq,): `contacts` and `ends` are c and k of Tables 1 and 2."""
 
     support: str
-    problem: Problem
+    problem: WholeBodyProblem
     q: np.ndarray
     contacts: int
     ends: int
@@ -170,7 +170,7 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
         FrameOrientationTask(r.base, frame_pose(model, q, r.base)[:3, :3], level=1),
         *(_end(end, frame_pose(model, q, end), orientation) for end in ends),
     ]
-    problem = Problem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
+    problem = WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
     return Stance(support, problem, q, len(feet), len(ends))
 
 

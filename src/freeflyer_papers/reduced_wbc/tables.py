@@ -111,7 +111,8 @@ def _savings(r: ReducedResult) -> Table:
     return Table(
         "Table 3: saving of the reduced method in the cycles above", columns, rows, range(2, 5),
         "Negative: it takes longer. Programs: LQP 1 and 2 against the conventional program, with each call's cost in Python. The "
-        "two parts solve more programs, so they pay it more often. Problem.solve is one call with the terms of the state. It "
+        "two parts solve more programs, so they pay it more often. WholeBodyProblem.solve is one call with the terms of the "
+        "state. It "
         "eliminates the accelerations of all joints, and a program over the contact forces is left, whose size the reduction does "
         "not change.",
     )  # fmt: skip
@@ -167,7 +168,8 @@ def _sizes(r: ReducedResult) -> Table:
     return Table(
         "Fig 5: time against joints that no contact needs, our humanoid in double support", columns, rows, range(1, 8),
         f"{r.sizes[0].cycles} states each, from Python, as in Table 3; without the terms of the state and the reduced dynamics, "
-        "as in the paper, but of Problem.solve whole cycles. The hand's position is the task: of 20 joints an arm has four.",
+        "as in the paper, but of WholeBodyProblem.solve whole cycles. The hand's position is the task: of 20 joints an arm has "
+        "four.",
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix
 
 from freeflyer.analysis.timing.robots import sway
 from freeflyer.control.inputs import base_coordinates
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import SolverError
 from freeflyer.optimization import hierarchy
@@ -100,7 +100,7 @@ def saving(timings: Sequence[Timing | SolverTiming], field: str) -> float:
     return 1.0 - by["reduced"] / by["conventional"]
 
 
-def base_residual(problem: Problem, q: np.ndarray, v: np.ndarray, cycle: Cycle) -> float:
+def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle: Cycle) -> float:
     """The largest base row of M a + h - J^T F over the weight; inverse dynamics knows nothing of how a and F were found."""
     model = problem.model
     left = inverse_dynamics(model, q, v, cycle.a) - problem.constraints.jacobian(q).T @ cycle.F

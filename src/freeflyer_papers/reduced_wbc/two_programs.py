@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.problem import Problem
+from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.solving import TOLERANCES, asked_of
 from freeflyer.control.state import HARD
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
@@ -82,7 +82,7 @@ class Split(NamedTuple):
     left: tuple[Rows, ...]
 
 
-def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
+def conventional_program(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray) -> Lqp:
     """All rows over all accelerations and contact forces."""
     program, numbers = asked_of(problem, q, v, "full")
     found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers)
@@ -99,7 +99,7 @@ def conventional_program(problem: Problem, q: np.ndarray, v: np.ndarray) -> Lqp:
     return Lqp(tuple(rows), H, g)
 
 
-def split_program(problem: Problem, q: np.ndarray, whole: Lqp) -> Split:
+def split_program(problem: WholeBodyProblem, q: np.ndarray, whole: Lqp) -> Split:
     """LQP 1, and what is left."""
     p, u, n = problem.chains.kept, problem.chains.unconstrained, problem.model.nv
     A, W = _compress(problem, q, whole.H)
@@ -123,7 +123,7 @@ def split_program(problem: Problem, q: np.ndarray, whole: Lqp) -> Split:
     return Split(Lqp(tuple(first), H, g), A, own, tuple(left))
 
 
-def second_program(problem: Problem, whole: Lqp, split: Split, x: np.ndarray) -> Lqp:
+def second_program(problem: WholeBodyProblem, whole: Lqp, split: Split, x: np.ndarray) -> Lqp:
     """LQP 2, the answer x of LQP 1 being known."""
     p, u, n = problem.chains.kept, problem.chains.unconstrained, problem.model.nv
     s = x[len(p) : len(p) + len(split.A)]
@@ -138,7 +138,7 @@ def second_program(problem: Problem, whole: Lqp, split: Split, x: np.ndarray) ->
     return Lqp(tuple(rows), split.own, whole.g[u] + whole.H[u] @ known)
 
 
-def with_centroidal(problem: Problem, split: Split, s: np.ndarray) -> Split:
+def with_centroidal(problem: WholeBodyProblem, split: Split, s: np.ndarray) -> Split:
     """The same, LQP 1 with s as branches can have it, before all tasks."""
     at = len(problem.chains.kept)
     J = np.eye(len(split.first.g))[at : at + len(s)]
@@ -151,7 +151,7 @@ def _chosen(rows: Rows, which: np.ndarray) -> Rows:
     return rows._replace(A=rows.A[which], lower=rows.lower[which], upper=rows.upper[which], weights=rows.weights[which])
 
 
-def _compress(problem: Problem, q: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compress(problem: WholeBodyProblem, q: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A (r, u) of s = A a_u and W (u, r), its inverse of least energy. Branches of more than six velocities by their momentum,
     others by themselves.
 

@@ -25,7 +25,7 @@ from freeflyer.analysis.timing.robots import (
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
-from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solution import ControlSolution
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -126,7 +126,7 @@ WAYS: tuple[tuple[str, bool, Formulation], ...] = (
 )  # fmt: skip
 
 
-def control_problem(standing: Standing) -> Problem:
+def control_problem(standing: Standing) -> WholeBodyProblem:
     """Tasks, contacts and limits of the problem; the weighted form leaves the levels out."""
     tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
     feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
@@ -134,7 +134,7 @@ def control_problem(standing: Standing) -> Problem:
         TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
         *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet),
     ]  # fmt: skip
-    return Problem(
+    return WholeBodyProblem(
         standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
         contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])),
     )  # fmt: skip
@@ -147,7 +147,8 @@ def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Co
     return [Contestant(name, _cycle(problem, weighted, formulation), states) for name, weighted, formulation in WAYS]
 
 
-def _cycle(problem: Problem, weighted: bool, formulation: Formulation) -> Callable[[np.ndarray, np.ndarray], ControlSolution]:
+def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) -> Callable[[np.ndarray, np.ndarray],
+    ControlSolution]:
     last: list[ControlSolution | None] = [None]
 
     def cycle(q: np.ndarray, v: np.ndarray) -> ControlSolution:
@@ -175,7 +176,7 @@ class ControlTimings:
         return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])
 
 
-def humanoid_problem() -> tuple[Problem, np.ndarray]:
+def humanoid_problem() -> tuple[WholeBodyProblem, np.ndarray]:
     """Double support with all of the reduced whole-body control paper, Table 1: centre of mass, pelvis, a hand; limits of torques
     and accelerations."""
     model = humanoid(JOINTS)
@@ -186,7 +187,7 @@ def humanoid_problem() -> tuple[Problem, np.ndarray]:
         FramePoseTask("left_palm", frame_pose(model, q, "left_palm"), level=2),
     ]
     feet = [contacts.surface("left_sole"), contacts.surface("right_sole")]
-    return Problem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
+    return WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
 
 
 def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, ReachPeer] = MappingProxyType({}),
