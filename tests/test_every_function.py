@@ -60,7 +60,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
     "contacts.anchored_feet": {"batch": ONE},
     "formulations.constrained.differential_drive": {
-        "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
+        "all": "takes a base on a planar joint, and is tested in tests/formulations/test_constrained_motion.py"},
     "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
     "formulations.constrained.unilateral_accelerations": {"batch": ONE},
     **{f"analysis.{n}": {"batch": SET} for n in (
@@ -73,11 +73,11 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "report.report": {"all": LONG.format("report/test_report.py")},
     "contacts.feet_from_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
-    "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
-    "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
+    "estimation.calibrate": {"all": "takes readings made for its robot, and is tested in tests/estimation"},
+    "export.export": {"all": "compiles a library, and is tested in tests/export"},
     "linkages.motion_map": {"one": "takes postures (n, nq)"},
-    "linkages.manipulability": {"all": "takes three motors at least: tested by itself (tests/linkages)"},
-    "linkages.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/linkages)"},
+    "linkages.manipulability": {"all": "takes three motors at least, and is tested in tests/linkages"},
+    "linkages.reachable_set": {"all": "takes two motors and two joints, and is tested in tests/linkages"},
     "sim.mujoco_plant": {"batch": ONE},
     "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
     **{n: {"all": "takes a robot of Pinocchio's: tested by itself (tests/dynamics/test_pinocchio_states.py)"} for n in (
@@ -275,12 +275,12 @@ def table() -> str:
             cells.append(f"[{notes.setdefault(why, len(notes) + 1)}]" if why else "yes")
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     head = (
-        "# Which function takes which robot\n\nWritten by `python tests/test_every_function.py`, which the test run repeats: each "
-        "`yes` is a call, each batch is compared with its\nstates one by one. `tree` is a robot whose loops are open; "
-        "functions that refuse it for that take every tree without loops.\n`closed` is a model of `freeflyer.close_loops`.\n\n"
+        "# Which function takes which robot\n\n`python tests/test_every_function.py` writes this table, and the test run repeats "
+        "it. Each `yes` is a call, and each batch\nis compared with its states one by one. `tree` is a robot with open loops. "
+        "Functions that refuse open loops take every tree\nwithout loops. `closed` is a model of `freeflyer.close_loops`.\n\n"
     )
     columns = f"| function | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
-    return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}  " for why, k in notes.items()) + "\n"
+    return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}.  " for why, k in notes.items()) + "\n"
 
 
 if __name__ == "__main__":

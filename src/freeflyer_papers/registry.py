@@ -39,7 +39,7 @@ def reproduction(key: str) -> Reproduction:
 
     Args:
         key: One of `names()`.
-    Raises: UnknownNameError for another key, with what exists.
+    Raises: UnknownNameError for another key, with the known ones.
 
     Examples:
         >>> freeflyer_papers.reproduction("linearization").paper
@@ -60,7 +60,7 @@ def reproduce(key: str, *, progress: Progress = no_progress, **options: Path | N
         progress: Called with the fraction done and the work of the moment.
         **options: As the paper's own `compute` takes them (`reproduction(key).options`).
     Returns: a frozen dataclass, the paper's own, `reproduction(key).tables(result)` and `.pictures(result)` show it.
-    Raises: UnknownNameError for another key, with what exists.
+    Raises: UnknownNameError for another key, with the known ones.
 
     Examples:
         >>> paper = freeflyer_papers.reproduction("linearization")

@@ -65,7 +65,7 @@ def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.Const
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
 def test_steps_against_the_simulated_flow(integrator: str) -> None:
-    """papers/002, and beyond it: the exact derivative of a step in contact, of which the flow is differenced."""
+    """Geometric linearisation paper, and beyond it: the exact derivative of a step in contact, of which the flow is differenced."""
     model, q, stance = standing()
     rng, n, h = fresh(), model.nv, 2e-3
     v, tau = held(stance, q, 0.3 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)

@@ -27,7 +27,8 @@ def standing_state(rng, size=0.05, joints=33):
 
 
 def standing_problem(model, q, *, contacts=FEET, limits=None, drop=0.05, **more):
-    """All of Table 1 of papers/003: torque limits, contacts, cones, acceleration limits, centre of mass and pelvis, a hand."""
+    """All of Table 1 of the reduced whole-body control paper: torque limits, contacts, cones, acceleration limits, centre of mass
+    and pelvis, a hand."""
     tasks = [
         control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, drop], level=1),
         control.FrameOrientationTask("pelvis", np.eye(3), level=1),

@@ -1,4 +1,5 @@
-"""Reduced dynamics of papers/003 (8)-(19): average motion of branches, its rate, and accelerations as the whole robot has them."""
+"""Reduced dynamics of the reduced whole-body control paper, eqs. (8)-(19): average motion of branches, its rate, and accelerations
+as the whole robot has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame that is aligned with the locked velocity: papers/004, section 3.2.4."""
+"""The frame that is aligned with the locked velocity: decoupling thesis, section 3.2.4."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_origin_of_the_frame_always_is_a_function(c: Case) -> None:
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical"])
 def test_one_joint_always_is_integrable(kind: str) -> None:
-    """What papers/004 says below (3.73); two joints in space are not, but by symmetry."""
+    """What the decoupling thesis says below (3.73); two joints in space are not, but by symmetry."""
     rng = fresh(kind)
     one, two = (random_robot(rng, n, (kind,), mimics=0.0) for n in (1, 2))
     assert decoupling.integrability(one, ff.random_configuration(one, rng, 10)).integrable.all()

@@ -1,4 +1,4 @@
-"""Locked velocity, momenta and constants of motion: papers/004, (3.60)-(3.69), Proposition 3.2.1."""
+"""Locked velocity, momenta and constants of motion: decoupling thesis, eqs. (3.60)-(3.69), Proposition 3.2.1."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ def test_condition_of_the_proposition(c: Case) -> None:
 
 
 def test_frames_that_turn_may_conserve_it() -> None:
-    """Not turning is not necessary, as papers/004 says below (3.62): not where the momentum is zero, nor about its own axis."""
+    """Not turning is not necessary, as the decoupling thesis says below (3.62): not where the momentum is zero, nor about its own
+    axis."""
     model = ff.robots.space_manipulator()
     rng = fresh()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)

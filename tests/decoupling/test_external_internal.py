@@ -1,4 +1,4 @@
-"""External and internal motion: papers/004, section 3.3.4."""
+"""External and internal motion: decoupling thesis, section 3.3.4."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_coriolis_matrices_make_the_bias_forces(c: Case) -> None:
 @few
 @given(cases(kinds=HOLONOMIC, bases=("free",)))
 def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
-    """papers/004 (3.39), its derivatives of M taken by differences along each joint coordinate."""
+    """Decoupling thesis, eq. (3.39), its derivatives of M taken by differences along each joint coordinate."""
     l, w, nv = c.v[:3], c.v[3:6], c.model.nv
     q, v, n = c.q, c.v, nv - 6
     skew = [np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) for x, y, z in (l, w)]

@@ -1,4 +1,5 @@
-"""Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (papers/001) beside the library's other algorithms."""
+"""Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (dual quaternion paper) beside the library's other
+algorithms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""EIDAmb (papers/002, Table 4) beside the compiled inverse dynamics, which is another algorithm in other axes."""
+"""EIDAmb (geometric linearisation paper, Table 4) beside the compiled inverse dynamics, which is another algorithm in other
+axes."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_knee_is_singular_where_the_parallelogram_is_flat():
 
 
 def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
-    """As in papers/000, section IV: the stop of hip roll is there for that one."""
+    """As in the Kangaroo paper, section IV: the stop of hip roll is there for that one."""
     for direction, stroke in (({YAW: 1}, 0.02), ({YAW: -1}, 0.02), ({LENGTH: 1}, 0.15),
                               (dict.fromkeys(HIP, 1), 0.04), (dict.fromkeys(HIP, -1), 0.04),
                               ({ANKLE[0]: 1}, 0.02), ({ANKLE[0]: -1}, 0.02)):  # fmt: skip

@@ -41,7 +41,7 @@ def test_four_bar_is_one_mechanism():
     ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)]),
 ])  # fmt: skip
 def test_real_legs(models_folder, robot, expected):
-    """papers/000, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
+    """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
     model = ff.load(models_folder / robot)
     check(model)
     assert counts(mechanisms(model)) == sorted(2 * expected)

@@ -1,4 +1,4 @@
-"""papers/000 (7), (8), (11)-(18) for batches: what one state gives, row by row, with leading axes that broadcast."""
+"""Kangaroo paper, eqs. (7), (8), (11)-(18) for batches: what one state gives, row by row, with leading axes that broadcast."""
 
 from __future__ import annotations
 

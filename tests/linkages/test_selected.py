@@ -1,4 +1,5 @@
-"""Passive joints in the motors' place, papers/000 (21)-(23): against dense algebra, power, differences along closed motions."""
+"""Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
+motions."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def squat():
 
 
 def test_knee_angle_follows_from_the_triangle_of_push_rod_and_pin(squat):
-    """Nut and pin: distance along the slide between them is set by the crank; papers/000, Fig 12."""
+    """Nut and pin: distance along the slide between them is set by the crank; Kangaroo paper, Fig 12."""
     knee = transmission_curve(leg(), squat, "left_knee")
     start = kangaroo_knee.START
     for stroke, angle in zip(STROKE[::6], knee.y[::6]):

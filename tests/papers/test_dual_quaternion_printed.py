@@ -1,4 +1,4 @@
-"""The recursion as papers/001 prints it: beside the compiled one, and with joints that no model has."""
+"""The recursion as the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
 from __future__ import annotations
 

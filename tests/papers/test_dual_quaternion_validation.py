@@ -1,4 +1,5 @@
-"""The validation of papers/001: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s, their force."""
+"""The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
+their force."""
 
 from __future__ import annotations
 

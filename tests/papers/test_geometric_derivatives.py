@@ -1,4 +1,4 @@
-"""Tables 5 to 8 of papers/002: against complex steps, the compiled inverse dynamics, and Pinocchio."""
+"""Tables 5 to 8 of the geometric linearisation paper: against complex steps, the compiled inverse dynamics, and Pinocchio."""
 
 from __future__ import annotations
 

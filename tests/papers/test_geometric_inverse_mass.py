@@ -1,4 +1,4 @@
-"""IMMAmb (papers/002, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
+"""IMMAmb (geometric linearisation paper, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""papers/000, section III-B and Appendix B: the equations written out agree with closed models, solvers and each other."""
+"""Kangaroo paper, section III-B and Appendix B: the equations written out agree with closed models, solvers and each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appendix A.2 of papers/004 reproduced: every function, output and test of the sample program."""
+"""Appendix A.2 of the decoupling thesis reproduced: every function, output and test of the sample program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""papers/000 reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
+"""Kangaroo paper reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
 
 from __future__ import annotations
 

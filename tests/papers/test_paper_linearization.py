@@ -1,4 +1,4 @@
-"""papers/002 reproduced: what its tables and figures must show, and that a wrong algorithm would not."""
+"""Geometric linearisation paper reproduced: what its tables and figures must show, and that a wrong algorithm would not."""
 
 from __future__ import annotations
 

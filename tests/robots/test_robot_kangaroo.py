@@ -1,4 +1,4 @@
-"""The Kangaroo-like lower body: counts of papers/000, exact closure, mirror symmetry, mobility, geometry."""
+"""The Kangaroo-like lower body: counts of the Kangaroo paper, exact closure, mirror symmetry, mobility, geometry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
 from freeflyer.robots.kangaroo import GROUND, sub_mechanisms
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
-# papers/000, Table II: active, passive, constraints, stroke (m)
+# Kangaroo paper, Table II: active, passive, constraints, stroke (m)
 TABLE = {
     "hip_yaw": (1, 2, 2, (-0.02, 0.02)),
     "hip": (2, 8, 8, (-0.04, 0.04)),

@@ -95,18 +95,19 @@ class Overview:
     Attributes:
         base: How its root moves: free, planar, fixed ...
         base_origin: Where that comes from, in words; empty: not from a file.
-        nq, nv: Of the tree.
+        nq, nv: Sizes of the tree.
         independent: Velocities, of nv, that loops leave free, where they are closed.
-        mass: What moves, kg.
+        mass: Moving mass, kg.
         total_mass: Links fixed to the world as well, kg.
         gravity: (3,) array, m/s^2.
         actuated: Joints with motors.
-        links: In tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg m^2).
+        links: Links in tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg
+            m^2).
         joints: Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort,
             armature, damping, friction.
         loops: Name, frame_a, frame_b, mask, kind, rows.
         sites: Number of named frames beside the links.
-        notes: Of the file's reader.
+        notes: Notes of the file's reader.
 
     Examples:
         >>> facts = ff.analysis.overview(ff.robots.space_manipulator())

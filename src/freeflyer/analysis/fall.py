@@ -71,7 +71,7 @@ class FallStudy:
 
 @public
 def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
-    """Free fall of a robot without torques, at five step sizes: how well its total energy is kept.
+    """Free fall of a robot without torques, at five step sizes, with the error of its total energy.
 
     The start is random: each coordinate 0.2 rad or m off neutral, at 0.5 rad/s or m/s (standard deviations). A robot with loops
     falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s. The steps are those of freeflyer.sim

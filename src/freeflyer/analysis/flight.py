@@ -79,22 +79,22 @@ def free_flight(
     """Free flight of a floating robot from a closed posture, without gravity, its centre of mass at rest.
 
     Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by
-    Newton steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the
+    Newton steps. Motors are free, or held by springs about their start. The springs tau = -k (q - q0) make their energy part of the
     total. Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer.
 
     Args:
-        model: With a floating base.
+        model: Model with a floating base.
         q: (nq,) array, closed start; by default the assembled posture.
         duration, dt: float, s.
         spin: Of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
         speed: Random motor rates up to this, m/s or rad/s.
-        stiffness: Of the motors' springs, N/m or N m/rad.
-        seed: Of the motor rates.
+        stiffness: Stiffness of the motors' springs, N/m or N m/rad.
+        seed: Seed of the motor rates.
     Returns: Flight. Energy, momentum and ranges of motion.
 
     Raises:
-        InputError: For a robot whose base does not float, or of which parts are held by the world or float apart; for wrong shapes,
-            numbers that are not finite, and a negative seed.
+        InputError: For a robot whose base does not float, or with parts that are held by the world or float separately. Also for
+            wrong shapes, numbers that are not finite, and a negative seed.
         LinkageError: For a start that is open or singular.
 
     Examples:

@@ -53,10 +53,10 @@ class Transmission:
 
 @dataclass(frozen=True)
 class Linkages:
-    """Sub-mechanisms of a closed robot, and what their motors move.
+    """Sub-mechanisms of a closed robot, and the motions of their motors.
 
     Attributes:
-        mechanisms: At the assembled posture.
+        mechanisms: Sub-mechanisms at the assembled posture.
         links: Links that each sub-mechanism moves, by its name.
         transmissions: One for each motor of one coordinate in a loop.
 
@@ -76,7 +76,7 @@ class Linkages:
 
 @public
 def linkages(model: Model, *, samples: int = SAMPLES) -> Linkages:
-    """Sub-mechanisms of a closed robot, and what each motor moves over its stroke.
+    """Sub-mechanisms of a closed robot, and the motion of each motor over its stroke.
 
     Args:
         model: A tree with loops, or a closed model.

@@ -70,7 +70,7 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
     """Mass matrix and centroidal momentum matrix at a random posture near neutral, where few entries vanish by accident.
 
     Args:
-        seed: Of the posture.
+        seed: Seed of the posture.
     Returns: Matrices. Both matrices, and the posture.
     Raises: InputError for a robot whose moving links have no mass, and for a negative seed.
 
@@ -91,7 +91,7 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
 
     Args:
         count: Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
-        seed: Of the postures.
+        seed: Seed of the postures.
     Returns: Conditioning with units and without; 1 for a robot without degrees of freedom.
     Raises: InputError for less than one posture, and for a negative seed.
 

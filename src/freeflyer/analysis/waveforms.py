@@ -25,8 +25,8 @@ def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
     Args:
         waveforms: (..., P, F) or (..., G, P, F) array, F samples of P waveforms, in any unit: two axes for one motion (G = 1),
             three or more with the motions before the methods.
-    Returns: (...) array, 1 for identical waveforms, towards 0 for ones that have nothing in common; NaN where the waveforms differ
-    by more than they vary in time (the root of a negative number: the paper calls them dissimilar).
+    Returns: (...) array, 1 for identical waveforms, towards 0 for unrelated ones. NaN if the waveforms differ by more than
+    they vary in time (the root of a negative number; the paper calls them dissimilar).
     Raises: InputError for less than two methods or two samples, and numbers that are not finite.
 
     Examples:

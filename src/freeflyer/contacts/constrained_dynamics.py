@@ -31,12 +31,12 @@ class ConstrainedDynamics(NamedTuple):
     Attributes:
         a: (..., nv) array, accelerations, m/s^2, rad/s^2.
         forces: Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin, as
-            `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child
-            link. Couplings have none.
+            for `external=`. A loop's wrench acts on frame_b's body, in frame_b's axes. That of a locked joint acts along its axis,
+            on its child link. Couplings have none.
         multipliers: (..., r) array of the rows: M a + bias = tau + J^T multipliers; N, N m.
         normal_forces: (..., items) array along the normals of contacts and rolling bodies, in the order of
             `constraints.item_names`, N.
-        verdict: Of the solver, for `redundant`.
+        verdict: Verdict of the solver, for `redundant`.
         constraints: The set; None for a pair of arrays.
         q: The configuration.
 
@@ -83,11 +83,11 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
-    papers/000 (11) counts multipliers with the same sign.
+    Kangaroo paper, eq. (11) counts multipliers with the same sign.
 
-    Constraints are bilateral: contacts push and pull, `.pulling` says which pull, along their normals. Where rows depend on others
-    (four points of one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least
-    sum of squares, and `.redundant` names what depends.
+    Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows depend on
+    others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of squares in the
+    contacts' points, and `.redundant` names the dependent constraints.
 
     Args:
         constraints: ConstraintSet or pair of arrays, a set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose

@@ -27,7 +27,7 @@ class ConstrainedInverseDynamics(NamedTuple):
 
     Attributes:
         tau: (..., nv) array, N, N m; zero in all coordinates without motors.
-        forces, multipliers, normal_forces, constraints, q: As in ConstrainedDynamics.
+        forces, multipliers, normal_forces, constraints, q: See ConstrainedDynamics.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -64,13 +64,13 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
 
     S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks
-    alone. Where several forces give a, those of contacts are taken whose forces in the contacts' points have the least sum of
-    squares (see freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not constrained: see `.pulling`.
+    alone. If several forces give a, the contact forces have the least sum of squares in the contacts' points (see
+    freeflyer.contacts.surface), in newtons. The sign of normal forces is not constrained; `.pulling` shows it.
 
     Args:
-        constraints: As in constrained_dynamics.
-    Raises: InputError where the constraints do not allow a, where they cannot carry what the coordinates without motors take (a
-    robot that stands on a point), and as inverse_dynamics.
+        constraints: See constrained_dynamics.
+    Raises: InputError if the constraints do not allow a or cannot carry unactuated coordinates (a robot that stands on a point),
+    and as inverse_dynamics.
 
     Examples:
         >>> model = ff.robots.humanoid(20)

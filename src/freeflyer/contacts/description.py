@@ -18,17 +18,17 @@ VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
 
 @dataclass(frozen=True, eq=False)
 class Contact(Record):
-    """Contact that is held: a frame, and those of its motions that are zero. Made by `point`, `line`, `surface` and `sole`.
+    """Contact of a frame some of whose motions are zero. Made by `point`, `line`, `surface` and `sole`.
 
     Attributes:
         kind: "point", "line" or "surface". They take three, five and six motions.
         frame: A link or a site; the contact's rows and forces are in its axes.
-        points: (c, 3) array or None, where forces act, in the frame's axes, m; None: a surface whose points are looked up in the
-            model, or else are the corners of the rectangle `size`.
+        points: (c, 3) array or None, points of the forces, in the frame's axes, m. None means that the points of a surface are
+            looked up in the model, or else are the corners of the rectangle `size`.
         friction: Coefficient.
         at: (4, 4) array or None, pose of the frame in the world where it is held.
         size: (2,) tuple, sides of a rectangle along x and y, m.
-        normal: (3,) array of what the frame touches, out of it; a unit vector in world axes, by default the vertical. A contact
+        normal: (3,) array, outward normal of the touched surface, a unit vector in world axes, by default the vertical. A contact
             pushes along it.
 
     Examples:
@@ -85,9 +85,9 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
     Args:
         point: (3,) array, in the frame's axes, m; by default the origin.
         friction: Coefficient; not used by constraint sets, which are bilateral.
-        name: By default the frame's.
+        name: The default is the frame's name.
         at: (4, 4) array, pose of the frame in the world where it is held.
-        normal: (3,) array of what the frame touches, out of it, in world axes, of any length; by default the vertical, world z.
+        normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world z.
     Raises: InputError for names, numbers, shapes and poses that are none, and a normal without direction.
 
     Examples:
@@ -100,11 +100,11 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
 
 def line(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
          at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
-    """Contact of two points that do not move: five rows, the velocity of the middle and the two turns across the line.
+    """Contact of two points that do not move; five rows, for the velocity of the middle and the two turns across the line.
 
     Args:
         points: (2, 3) array, in the frame's axes, m.
-        friction, name, at, normal: As in point.
+        friction, name, at, normal: See point.
     Raises: InputError as point, and where both points are one.
 
     Examples:
@@ -125,12 +125,12 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
     """Contact of a frame that does not move at all: six rows, its twist in its own axes, its origin's velocity first.
 
     Without `points` they are the origins of the model's frames named `FRAME_*`, if it has three or more such; else the corners of
-    the rectangle. They matter where contacts depend on each other: forces are then the least ones in these points.
+    the rectangle. They matter if contacts depend on each other, because forces are then the least ones in these points.
 
     Args:
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
         size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m.
-        friction, name, at, normal: As in point.
+        friction, name, at, normal: See point.
     Raises: InputError as point, for points on a line and for sides that are not positive.
 
     Examples:
@@ -158,7 +158,7 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
         radius: float, m.
         axis: (3,) array or None, in the frame's axes, of any length; by default y.
         normal: (3,) array of the plane, in world axes, of any length; by default z.
-        name: By default the frame's.
+        name: The default is the frame's name.
     Raises: InputError for names and numbers that are none, and vectors without direction.
 
     Examples:

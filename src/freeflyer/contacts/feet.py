@@ -25,7 +25,7 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
     Args:
         points: (c, 3) array, in the frame's axes, m. Of a line the two outermost are taken.
         friction: Coefficient.
-        name: By default the frame's.
+        name: The default is the frame's name.
         normal: (3,) array, as in point.
     Raises: InputError for other shapes and numbers.
 
@@ -81,7 +81,7 @@ def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
         q: (nq,) array, configuration.
         feet: By default those of feet_by_name.
     Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world.
-    Raises: InputError for bad configurations, for what is no contact, and where no feet are found.
+    Raises: InputError for bad configurations, for an object that is not a contact, and if no feet are found.
 
     Examples:
         >>> model = ff.robots.humanoid()

@@ -27,7 +27,7 @@ class Impact(NamedTuple):
         impulses: Name -> (..., 6) array: on the robot, in the frame's axes at its origin, N s and N m s; of loops and locks as in
             ConstrainedDynamics.
         multipliers: (..., r) array, impulses of the rows.
-        redundant: As in ConstrainedDynamics.
+        redundant: See ConstrainedDynamics.
 
     Examples:
         >>> model = ff.robots.quadruped()

@@ -21,7 +21,7 @@ STEPS = 40
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
     """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s.
 
-    Raises: InputError as impact, and for what is no ConstraintSet.
+    Raises: InputError as impact, and if `constraints` is not a ConstraintSet.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -47,7 +47,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
 
     Raises:
-        InputError: As ConstraintSet.residual, and for what is no ConstraintSet.
+        InputError: As ConstraintSet.residual, and if `constraints` is not a ConstraintSet.
         AssemblyError: Of freeflyer.linkages: where no such configuration is found near q.
 
     Examples:

@@ -75,7 +75,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
     """Largest horizontal impulse in each direction that leaves the capture point inside the support polygon.
 
     An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This is the limit of the linear
-    inverted pendulum: it leaves out angular momentum, by which arms and trunk can balance more, and limits of torque and friction.
+    inverted pendulum. It omits angular momentum, by which arms and trunk can balance more, and limits of torque and friction.
 
     Args:
         v: (..., nv) array, velocity before the impulse.

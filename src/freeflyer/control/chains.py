@@ -1,4 +1,5 @@
-"""Kinematic chains of a robot in contact, papers/003 section 3.1: those that contacts need, and branches that only load them."""
+"""Kinematic chains of a robot in contact, reduced whole-body control paper, section 3.1: those that contacts need, and branches
+that only load them."""
 
 from __future__ import annotations
 
@@ -19,15 +20,15 @@ CENTROIDAL_ROWS = 6  # to which larger branches are compressed
 
 
 class Chains(NamedTuple):
-    """Velocity coordinates of a robot by what contacts need of them.
+    """Velocity coordinates of a robot by their role for contacts.
 
     Attributes:
         virtual: (b,) array of a floating base.
         constraint: (c,) array of joints between the base and the contacts, and of joints without motors.
         unconstrained: (u,) array, all others.
         branches: The unconstrained ones by the link of the other chains that they hang from.
-        overlapping: (o,) array, constraint coordinates that move links of the unconstrained chain, too: a waist, where a hand is
-            held.
+        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist if a hand
+            is held.
 
     Examples:
         >>> model = ff.robots.humanoid(33)
@@ -53,8 +54,8 @@ class Chains(NamedTuple):
 def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str | Sequence[str] | None = None) -> Chains:
     """Chains of a robot: which velocities contacts need, and which branches can be compressed to their centroidal motion.
 
-    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates. Loops that are rows of the set need
-    all coordinates of their tree: close_loops gives a model with chains.
+    On a closed model a sub-mechanism is one piece, so contacts beyond it need all its coordinates. Loops that are rows of the set
+    need all coordinates of their tree; close_loops gives a model with chains.
 
     Args:
         compressed: Joints that are to be unconstrained; by default all that no contact needs.

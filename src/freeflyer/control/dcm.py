@@ -40,7 +40,7 @@ class DCMPlan(Record, Reference):
     Attributes:
         times: (n + 1,) array of the knots, s. Before the first and after the last the plan is at rest.
         vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
-        height: Of the VRP above the ZMP, m.
+        height: Height of the VRP above the ZMP, m.
         omega: Natural frequency, 1/s.
         growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
 
@@ -102,14 +102,14 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
     A ZMP given at all times determines the DCM at the beginning, which is not at rest in general. So one knot is added in the
-    middle of the first segment and one in that of the last (in the thirds of a single one), and displaced such that the centre of
-    mass is at rest above the ZMP at both ends: the ZMP first goes the other way. Short segments displace it far; walking_dcm checks
-    that it stays on the feet.
+    middle of the first and of the last segment (in the thirds of a single one). They are displaced to bring the centre of mass to
+    rest above the ZMP at both ends. The ZMP first goes the other way. Short segments displace it far; walking_dcm checks that it
+    stays on the feet.
 
     Args:
         times: (k,) array, increasing, s; at least two.
         zmp: (k, 3) array, zero-moment points at these times, m, world axes.
-        height: Of the centre of mass above the ZMP, m.
+        height: Height of the centre of mass above the ZMP, m.
         gravity: float, m/s^2.
     Raises: InputError for times that do not increase, other shapes, and numbers that are not positive.
 

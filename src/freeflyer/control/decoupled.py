@@ -26,21 +26,21 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 class DecoupledController:
     """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
 
-    In v_x, the locked velocity at the centre of mass in world axes, and v_y = qdot the equations are M_x a_x + C_x v_x = F_x and
-    M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref - x), so
-    that every error decays as e'' + 2 w e' + w^2 e = 0 whatever the other motion does; that of the locked angular velocity, which
-    has no position, as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first six are a wrench
-    [force; torque] on the base in its axes.
+    v_x is the locked velocity at the centre of mass in world axes, and v_y = qdot. The equations are M_x a_x + C_x v_x = F_x
+    and M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref
+    - x). Every error decays as e'' + 2 w e' + w^2 e = 0, independently of the other motion. The locked angular velocity,
+    which has no position, decays as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first
+    six are a wrench [force; torque] on the base in its axes.
 
     Args:
         model: A floating robot whose joints have one coordinate each.
-        center: Of the centre of mass, world axes, m.
-        posture: Of the joints' coordinates, m and rad.
+        center: Position of the centre of mass, world axes, m.
+        posture: Reference of the joints' coordinates, m and rad.
         external_bandwidth, internal_bandwidth: w of either motion, rad/s.
         spin: (3,) array, locked angular velocity wanted, world axes, rad/s.
-    Source: papers/004, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for granted, as
-    thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated, and moves no joint: it acts at the centre
-    of mass.
+    Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for
+    granted, as thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated and moves no joint, because it
+    acts at the centre of mass.
 
     Examples:
         The centre of mass moves 0.2 m, the arm stays:

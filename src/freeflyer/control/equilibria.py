@@ -25,14 +25,14 @@ ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """The posture and inputs of a robot at rest, or what the inputs lack to hold it.
+    """The posture and inputs of a robot at rest, or the missing forces.
 
     Attributes:
         q: (nq,) array, configuration.
         u: (m,) array, the smallest inputs that hold it (least norm); those of least squares where none do.
         tau: (nv,) array, their generalised forces, N, N m.
-        missing: (nv,) array, what tau lacks to hold the robot, N, N m: zero if balanced. With constraints, its part along the
-            velocities that they leave free.
+        missing: (nv,) array, missing part of tau, N, N m; zero if balanced. With constraints, its part along the velocities that
+            they leave free.
         balanced: Whether the inputs hold q at rest.
         moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
         sentence: The result in words, with the names of the missing forces.
@@ -66,11 +66,12 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
         constraints: A set whose forces carry their share; they are bilateral, so contacts pull where they must. Nothing is searched
             then.
-    Returns: Equilibrium. Where the inputs cannot hold q, and nothing is searched or found: that at q itself, with `balanced` False
-    and a sentence on what is missing.
+    Returns: Equilibrium. If the inputs cannot hold q, and nothing is searched or found, the result is that at q itself. Its
+    `balanced` is False, and a sentence names the missing forces.
 
     Raises:
-        InputError: For what is no single configuration, inputs of a robot with another nv, and trees whose loops nothing closes.
+        InputError: For an argument that is not a single configuration, inputs of a robot with another nv, and trees with open
+            loops.
         UnknownNameError: For inputs on a frame that the model does not have.
 
     Examples:

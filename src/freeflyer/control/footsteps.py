@@ -52,7 +52,7 @@ class FootReference(Reference):
 
     Args:
         stand: (4, 4) array, its pose before the first step.
-        steps: In order of time.
+        steps: Steps in order of time.
         begins: (k,) array, when each step begins, s.
 
     Examples:
@@ -126,15 +126,15 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
                  forward: ArrayLike | None = None, begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps straight forward, which ends with the feet side by side.
 
-    Feet are displaced along `forward` alone: their width, height and orientation stay. The swing foot goes by the curve of minimum
-    jerk through a point above the middle of its way (WaypointReference).
+    Feet are displaced only along `forward`, and their width, height and orientation stay. The swing foot goes by the curve of
+    minimum jerk through a point above the middle of its way (WaypointReference).
 
     Args:
         feet: Both feet on the ground, as freeflyer.contacts.anchored_feet gives them; the first one steps first.
         step_length: From foot to foot, m; negative: backward. The first and the last step bring their foot one step length on, the
             others two.
         steps: 2 or more.
-        step_duration: Of a single and a double support, s.
+        step_duration: Duration of a single and a double support, s.
         double_support: Its share of the step duration, between 0 and 1.
         rest_duration: Of the first and the last double support, in which the weight goes to the first foot and back to the middle,
             s.

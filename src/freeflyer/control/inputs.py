@@ -44,7 +44,7 @@ class Inputs:
     Attributes:
         names: (m,) tuple of str.
         joints: (nv, m) array, generalised forces per unit of each input.
-        wrenches: By frame name, wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
+        wrenches: Frame name -> wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -96,7 +96,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 
     Args:
         joints: Names; those of `model.actuated` if not given.
-    Returns: Inputs. In the order of the joints given.
+    Returns: Inputs. Inputs are in the order of the given joints.
     Raises: InputError for mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
 
     Examples:
@@ -133,7 +133,7 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """Thrusters as inputs, one for each frame: multiples of a wrench that moves with the frame.
 
     Args:
-        thrusters: By frame name, the wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
+        thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
     Returns: Inputs. Named as the frames.
     Raises: InputError for wrenches that are not six finite numbers, or all zero.
 
@@ -160,9 +160,9 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
 @public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
-    """Six inputs on a frame, what clustered thrusters or reaction wheels give: force (N) and torque (N m) along its axes.
+    """Six inputs on a frame, as of clustered thrusters or reaction wheels: force (N) and torque (N m) along its axes.
 
-    Returns: Inputs. In the order of a wrench, [force; torque], at the frame's origin.
+    Returns: Inputs. Inputs are in the order of a wrench, [force; torque], at the frame's origin.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -183,7 +183,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
     Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
-    way. A thrust may have either sign: its limits are the controller's matter.
+    way. A thrust may have either sign, because its limits belong to the controller.
 
     Args:
         drag: N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.

@@ -26,11 +26,11 @@ class KinematicLevel(NamedTuple):
     """How a level of inverse kinematics ended.
 
     Attributes:
-        level: As in its tasks.
+        level: Level of its tasks.
         residual: Largest error of its tasks, m or rad.
         iterations: Steps tried for it.
-        stationarity: Length of the projected gradient, relative to the norms of the errors and their Jacobian, weighted: what is
-            left of J^T W e in directions that levels above and limits leave free. 0 if the level is met.
+        stationarity: Length of the projected gradient, relative to the weighted norms of the errors and their Jacobian. The
+            projection of J^T W e is on the directions that levels above and limits leave free. 0 if the level is met.
         outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
             steps ran out or became too short.
 
@@ -94,10 +94,10 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     """Configuration at which tasks are met, each level as well as those before it allow.
 
     Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
-    33(7), 2014), shortened to a bound on their entries. A level that this brings no nearer goes on by Newton's method with the
-    curvature of its tasks (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018), until it is stationary; then the next one begins in
-    what it leaves free. So every level ends at an optimum to first order, near the start, which need not be the best of all: at a
-    singular posture, such as straight legs, no first step improves; start with bent ones.
+    33(7), 2014), shortened to a bound on their entries. If this does not reduce a level's errors, Newton's method with the
+    curvature of its tasks takes over (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Once it is stationary, the next level
+    begins in the freedom that it leaves. So every level ends at an optimum to first order, near the start, which need not be the
+    global one. At a singular posture, such as straight legs, no first step improves; start with bent ones.
 
     Args:
         tasks: Their gains and references do not matter here.
@@ -105,7 +105,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         limits: Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
         tolerance: Largest error of a task that counts as met, m and rad, at most 1.
         iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
-    Returns: InverseKinematics. Targets out of reach are no error: see `converged` and `errors`.
+    Returns: InverseKinematics. Targets out of reach are no error; `converged` and `errors` report them.
 
     Raises:
         InputError: For bad tasks, open loops, a start of another shape or beyond its limits, a tolerance or number of iterations

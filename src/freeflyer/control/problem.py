@@ -29,27 +29,28 @@ Formulation = Literal["full", "reduced", "three-step"]
 class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and what is minimised below them all.
 
-    Levels, each as strict as the ones above allow: dynamics and torque limits; contacts, cones, limits of accelerations and forces;
-    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is another task,
-    in another problem (`dataclasses.replace`).
+    Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
+    accelerations and forces; tasks. Below them is the sum that `print(problem)` shows, strict or weighted. Problems are values, so
+    another target is another task in another problem (`dataclasses.replace`).
 
     Args:
         tasks: Met by their levels, a lower number first.
-        contacts: What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones` about their
-            normals.
+        contacts: Held and rolling contacts. Contacts only push and slide beyond their friction, so forces stay in `cones` about
+            their normals.
         limits: Of torques, accelerations, joints, normal forces; none holds that is not given.
         friction: Coefficient of contacts that name none.
         bilateral: Names of contacts whose forces are free: grasps, feet that stick.
-        acceleration_weight: Of the acceleration energy a^T M a / 2, papers/003 (27), in what is minimised below all tasks;
+        acceleration_weight: Weight of the acceleration energy a^T M a / 2, reduced whole-body control paper, eq. (27), in the
+            objective below all tasks; positive.
+        force_weight: Weight of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy;
             positive.
-        force_weight: Of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy; positive.
         contact_damping: float, 1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
         compressed: Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
 
     Attributes:
-        constraints: Of the contacts.
-        frames: Of the tasks.
-        cones: Of the contacts that push only.
+        constraints: Constraints of the contacts.
+        frames: Frames of the tasks.
+        cones: Cones of the contacts that only push.
         contact_places: The first row of each contact.
         normals: Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the
             robot.

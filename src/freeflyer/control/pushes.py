@@ -70,7 +70,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     """Which pushes on its base a standing robot survives in MuJoCo, each from rest.
 
     Args:
-        robot: Of stand_on_feet.
+        robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
         formulation, dt, sensing: As in run.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
@@ -91,7 +91,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
 
 @public
 def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int = 0) -> np.ndarray:
-    """Horizontal impulses (count, 2) in N s, their directions and their shares of what the capture point allows uniform.
+    """Horizontal impulses (count, 2) in N s, with uniform directions and uniform shares of the capture point's limit.
 
     Args:
         count: int.
@@ -117,7 +117,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     """Where a standing robot begins to fall, by halving the impulse's interval in each direction.
 
     Args:
-        robot: Of stand_on_feet.
+        robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
         formulation, dt, sensing: As in run.

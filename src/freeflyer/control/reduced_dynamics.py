@@ -63,7 +63,7 @@ class ReducedDynamics:
     __repr__ = short_repr
 
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
-        """Generalised forces (nv,) J_r^T reduced + N_r^T inner, papers/003 (16).
+        """Generalised forces (nv,) J_r^T reduced + N_r^T inner, reduced whole-body control paper, eq. (16).
 
         Args:
             reduced: (r,) array, forces on the reduced velocities, N and N m.
@@ -90,9 +90,9 @@ def _check_directions(model: Model, branch: CentroidalJacobian) -> None:
 @public
 def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ConstraintSet,
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
-    """Reduced dynamics of a robot in contact, papers/003 section 3.
+    """Reduced dynamics of a robot in contact, reduced whole-body control paper, section 3.
 
-    Where M a + b + g = f + J_c^T F, M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
+    From M a + b + g = f + J_c^T F follows M_r a_r + b_r + g_r = inverse^T (f + J_c^T F).
 
     Args:
         q: (nq,) array.

@@ -195,10 +195,10 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         feet: By default those of stand_on_feet, which finds them in the file of `path`.
         sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
             then.
-        path: The robot's own MJCF file, which MuJoCo then reads; by default what to_mjcf writes.
-        progress: As in simulate_in_mujoco.
-        options: Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; of "walk" steps and
-            step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
+        path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
+        progress: See simulate_in_mujoco.
+        options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
+            steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
 
     Raises:
         UnknownNameError: For other scenarios and robots.

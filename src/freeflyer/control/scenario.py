@@ -36,7 +36,7 @@ class Stance:
 
     Attributes:
         q: (nq,) array, configuration.
-        feet: On the ground, with points, poses and friction.
+        feet: Feet on the ground, with points, poses and friction.
         base: Link that floats.
         dt: Control period, s.
 

@@ -61,7 +61,7 @@ class Standing(NamedTuple):
     """A robot on its feet.
 
     Attributes:
-        model: With closed loops, and frames of its soles.
+        model: Model with closed loops, and frames of its soles.
         q: (nq,) array, configuration.
         feet: Their frames have z upwards.
 
@@ -82,9 +82,10 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
                   path: str | os.PathLike[str] | None = None) -> Standing:  # fmt: skip
     """Posture in which a robot stands: soles flat on the ground, its base upright, the centre of mass over their middle.
 
-    Knees are bent if a leg has three joints about the lateral axis y, hip, knee and ankle, by 0.35, 0.7 and 0.35 rad, or two above
-    a point foot, by 0.7 and 1.4 rad: the way that the knee's limits allow; if both, forward along x above soles and towards the
-    middle of the robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages,
+    Knees are bent if a leg has three joints about the lateral axis y (hip, knee and ankle), by 0.35, 0.7 and 0.35 rad. A leg
+    with two joints above a point foot bends by 0.7 and 1.4 rad. The direction is that of the knee's limits. If both are
+    possible, it is forward along x above soles and towards the middle of the robot above points. A robot whose knees bend to
+    -x above soles faces -x, as iCub. Other legs, as closed linkages,
     crouch: the centre of mass goes down by 6 % of its height. Elbows of straight arms are bent by 1.4 rad, forward or down.
 
     Args:
@@ -93,11 +94,11 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
         q: (nq,) array; posture near which one is looked for; by default the keyframe `home` or `stand...` of the file, else with
             bent knees, joints away from their limits.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
-    Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward; and if the
-    moments of inertia of a body are not those of any, as MuJoCo asks for, those of its links are reduced, the largest one to the
-    sum of the others, or raised, if it is a point, to a radius of gyration of 1 mm.
-    Raises: InputError for robots without a floating base or feet, soles that are not level at the keyframe or the neutral posture,
-    and where no such posture is found: give one near it as q.
+    Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. MuJoCo
+    refuses inertias that no body can have. Such inertias of its links are reduced, the largest one to the sum of the others.
+    If the body is a point, they are raised to a radius of gyration of 1 mm.
+    Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
+    posture. If no such posture is found, give one near it as q.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())

@@ -17,7 +17,7 @@ HARD = ("dynamics", "contacts")  # levels before those of tasks
 
 @dataclass(frozen=True, eq=False)
 class StateTerms:
-    """Terms of one state, with frames by name: what tasks and limits take their rows from.
+    """Terms of one state, with frames by name, for the rows of tasks and limits.
 
     Attributes:
         model: A tree or a closed model.

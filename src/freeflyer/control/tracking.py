@@ -85,12 +85,12 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
     P_k is computed in Joseph's form, in which it stays symmetric and definite.
 
     Args:
-        q: (N + 1, nq) array, configurations of a trajectory that the robot can follow: each sample is where the step before leads.
+        q: (N + 1, nq) array, configurations of a feasible trajectory; each sample is the end of the step before.
         v: (N + 1, nv) array, velocities.
         u: (N, m) array, inputs, held over each step.
         dt: Time between samples, s.
         inputs: The actuated joints' motors if not given.
-        state_cost, input_cost: As in lqr, summed over the samples; those of energy_costs, if not given, at the first sample.
+        state_cost, input_cost: See lqr, summed over the samples; the default is energy_costs at the first sample.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; state_cost / dt if not given, the cost of a second in
             it.
         bandwidth: rad/s, of the costs of energy_costs.

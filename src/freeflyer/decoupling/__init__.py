@@ -1,4 +1,4 @@
-"""Hamel equations of floating robots on SE(3) x R^n: constants of motion, decoupling, the CoM frame (papers/004)."""
+"""Hamel equations of floating robots on SE(3) x R^n: constants of motion, decoupling, the CoM frame (decoupling thesis)."""
 
 from freeflyer.lazy import attach_stub
 

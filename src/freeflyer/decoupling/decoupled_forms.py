@@ -1,4 +1,4 @@
-"""Decoupled equations of motion of a floating robot: papers/004, section 3.3 and appendix A.1."""
+"""Decoupled equations of motion of a floating robot: decoupling thesis, section 3.3 and appendix A.1."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
              form: Form = "hamel") -> Decoupled:  # fmt: skip
     """Equations of motion in v_x = T_x (nu_b + M_bb^-1 M_bq qdot) and v_y = T_y qdot, whose mass matrix is block-diagonal.
 
-    papers/004, (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84) lacks the
-    sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y: here the term is -M_y Tdot_y T_y^-1, as in (A.5d). Without
-    maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are closed, q are
-    the independent velocities.
+    Decoupling thesis, eqs. (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84)
+    lacks the sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y. Here the term is -M_y Tdot_y T_y^-1, as in
+    (A.5d). Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are
+    closed, q are the independent velocities.
 
     Args:
         model: A floating robot, a tree or closed.
@@ -215,7 +215,7 @@ class Invariance(NamedTuple):
     Attributes:
         residual: (..., 6) array, C_x v_x + C_xy v_y.
         coupling: (..., 6) array, C_xy v_y.
-        invariant: (...) bool array; whether the residual is zero to rounding: without forces v_x does not change.
+        invariant: (...) bool array; whether the residual is zero to rounding, so that v_x does not change without forces.
         decoupled: (...) bool array; whether the coupling is zero to rounding.
 
     Examples:
@@ -241,9 +241,9 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
     Args:
-        model, q, v, T_x, T_y, form: As in decouple.
+        model, q, v, T_x, T_y, form: See decouple.
     Raises: InputError as decouple.
-    Source: papers/004, section 1.3.1 and (3.85).
+    Source: decoupling thesis, section 1.3.1 and (3.85).
 
     Examples:
         >>> model = ff.robots.space_manipulator()

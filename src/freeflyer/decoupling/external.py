@@ -1,4 +1,4 @@
-"""External and internal motion of a floating robot: papers/004, section 3.3.4, (3.87)-(3.96).
+"""External and internal motion of a floating robot: decoupling thesis, section 3.3.4, (3.87)-(3.96).
 
 The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with N =
 M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make the
@@ -40,7 +40,7 @@ def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | Non
     """External velocity of a frame: the locked velocity of the robot, expressed there.
 
     Args:
-        frame: As in locked_velocity; the centre of mass in world axes if not given: (3.95).
+        frame: See locked_velocity; the default is the centre of mass in world axes, (3.95).
     Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
     Raises: InputError, UnknownNameError as locked_velocity.
 
@@ -60,7 +60,7 @@ def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> n
     """Internal velocity J_int qdot of a frame: its twist less its external velocity, which the joints alone make.
 
     Args:
-        frame: Of the robot.
+        frame: A frame of the robot.
     Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
     Raises: InputError, UnknownNameError as locked_velocity.
 
@@ -96,8 +96,8 @@ def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 def internal_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """Internal Jacobian J_int = J_jq - A_jb N of a frame of the robot: times qdot it is the internal velocity. (3.96).
 
-    For the satellite of a space robot with an arm it is -A N: what the arm's motion does to its base; for the tool, the generalised
-    Jacobian of a robot without momentum.
+    For the satellite of a space robot with an arm it is -A N, the effect of the arm's motion on its base. For the tool it is the
+    generalised Jacobian of a robot without momentum.
 
     Returns: (..., 6, n) array, in the frame's axes.
     Raises: InputError, UnknownNameError as link_jacobian.
@@ -147,8 +147,9 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
         rows: Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
     Raises: InputError for a robot that does not float, and rows that the joints cannot move apart: too few joints, a singular
     posture.
-    Source: papers/004, (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W = M_y^-1, M_y the mass
-    matrix of the joints at zero momentum: forces that it maps do not accelerate what the rows leave free.
+    Source: decoupling thesis, eqs. (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W =
+    M_y^-1, and M_y is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows
+    leave free.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()

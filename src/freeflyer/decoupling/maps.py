@@ -1,4 +1,4 @@
-"""Maps T_x, T_y of velocities with their rates: papers/004, (3.80), (3.95)."""
+"""Maps T_x, T_y of velocities with their rates: decoupling thesis, eqs. (3.80), (3.95)."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
     Args:
-        frame: As in locked_velocity; the centre of mass in world axes if not given.
+        frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, (3.95).
+    Source: decoupling thesis, eq. (3.95).
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -71,11 +71,12 @@ def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTE
     """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum in a frame c.
 
     Args:
-        frame: As in locked_velocity; the centre of mass in world axes if not given.
+        frame: See locked_velocity; the default is the centre of mass in world axes.
     Returns: Map of twists of the base to momenta [linear; angular].
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y vanishes. In
-    the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib does not hold.
+    Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
+    vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
+    does not hold.
 
     Examples:
         >>> model = ff.robots.space_manipulator()

@@ -1,4 +1,5 @@
-"""Total momentum and locked velocity of a floating robot in any frame: papers/004, (3.65)-(3.69), and its constants of motion."""
+"""Total momentum and locked velocity of a floating robot in any frame: decoupling thesis, eqs. (3.65)-(3.69), and its constants of
+motion."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
             "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
     Returns: (..., 6) array, [linear; angular], m/s and rad/s.
     Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
-    Source: papers/004, (3.66), (3.68).
+    Source: decoupling thesis, eqs. (3.66), (3.68).
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -75,10 +76,11 @@ def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | Non
     """Total momentum h_c = A_cb^-T h_b, h_b = M_bb nu_b + M_bq qdot, in the axes of a frame c about its origin.
 
     Args:
-        frame: As in locked_velocity.
+        frame: See locked_velocity.
     Returns: (..., 6) array, [linear; angular], kg m/s and kg m^2/s.
     Raises: InputError, UnknownNameError as locked_velocity.
-    Source: papers/004, (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the mass matrix.
+    Source: decoupling thesis, eqs. (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the
+    mass matrix.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -130,11 +132,12 @@ def constants_of_motion(
 ) -> ConstantsOfMotion:
     """Total momentum in frames c, and in which of them it is a constant of motion: a_cb^T h_b = a_ib^T h_b, (3.60)-(3.62).
 
-    Conserved means: changed by external forces alone, gravity being one. papers/004 takes a frame that does not turn for necessary;
-    it is not where the momentum, or its linear part with the angular one along the axis of the turn, is zero.
+    Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does not
+    turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular one is along
+    the axis of the turn.
 
     Args:
-        frames: As in locked_velocity; "world", "center_of_mass", "center_of_mass_along_base" and the base if not given.
+        frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base.
     Raises: InputError, UnknownNameError as locked_velocity.
 
     Examples:

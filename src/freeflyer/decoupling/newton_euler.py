@@ -1,4 +1,4 @@
-"""The Coriolis matrix of the Newton-Euler equations, papers/004, (3.41), which is the passive one of (3.82)-(3.83).
+"""The Coriolis matrix of the Newton-Euler equations, decoupling thesis, eq. (3.41), which is the passive one of (3.82)-(3.83).
 
 sum_j J_j^T (Lambda_j Jdot_j + Psi_j J_j), Psi_j = Lambda_j a_j - a_j^T Lambda_j skew. In world axes about one fixed point, where
 the columns S of J_j have the rates V x S and Jdot_j of the body's axes is Sdot - a_j S, this is sum_j S^T (Lambda_j Sdot - a_j^T

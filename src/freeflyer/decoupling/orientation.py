@@ -64,9 +64,9 @@ def center_of_mass_angle(model: Model, path: ArrayLike) -> CenterOfMassAngle:
         path: (k, nq) array, two postures or more; the joints move straight from one to the next. The base's pose does not matter.
     Raises: InputError for a robot that does not float, fewer than two postures, and pieces of the path on which 4096 steps are not
     enough.
-    Source: papers/004, (3.74)-(3.76) on SE(2), a quadrature. In space, the product of exponentials of Magnus' series, of order 6 in
-    steps that are halved until the rotation at the end changes by less than 1e-12 rad; about a fixed axis this is Gauss'
-    quadrature.
+    Source: decoupling thesis, eqs. (3.74)-(3.76) on SE(2), a quadrature. In space it is the product of exponentials of
+    Magnus' series, of order 6. Steps are halved until the rotation at the end changes by less than 1e-12 rad. About a fixed
+    axis this is Gauss' quadrature.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()

@@ -186,8 +186,8 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Inverse M^-1 of the mass matrix, symmetric.
 
-    By articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. Where mimic joints share a
-    coordinate, by the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
+    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic joints
+    share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
 
     Args:
         on_failure: As in forward_dynamics.
@@ -217,7 +217,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     """Coriolis matrix C with C v = bias - gravity forces, (..., nv, nv); C v is in N and N m.
 
     "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods to
-    Compute the Coriolis Matrix. "hamel": papers/004 (3.39).
+    Compute the Coriolis Matrix. "hamel": decoupling thesis, eq. (3.39).
 
     Args:
         form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel

@@ -68,7 +68,7 @@ def frame_set(model: Model, *names: str) -> FrameSet:
 
     Args:
         *names: Names of frames, one by one.
-    Returns: FrameSet. In the order of the names.
+    Returns: FrameSet. Frames are in the order of the names.
     Raises: InputError for a list of names in the place of names.
 
     Examples:

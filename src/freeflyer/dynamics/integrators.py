@@ -85,18 +85,18 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
 
-    With h = dt and a = forward_dynamics:
+    The schemes use h = dt and a = forward_dynamics:
 
     "explicit": v+ = v + h a(q, v), q+ = q (+) h v; order 1.
 
     "semi-implicit": v+ = v + h a(q, v), q+ = q (+) h v+; order 1, keeps energy better.
 
     "rk4": the commutator-free Runge-Kutta method of order 4 with five exponentials of Celledoni, Marthinsen and Owren (2003),
-    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations; here the last
-    stage starts from the second, and the end is reached by two exponentials.
+    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations. Here the last
+    stage starts from the second, and two exponentials reach the end.
 
     All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
-    every move; if a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
+    every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
     Args:
         dt: float, s.

@@ -1,7 +1,7 @@
 """The equations of motion linearised on the group itself: no attitude angles, hence no attitude where it fails.
 
 The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From H = H0 exp(eta)
-follows, for every joint that carries a quaternion (papers/002),
+follows, for every joint that carries a quaternion (geometric linearisation paper),
 
     eta_dot = dv - ad(v0) eta          (free joint: ad of its body twist; ball: omega x eta; all others: 0)
     dv_dot  = da/dq eta + da/dv dv + da/dtau dtau
@@ -43,8 +43,8 @@ class Linearization:
     Attributes:
         A: (..., 2 nv, 2 nv) array, SI units: eta in m and rad, as the velocity coordinates.
         B: (..., 2 nv, nv) array, by dtau in N, N m.
-        C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
-            X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames.
+        C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame. Six are of its pose, X(q
+        (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         frames: Frames of the rows of C.
         dt: float or None, s; None for continuous time.
         integrator: None for continuous time.

@@ -18,7 +18,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
         dv: (..., nv) array, m and rad; for a free joint a body twist.
     Returns: (..., nq) array, configuration.
     Raises: LinkageError where the loops of a closed model do not close again after this step.
-    Source: papers/002: H = H0 exp(eta).
+    Source: geometric linearisation paper: H = H0 exp(eta).
 
     Examples:
         >>> model = ff.robots.space_manipulator()

@@ -96,8 +96,8 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
     """Derivatives of difference(model, q0, q1) by q0 and q1.
 
     Returns: DifferenceDerivatives, dq0, dq1 (..., nv, nv).
-    Raises: InputError as difference; where a joint is half a turn away from itself: the shortest turn is not continuous there, and
-    has no derivative.
+    Raises: InputError as difference, and for a joint half a turn away from itself. The shortest turn is not continuous there,
+    and has no derivative.
 
     Examples:
         >>> model = ff.robots.quadruped()

@@ -33,13 +33,12 @@ def from_mujoco(
     model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None, qfrc: ArrayLike | None = None, *,
     bias_forces: ArrayLike | None = None, mj_model: Any = None,
 ) -> State:  # fmt: skip
-    """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for what is not given.
+    """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
-    Joints are found by name: those of `mj_model` if that is given, else of the MJCF file that the model was read from, else of what
-    `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are left out; the position of one that mimics
-    another follows from that one; a base that only the model has is at rest, at its pose in the file. Of a closed model v and a are
-    the independent ones and tau the force along them; its q is as closed as MuJoCo holds it (freeflyer.linkages.assemble closes
-    it).
+    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched with
+    the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a mimic
+    joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v and a
+    are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble closes it).
 
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
 
@@ -78,21 +77,20 @@ def to_mujoco(
     model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None, *,
     bias_forces: ArrayLike | None = None, mj_model: Any = None,
 ) -> MujocoState:  # fmt: skip
-    """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of ours; None for what is not given.
+    """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of freeflyer; None for values not given.
 
-    The reverse of from_mujoco, joints found in the same way. Joints that MuJoCo has and the model has not (locked here, or other
-    things of `mj_model`) are at rest: where they were locked, else at their positions in the file. Forces on joints that mimic
-    others are zero: tau acts on the others. Of a closed model v and a give the motion of all joints; tau acts on the independent
-    ones.
+    The reverse of from_mujoco, joints found in the same way. Joints that the model lacks (locked here, or other objects of
+    `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are zero,
+    because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
 
     Args:
         v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
-        mj_model: As in from_mujoco.
+        mj_model: See from_mujoco.
     Returns: MujocoState, m, rad, s, N, N m.
-    Raises: InputError as from_mujoco: a and bias_forces without v where the robot has a free joint, a also where its loops are
-    closed; bias_forces of a closed model (convert those of model.tree); a base that MuJoCo lacks and that moves, carries forces, or
-    is elsewhere than in the file.
+    Raises: InputError as from_mujoco. A free joint requires v for a and bias_forces, and closed loops require it for a. Also
+    for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces,
+    at its pose in the file.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -118,7 +116,7 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
     """Matrix T(q) of qvel = T v; hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
 
     Args:
-        mj_model: As in from_mujoco.
+        mj_model: See from_mujoco.
     Returns: (..., nv of MuJoCo, nv) array of a closed model v are the independent velocities.
     Raises: InputError for joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
 

@@ -30,13 +30,13 @@ def configuration(
         positions: From names of joints to positions: needed for names that are no Python words.
         start: (..., nq) array, configuration of the other joints; neutral without it.
         **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them,
-            one per state; others all of theirs (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a
-            position and a quaternion.
+            one per state. Other joints take all their coordinates (..., nq of the joint). A spherical joint takes a unit quaternion
+            x, y, z, w, a free one a position and a quaternion.
     Returns: (..., nq) array, m, rad and unit quaternions.
 
     Raises:
-        InputError: For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions, and
-            for batch axes that do not broadcast.
+        InputError: For joints that mimic others or follow from loops, and for a joint given twice. Also for sizes, NaN and
+            quaternions, and for batch axes that do not broadcast.
         LinkageError: Where the loops cannot be closed.
 
     Examples:

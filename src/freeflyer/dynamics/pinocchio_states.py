@@ -22,13 +22,13 @@ def from_pinocchio(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
     tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
 ) -> State:  # fmt: skip
-    """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for what is not given.
+    """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for values not given.
 
     A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
     follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
 
     Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical joints
-    adds a term to the bias forces here that Pinocchio leaves out: it is not converted.
+    adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
 
     Args:
         pin_model: Its joints are found by name.
@@ -63,17 +63,17 @@ def to_pinocchio(
     model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
     tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
 ) -> PinocchioState:  # fmt: skip
-    """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of ours; None for what is not given.
+    """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of freeflyer; None for values not given.
 
-    The reverse of from_pinocchio. Forces on joints that mimic others are zero: tau acts on the others.
+    The reverse of from_pinocchio. Forces on mimic joints are zero, because tau acts on their leaders.
 
     Args:
         pin_model: Its joints are found by name.
         v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
     Returns: PinocchioState, m, rad, s, N, N m.
-    Raises: InputError as from_pinocchio: a and bias_forces without v where the robot has a planar joint, a also where its loops are
-    closed; bias_forces of a closed model (convert those of model.tree).
+    Raises: InputError as from_pinocchio. A planar joint requires v for a and bias_forces, and closed loops require it for a.
+    Also for bias_forces of a closed model (convert those of model.tree).
 
     Examples:
         >>> import pinocchio

@@ -26,7 +26,7 @@ def set_threads(n: int) -> None:
     """Number of threads that a batch is spread over: sets it to n. Results do not depend on it.
 
     Args:
-        n: From 1 to 1024.
+        n: Number of threads, 1 to 1024.
     Raises: InputError for anything but a whole number from 1 to 1024.
 
     Examples:

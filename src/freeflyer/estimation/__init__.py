@@ -1,4 +1,4 @@
-"""What a robot cannot measure, from what it can: passive joints, encoder offsets, contact wrenches, ZMP. papers/000, VI."""
+"""What a robot cannot measure, from what it can: passive joints, encoder offsets, contact wrenches, ZMP. Kangaroo paper, VI."""
 
 from freeflyer.lazy import attach_stub
 

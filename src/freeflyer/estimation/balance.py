@@ -18,7 +18,7 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
     """The wrenches of the ground on the feet, in world axes, about the world's origin.
 
     Returns: (f, 6) array, [force; torque] of each foot, N, N m.
-    Raises: InputError for what is no contact model and no estimate.
+    Raises: InputError for arguments that are not a contact model or an estimate.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -35,7 +35,7 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
     """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press.
 
     Args:
-        height: Of the ground in the world, m.
+        height: Height of the ground in the world, m.
     Raises: InputError as world_wrenches, and for a height that is no finite number.
 
     Examples:
@@ -55,7 +55,7 @@ def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height:
     """The zero-moment point: where the sum of all contact wrenches has no horizontal moment, on level ground.
 
     Args:
-        height: Of the ground in the world, m.
+        height: Height of the ground in the world, m.
     Returns: (3,) array, m, world axes; NaN where nothing presses.
     Raises: InputError as pressure_centers.
 
@@ -83,9 +83,9 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
     Args:
         torque: (...) array of the motor, N m.
         lead: (...) array, m per turn.
-        efficiency: In (0, 1].
-    Raises: InputError for what is not finite, leads that are not positive, and efficiencies outside of (0, 1].
-    Source: papers/000 (47).
+        efficiency: Efficiency in (0, 1].
+    Raises: InputError for values that are not finite, leads that are not positive, and efficiencies outside of (0, 1].
+    Source: Kangaroo paper, eq. (47).
 
     Examples:
         >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
@@ -111,9 +111,9 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
 
     Args:
         x: (n, ...) array, samples.
-        rate: Of the samples, Hz.
+        rate: Rate of the samples, Hz.
         cutoff: Hz, below half the rate.
-    Raises: InputError for what is not finite, and for a cutoff that is not between 0 and half the rate.
+    Raises: InputError for values that are not finite, and for a cutoff that is not between 0 and half the rate.
 
     Examples:
         >>> t = np.arange(2000) / 1000.0

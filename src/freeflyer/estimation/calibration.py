@@ -40,7 +40,7 @@ from freeflyer.tolerances import (
 class Calibration:
     """Offsets of motors' relative encoders, and the posture that agrees with the absolute encoders.
 
-    errors is papers/000, Fig 18.
+    errors is Kangaroo paper, Fig 18.
 
     Attributes:
         motors: (n,) tuple of str.
@@ -86,22 +86,22 @@ def calibrate(
     Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together find the
     posture, and so each motor's offset.
 
-    papers/000, section VI-A, (41), (42):
+    Kangaroo paper, section VI-A, (41), (42):
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
 
     Steps are damped (Levenberg, Marquardt) where a full one would not lessen the error, and joints stay within their limits. With
-    as many encoders as motors a step is that of the paper, and the search ends at the tolerance. With more, steps lead on to the
-    least squares of the encoders' errors, with loops closed by a large weight.
+    as many encoders as motors a step is that of the paper, and the search ends at the tolerance. If there are more, steps lead on
+    to the least squares of the encoders' errors, with loops closed by a large weight.
 
     Args:
         encoders: By joint name, the position that its absolute encoder shows, m or rad.
-        readings: (n,) array, what the motors' relative encoders show, m or rad, in the order of motors; zeros if not given, so that
-            offsets are positions.
+        readings: (n,) array, readings of the motors' relative encoders, m or rad, in the order of motors; zeros if not given, so
+            that offsets are positions.
         q: (nq,) array, configuration to start from; the file's posture if not given.
         motors: Motors to calibrate; all if not given. Others keep their positions in q.
         rigid: Joints that keep their positions in q, such as stiff springs.
-        tolerance: Of the norm of the errors of closure and encoders, m and rad.
+        tolerance: Tolerance of the norm of the errors of closure and encoders, m and rad.
         limit: Greatest number of steps.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Contact wrenches of a robot on its feet from its motors' forces. papers/000, section VI-B, (43)-(46)."""
+"""Contact wrenches of a robot on its feet from its motors' forces. Kangaroo paper, section VI-B, (43)-(46)."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class ContactModel:
     With y (k,) the coordinates of the contact forces (see spread), motor forces are motors - A y, and base = base_view y.
 
     Attributes:
-        standing: What does not depend on the posture, for compiled code.
+        standing: Constants of the posture-independent part, for compiled code.
         q: (nq,) array, configuration of the tree.
-        update: What depends on the posture, flat, in the layout of compiled code.
+        update: Posture-dependent part, flat, in the layout of compiled code.
         model: The robot, as a tree.
         feet: (f,) tuple of Contact, its feet, their points filled in; c points in all.
         motors: (n,) array, motor forces without contacts, N or N m: those of gravity, and of the motion where one was given.
@@ -218,7 +218,7 @@ def contact_model(
     Raises:
         InputError: For robots without motors, and wrong shapes, numbers and feet.
         UnknownNameError: For a foot's frame that the model does not have.
-        LinkageError: In singular postures.
+        LinkageError: For singular postures.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -261,22 +261,22 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The contact wrenches that explain the motors' forces.
 
-    papers/000, section VI-B, (43)-(46):
+    Kangaroo paper, section VI-B, (43)-(46):
 
         tau - g_a - J_m^T g_u = -J_cm^T F
 
     The forces F at the feet's points are those of the least sum of squares that explain the motors (the pseudo-inverse is that of
-    minimum norm). Wrenches of rigid feet span them, so only as many unknowns are solved for as these wrenches have: 12 for two
-    soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them. With more motors
+    minimum norm). Wrenches of rigid feet span them, so only the unknowns of these wrenches are solved for, 12 for two soles from 12
+    motors. The number of points does not matter, and the wrenches do not depend on the sharing between points. With more motors
     than unknowns, motor forces are met in least squares; with fewer, the unknowns are those of least norm.
 
-    "balanced" also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count by least
-    squares of their forces. Motions that are known (v, a of contact_model) may stand in place of rest: the tree's inertia then
-    counts.
+    "balanced" also uses the six equations of the base exactly, so the feet carry the load of the base. Motors then count by least
+    squares of their forces. Known motions (v, a of contact_model) may replace rest, and the tree's inertia then counts.
 
     Args:
         tau: (n,) array, motor forces, N or N m, in the order of `model.actuated`.
-        method: "motors" or "balanced". From motor forces alone; or with the base's equations too, exactly.
+        method: "motors" or "balanced". The equations are those of the motor forces; "balanced" also uses the base's equations,
+            exactly.
 
     Raises:
         LinkageError: Where the equations do not determine the wrenches.

@@ -1,4 +1,4 @@
-"""Contact wrenches over time from what a robot that stands can measure: motor positions and motor forces. papers/000, VI-B."""
+"""Contact wrenches over time from what a robot that stands can measure: motor positions and motor forces. Kangaroo paper, VI-B."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ContactHistory:
         feet: (f,) tuple of Contact.
         q: (n, nq) array, configurations of the tree, the base over the soles.
         misfit: (n,) array, largest distance of a point of a sole from its place, m.
-        wrenches: By name of an estimate, (n, f, 6): [force; torque about the world's origin], world axes, N, N m, below the cutoff.
+        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the cutoff.
             "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
             velocities and accelerations from differences of q.
 

@@ -22,7 +22,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MAX_CORRECTION_PER_STEP
 
-ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
+ALPHA, BETA = 1.0, 1000.0  # 1/s, Kangaroo paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PassiveState:
 
     Attributes:
         q: (..., nq) array, configuration of the tree.
-        v: (..., nv) array, velocity of the tree, which keeps closed loops closed: papers/000 (35), (36).
+        v: (..., nv) array, velocity of the tree, which keeps closed loops closed, Kangaroo paper, eqs. (35), (36).
         pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1
             at the start.
 
@@ -58,7 +58,7 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
         model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState. Loops closed by the joints without encoder.
-    Raises: InputError for what is no such configuration; AssemblyError where the loops do not close.
+    Raises: InputError for another kind of configuration; AssemblyError if the loops do not close.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -83,7 +83,7 @@ def update_passive_state(
 
     The base and joints that nothing measures stay where they are.
 
-    papers/000, section VI-A, (35)-(40):
+    Kangaroo paper, section VI-A, (35)-(40):
 
         theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
         J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops
@@ -144,7 +144,7 @@ def update_passive_state(
 def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
     """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
-    It is what (38) of papers/000 closes, and what its Fig 19, bottom, shows.
+    It is the error that (38) of the Kangaroo paper closes and its Fig 19, bottom, shows.
 
     Args:
         model: Model or Sensors.

@@ -24,14 +24,14 @@ from freeflyer.progress import Progress, no_progress
 
 @dataclass(frozen=True)
 class Export:
-    """Result of an export: what was written.
+    """Result of an export, with the written files.
 
     Attributes:
         prefix: Beginning of the names of functions and files.
         cpu: The CPU that the object code is for.
         functions: Names of the C functions.
         files: Paths in the folder, sorted.
-        notes: Sentences about what could not be made, such as libraries where there is no C compiler.
+        notes: Sentences about files that could not be made, such as libraries without a C compiler.
 
     Examples:
         >>> made = ff.export.export(ff.robots.chain(1), "arm_c", "mass_matrix", prefix="arm")
@@ -53,13 +53,14 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
            progress: Progress = no_progress) -> Export:  # fmt: skip
     """C library of a robot's functions that needs no Python, written to a folder.
 
-    The folder gets a header, the model's constants and calls as a C source, the kernels' object code, a program that compares with
-    Python's results and prints times (main.c), CMakeLists.txt, and, where there is a C compiler, a static and a shared library.
+    The folder gets a header, the model's constants and calls as a C source, and the kernels' object code. It also gets a program
+    that compares with Python's results and prints times (main.c), and CMakeLists.txt. With a C compiler it gets a static and a
+    shared library.
 
     Args:
         model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
         folder: Where to; made if it is not there. It is written whole or not at all.
-        functions: Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). By default
+        functions: Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). The default is
             inverse_dynamics, forward_dynamics and mass_matrix.
         cpu: A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64',
             'aarch64:cortex-a72'), or 'native', this machine's, with the bits of Python's results.
@@ -68,8 +69,8 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         overwrite: Whether files may be replaced in a folder that is not empty.
 
     Raises:
-        InputError: For robots whose loops are open, for ones that do not move, for a prefix of other characters than letters,
-            digits and single underscores, and for a CPU that is not of the kind named.
+        InputError: For robots whose loops are open, and for ones that do not move. Also for a prefix of other characters than
+            letters, digits and single underscores, and for a CPU that is not of the kind named.
         UnknownNameError: For functions that cannot be exported and CPUs that LLVM does not support.
         FileError: For a folder that is not empty, or cannot be written.
 

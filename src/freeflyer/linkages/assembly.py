@@ -28,14 +28,14 @@ ATTEMPTS = 24  # guesses at random for one posture that its own guess did not cl
 
 @dataclass(frozen=True)
 class Assembly:
-    """Closed postures, and what their loops stay open by.
+    """Closed postures, and the remaining gaps of their loops.
 
     Attributes:
         q: (..., nq) array, postures; (found, nq) with `branches`.
         residual: (..., r) array; by how much each constraint row is open, m or rad (constraint_residual).
         gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all rows, of the
-            independent ones, and of the redundant ones, which rounded or contradictory dimensions leave open (beyond 1e-5 there is
-            an OpenLoopWarning).
+            independent ones, and of the redundant ones. Rounded or contradictory dimensions leave the latter open (beyond 1e-5
+            there is an OpenLoopWarning).
         worst_loop: str or (...) array, name of the most open loop.
         iterations: int or (...) array, steps taken.
         closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
@@ -71,22 +71,22 @@ def assemble(
 ) -> Assembly:  # fmt: skip
     """Closed postures near guesses of the configuration.
 
-    Damped Newton steps on the manifold first close all rows as well as they can, then the independent rows of the linkage to the
-    last digit, so that postures lie on the very manifold on which the split of the velocities (partition) is exact. What the
-    redundant rows then stay open by is the file's: rounded digits (1e-8 to 2e-7), or a linkage that over-constrains itself away
-    from where it was drawn (the public Kangaroo's hip: up to 2 mm).
+    Damped Newton steps on the manifold first close all rows as well as possible, then the independent rows of the linkage to the
+    last digit. Postures then lie exactly on the manifold of the split of the velocities (partition). The remaining gap of the
+    redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage over-constrains itself away from its
+    drawn posture (the public Kangaroo's hip, up to 2 mm).
 
     Args:
         q: (..., nq) array, guesses; by default the file's posture.
         hold: sequence of str or "actuated", joints that stay where they are; "actuated": all motors. The base stays, too, unless
             loops tie it to the world.
         limits: Joints that move are kept within their limits.
-        tolerance: float, m or rad: what independent constraint rows may stay open by.
-        redundant: float, m or rad: what redundant rows may stay open by.
+        tolerance: float, m or rad: largest gap of independent constraint rows.
+        redundant: float, m or rad: largest gap of redundant rows.
         strict: A posture that does not close is an error; otherwise `closed` is False for it.
         attempts: Random guesses for a posture that its own guess does not close; by default 24 for one posture, none for batches.
         branches: Finds up to so many different closures of one posture, all joints that the loops do not determine held.
-        rng: Of the random guesses; reproducible without.
+        rng: Generator of the random guesses; reproducible without.
     Returns: Assembly. Postures in `q`; with `branches` the posture itself, then the other closures, nearest first.
 
     Raises:

@@ -92,7 +92,7 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
     """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
 
     Args:
-        part, whole: As in extract_configuration.
+        part, whole: See extract_configuration.
         q_part: (..., part.nq) array, configuration of the part.
         q: (..., nq) array, configuration of the whole robot: all other joints stay there.
     Returns: (..., nq) array, configuration of the whole robot.

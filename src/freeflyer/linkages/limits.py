@@ -76,9 +76,9 @@ def reachable_set(
 ) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
-    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops; a box of joint limits
-    is only an approximation of it (papers/000, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30): motors
-    are driven once around their box, and a quadratic program takes the step nearest to the wanted one that the limits allow,
+    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint limits
+    is only an approximation of it (Kangaroo paper, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30).
+    Motors are driven once around their box. A quadratic program takes the step nearest to the wanted one that the limits allow,
 
         min |dm_wanted - dm|^2   so that   J_l dtheta = 0,   lower - theta <= dtheta <= upper - theta.
 
@@ -89,7 +89,7 @@ def reachable_set(
         joints: Two joints of one coordinate that these motors move.
         q: (nq,) array, closed start within all limits; by default the file's posture, assembled.
         points: Number of points, evenly on the edge of the motors' box; 8 at least.
-    Returns: ReachableSet. The boundary, and what holds each of its points.
+    Returns: ReachableSet. The boundary, with the active limit of each of its points.
     Raises: InputError for motors without a finite stroke, joints that the motors do not move independently, and a start outside of
     the limits.
 

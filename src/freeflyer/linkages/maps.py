@@ -1,4 +1,4 @@
-"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (papers/000, Fig 5)."""
+"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (Kangaroo paper, Fig 5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions; n counts the states that exist and keep the limits.
 
     Attributes:
-        motors: Of the grid, k in number.
+        motors: Motors of the grid, k in number.
         values: tuple of (n_k,) array, the grid's positions of each, m or rad.
         count, impossible, outside: States of the grid; how many of them no assembly reaches, and how many break a position limit of
             another joint.
@@ -120,7 +120,7 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     Args:
         split: As partition gives it.
         q: (n, nq) array, closed postures.
-    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: papers/000 (8).
+    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: Kangaroo paper, eq. (8).
     Raises: InputError for wrong shapes.
 
     Examples:
@@ -152,7 +152,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     Args:
         slack: float, m or rad: by how much limits may be exceeded.
     Returns: (...) bool array; joints that mimic others are not checked.
-    Raises: InputError for wrong shapes and what is not finite.
+    Raises: InputError for wrong shapes and values that are not finite.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

@@ -64,7 +64,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Velocity that keeps the loops closed, J v = 0: its dependent entries replaced by what follows from the independent ones.
 
-    v_dependent = -J_dependent^-1 J_independent v_independent: papers/000 (8).
+    v_dependent = -J_dependent^-1 J_independent v_independent: Kangaroo paper, eq. (8).
 
     Args:
         q: (..., nq) array, posture; that it is closed is not checked.

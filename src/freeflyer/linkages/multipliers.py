@@ -1,6 +1,6 @@
 """Passive joints and the constraints' forces: what follows from the independent joints, and what holds the loops together.
 
-papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities."""
+Kangaroo paper, eqs. (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
     independent velocity of one.
     Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
-    Source: papers/000 (6).
+    Source: Kangaroo paper, eq. (6).
 
     Examples:
         >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
@@ -50,7 +50,7 @@ def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray
 
     Args:
         q: (..., nq) array, closed.
-    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: papers/000 (7).
+    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7).
     Raises: InputError, LinkageError as mapping_jacobian.
 
     Examples:
@@ -70,7 +70,7 @@ def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Arr
 
     Args:
         q: (..., nq) array, closed.
-    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: papers/000 (8).
+    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8).
     Raises: InputError, LinkageError as mapping_jacobian.
 
     Examples:
@@ -94,7 +94,7 @@ def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) ->
     Returns:
         v, a: (..., nv) array of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
     Raises: InputError, LinkageError as mapping_jacobian.
-    Source: papers/000 (7), (8).
+    Source: Kangaroo paper, eqs. (7), (8).
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
@@ -114,7 +114,7 @@ def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
         q: (..., nq) array, closed.
         tau: (..., nv) array of all joints (nv of model.tree), N and N m.
     Raises: InputError, LinkageError as mapping_jacobian.
-    Source: papers/000 (18).
+    Source: Kangaroo paper, eq. (18).
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
@@ -143,7 +143,7 @@ def constraint_multipliers(
     Raises:
         InputError: Unless one of `a` and `tau` is given; for wrong shapes, NaN, infinities and models without loops.
         LinkageError: For velocities or accelerations that do not keep the loops closed; for open and singular postures.
-    Source: papers/000 (11), (13): the same sign.
+    Source: Kangaroo paper, eqs. (11), (13): the same sign.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
@@ -181,7 +181,7 @@ def projected_equations(
         M_p: (..., nu, nu) array, kg, kg m, kg m^2.
         h_p: (..., nu) array, N, N m.
     Raises: InputError, LinkageError as mass_matrix and bias_forces of the closed model, which give the same one by one.
-    Source: papers/000 (60)-(63). A model without loops gives its own mass matrix and bias forces.
+    Source: Kangaroo paper, eqs. (60)-(63). A model without loops gives its own mass matrix and bias forces.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

@@ -3,9 +3,9 @@
     J[rows][:, dependent] vdot_dependent + J[rows][:, independent] vdot_independent = -bias[rows]
 
 Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are chosen
-first; papers/000 (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best: away from it,
-rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12 rows, open by 2 mm at the end
-of its strokes). Motors are kept independent: what they drive is dependent."""
+first; Kangaroo paper, eqs. (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best: away
+from it, rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12 rows, open by 2 mm
+at the end of its strokes). Motors are kept independent: what they drive is dependent."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Partition(Record):
         base, actuated, passive: Coordinates of the base, of motors, of all other joints.
         free: Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
         rank: int, m.
-        singular_values: Of the whole Jacobian, largest first.
-        tolerance: Relative to a block's largest singular value, what counts as zero.
+        singular_values: Singular values of the whole Jacobian, largest first.
+        tolerance: Threshold of zero, relative to a block's largest singular value.
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()
@@ -121,8 +121,8 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
         q: (nq,) array, closed posture; by default the file's, assembled: that split is remembered for each model.
         underactuated: Passive joints that no loop determines are allowed.
     Returns: Partition. Its rows are those of the file's posture; motors are kept independent.
-    Raises: LinkageError for motors that other motors determine, for singular postures and for open ones; with underactuated=False
-    for passive joints that no loop determines: too few motors.
+    Raises: LinkageError for motors that other motors determine, for singular postures and for open ones. underactuated=False
+    also refuses passive joints that no loop determines, because motors are missing.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

@@ -4,7 +4,7 @@
 
 The second holds everywhere. The first holds at closure for all rows, and everywhere for linear rows, couplings and a single tied
 turn. With two or three tied turns the angular rows are the relative angular velocity in frame_a's axes; away from closure J^T
-residual still is the gradient of |residual|^2 / 2 everywhere. Source: papers/000 (1)-(10), (48)-(57)."""
+residual still is the gradient of |residual|^2 / 2 everywhere. Source: Kangaroo paper, eqs. (1)-(10), (48)-(57)."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """Residual of the constraint rows: by how much each tied direction is open; zero where the linkage is closed.
 
-    Linear rows: the vector from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from frame_a
-    to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of frame_b; one gives
-    its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
+    Linear rows: the vector from frame_a's origin to frame_b's. The angular rows depend on the number of tied turns. Three give the
+    rotation vector from frame_a to frame_b. Two give the rotation vector of the shortest turn that takes the free axis of frame_a
+    to that of frame_b. One gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
 
     Returns: (..., r) array, m or rad, along frame_a's axes, in the order of constraint_names.
 

@@ -30,9 +30,9 @@ def selected_posture(
 ) -> np.ndarray:  # fmt: skip
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
-    Continuation of papers/000 (22): a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed steps of a
-    sweep, until the selected joints reach their targets. So the assembly mode of the start is kept; where the way meets a
-    singularity, of the loops or of P J_m, it ends.
+    Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
+    joints by the closed steps of a sweep. It ends at the targets of the selected joints. So the assembly mode of the start is kept;
+    where the way meets a singularity, of the loops or of P J_m, it ends.
 
     Args:
         joints: As in transmission.
@@ -43,8 +43,8 @@ def selected_posture(
     Returns: (..., nq) array, closed postures.
 
     Raises:
-        InputError: As transmission; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions
-            beyond a stop, or where a motor would leave its stroke.
+        InputError: As transmission; for a joint whose coordinates are no numbers (a ball), and with `limits` for positions beyond a
+            stop, or where a motor would leave its stroke.
         LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
         AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.
 

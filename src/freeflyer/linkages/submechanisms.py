@@ -121,7 +121,7 @@ class Mechanisms:
 
     @staticmethod
     def cells(m: Mechanism) -> tuple[str, ...]:
-        """A row of the table: passive counts as in papers/000, own (all in its loops)."""
+        """A row of the table: passive counts as in the Kangaroo paper, own (all in its loops)."""
         return (
             m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
             f"{m.singularity:.2g}", f"{m.condition:.3g}",
@@ -136,8 +136,8 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
         q: (nq,) array, closed posture; by default the file's, assembled.
     Returns: Mechanisms. Found from the split of the velocities, not declared.
     Raises: LinkageError, InputError as partition.
-    Source: papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these
-    groups: Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
+    Source: Kangaroo paper, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the
+    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
 
     Examples:
         >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())

@@ -54,9 +54,9 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
-    Continuation keeps the assembly mode: every step starts from a closed neighbour, follows the tangent dq_dependent = -J_lu^-1
-    J_la dq_motors (papers/000 (8)) and is closed by Newton's method on the independent rows. A state counts only while no step
-    meets a singularity: beyond one the same motor positions belong to another assembly mode, or to none.
+    Continuation keeps the assembly mode. Every step starts from a closed neighbour and follows the tangent dq_dependent =
+    -J_lu^-1 J_la dq_motors (Kangaroo paper, eq. (8)). Newton's method on the independent rows then closes it. A state counts
+    only while no step meets a singularity. Beyond one the same motor positions belong to another assembly mode, or to none.
 
     Args:
         axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.

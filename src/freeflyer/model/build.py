@@ -35,7 +35,7 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     Raises:
         DescriptionError: Names the link, joint, frame, loop or number at fault.
-        InputError: For what is no Description, and other words in `inertias`.
+        InputError: For an object that is not a Description, and other words in `inertias`.
 
     Examples:
         >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))

@@ -32,7 +32,7 @@ def identity() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Inertia(Record):
-    """Inertia of a link: its mass, and its rotational inertia about its centre of mass. Without arguments: none.
+    """Inertia of a link: its mass, and its rotational inertia about its centre of mass. The default is no inertia.
 
     Args:
         mass: float, kg.
@@ -80,7 +80,7 @@ class Mimic(Record):
 
     Args:
         joint: Name of the joint that is followed.
-        ratio: Of the positions, by default 1.
+        ratio: Ratio of the positions, by default 1.
         offset: m or rad, by default 0.
 
     Examples:
@@ -111,8 +111,8 @@ class Joint(Record):
         parent, child: Names of links; "world" is the parent of a base.
         placement: (4, 4) array, pose of the joint frame in the parent link, and of the child's frame at zero position; by default
             the identity.
-        axis: (3,) array, in the joint frame: the line of a revolute, continuous, prismatic, helical or cylindrical joint, the
-            normal of a planar one, the first axis of a universal one; of any length, by default z.
+        axis: (3,) array, in the joint frame, of any length, by default z. It is the line of a revolute, continuous, prismatic,
+            helical or cylindrical joint, or the normal of a planar one. For a universal joint it is the first axis.
         axis2: (3,) array, second axis of a universal joint, by default y.
         pitch: Advance of a helical joint, m/rad.
         lower, upper: (nv,) tuple, limits of positions, m or rad; both or none, infinite for none on one side.
@@ -219,7 +219,7 @@ class Coupling(Record):
     Args:
         name: str.
         joint1, joint2: Joints of one coordinate each; "" as joint2: joint1 is held at the constant.
-        coefficients: Of the polynomial, the constant first; in m and rad.
+        coefficients: Coefficients of the polynomial, the constant first; in m and rad.
 
     Examples:
         >>> joints = ff.Joint("cam", "prismatic", "world", "a"), ff.Joint("shaft", "revolute", "a", "b")
@@ -241,7 +241,7 @@ class Coupling(Record):
 class Description(Record):
     """Description of one robot: links, joints, sites and loops, as in a file.
 
-    Nothing of it can be changed: lists become tuples, arrays are copied when they come in, and read-only for good.
+    A Description cannot be changed. Lists become tuples; arrays are copied on input and read-only.
 
     Args:
         name: str.
@@ -254,7 +254,7 @@ class Description(Record):
         gravity: (3,) tuple, m/s^2, in world axes; by default (0, 0, -9.81).
         notes: The reader's notes to the user.
         keyframes: The file's named postures.
-        mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty: not read from MJCF.
+        mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty if not from MJCF.
         base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
             "" where nothing is known.
     Raises: DescriptionError for parts of another type. `build` checks the rest.

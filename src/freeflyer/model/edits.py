@@ -27,21 +27,21 @@ from freeflyer.spatial import consistency
 def lock_joints(
     model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
 ) -> Model:
-    """Model with some joints fixed; their links stay, their limits do not, and velocities of what remains keep their order.
+    """Model with some joints fixed; their links stay, their limits do not, and the other velocities keep their order.
 
     Joints that mimic a locked one are locked where that puts them. Loops that become rigid are dropped if they are closed, within
     1e-5 m and rad.
 
     Args:
-        joints: Name -> position, m or rad: a number, or the joint's nq entries (quaternion x, y, z, w of a spherical joint,
-            position and quaternion of a free one); or names alone, of which `configuration` has the positions.
+        joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or the
+            joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
         configuration: (nq,) array, by default the neutral one.
 
     Raises:
         UnknownNameError: For names of no moving joint.
-        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint, joints
-            that are fixed already, a coupling with only one joint locked, a loop left open, all motors locked while passive joints
-            move.
+        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint. Also for
+            joints that are fixed already. Also for a coupling with only one joint locked, a loop left open, and all motors locked
+            while passive joints move.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -58,8 +58,9 @@ def lock_joints(
 def merge_fixed(model: Model) -> Model:
     """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
-    Returns: Model with the same coordinates and the same dynamics. What is fixed to the world stays a link of its own.
-    Raises: InputError for what is no Model, and for an open loop between two frames of one rigid body; a closed one is dropped.
+    Returns: Model with the same coordinates and the same dynamics. A link that is fixed to the world stays a link of its own.
+    Raises: InputError for an object that is not a Model, and for an open loop between two frames of one rigid body. A closed
+    one is dropped.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -137,7 +138,7 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
 
     Args:
         gravity: (3,) array, m/s^2, in world axes.
-    Raises: InputError for other shapes, a lone number among them, and for what is not finite.
+    Raises: InputError for other shapes, such as a single number, and for values that are not finite.
 
     Examples:
         >>> earth = ff.robots.chain(3, "prismatic")

@@ -30,7 +30,7 @@ class JointInfo:
     closed loops (close_loops) nv counts independent velocities only, and iv is where they stand, or would stand, in v.
 
     Attributes:
-        kind: As in Joint.
+        kind: See Joint.
         parent, child: Names of links.
         iq, iv: First entry in q and in v.
         nq, nv: Number of entries in q and in v.
@@ -58,8 +58,8 @@ class JointInfo:
 class Model:
     """Model of a robot ready for computation: names, sizes, limits, and the arrays that compiled code reads.
 
-    Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`, `close_loops` and the edits
-    alone: compiled code does not check the sizes and indices in their arrays.
+    Nothing of a Model can be changed; edits return a new one. Models are made only by `load`, `build`, `close_loops` and the edits,
+    because compiled code does not check the sizes and indices in their arrays.
 
     Attributes:
         nq, nv: Sizes of a configuration q and of a velocity v.
@@ -77,7 +77,7 @@ class Model:
         shared_coordinates: Whether a mimic joint shares a velocity coordinate.
         topology, parameters: (n,) array, integers and floats that compiled code reads: kernels/model/layout.py.
         frame_index: Name of a frame -> its number in `frame_names`.
-        reduction: Of a model with closed loops (close_loops): its independent velocities; None for a tree.
+        reduction: Independent velocities of a model with closed loops (close_loops); None for a tree.
         handle: The model for compiled code.
         constraint_rows: Number of rows of all loops and couplings, and nv of the tree.
 

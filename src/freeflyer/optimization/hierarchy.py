@@ -49,8 +49,8 @@ class HierarchySolution(NamedTuple):
         met: For each level whether all its rows hold.
         free: How many directions are left free below each level.
         iterations: Rounds of the active set, or iterations of the programs of all levels.
-        held: (m,) array or None, for each row of all levels -1 if it is held at its lower limit, 1 at its upper one, 2 for an
-            equality, 0 for others, for `warm=`; None from other solvers.
+        held: (m,) array or None, for `warm=`. For each row of all levels it is -1 at its lower limit, 1 at its upper one, 2 for an
+            equality, 0 for others. It is None from other solvers.
 
     Examples:
         x + y = 1 goes before x = 3 and y = 0, which then share the error:
@@ -84,18 +84,18 @@ def solve_hierarchy(
 ) -> HierarchySolution:
     """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
-    Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014): level k minimises the weighted
+    Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014). Level k minimises the weighted
     sum of squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows
     that are violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are eliminated
-    by an orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
+    by an orthonormal basis of the freedom that they leave. Every level is a quadratic program whose answer is checked.
 
     Args:
         levels: Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.
         warm: The solution of a hierarchy of the same shape: its rows are held at first.
         solver: "active-set": all levels at once by compiled code. A name that solve_qp takes: a program for each level by that
             solver.
-        tolerance: As in solve_qp; to 1e-10 of a row's terms in any case by the active set.
-    Returns: HierarchySolution. Levels that cannot be met are no errors: see `met` and `violations`.
+        tolerance: See solve_qp; the active set always solves to 1e-10 of a row's terms.
+    Returns: HierarchySolution. Levels that cannot be met are no errors; `met` and `violations` report them.
 
     Raises:
         InputError: For wrong shapes, limits that cross, numbers that are not finite and weights that are not positive.

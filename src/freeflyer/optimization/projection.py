@@ -18,7 +18,7 @@ def nearest(
         point: (n,) array.
         A: (m, n) array.
         lower, upper: (m,) array; infinite where there is no limit.
-        solver, warm: As in solve_qp.
+        solver, warm: See solve_qp.
     Returns: Solution. Its `value` is that of 1/2 x^T x - point^T x.
     Raises: InfeasibleError where the limits leave no x; others as solve_qp.
 

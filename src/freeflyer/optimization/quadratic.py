@@ -46,7 +46,7 @@ def solve_qp(
 
     Raises:
         InfeasibleError, UnboundedError: For a program without an answer; both are proven.
-        NotConvergedError: Where the solver stops at its limit.
+        NotConvergedError: If the solver stops at its limit.
         NumericalError: Where nothing is proven and the solver's answer does not keep the tolerance.
         MissingSolverError: For a solver that is not installed.
         InputError: For wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite, and limits that

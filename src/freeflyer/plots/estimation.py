@@ -15,7 +15,7 @@ SIX = (*SERIES, "#3aa6a0")
 
 
 def calibration(r: Calibrations) -> Any:
-    """Error against step, six starts above the rest; papers/000, Fig 18."""
+    """Error against step, six starts above the rest; Kangaroo paper, Fig 18."""
     figure, axes = new_figure(5.2, 3.6)
     for e in r.errors[SHOWN:]:
         axes.semilogy(np.arange(len(e)), e, color=GREY, lw=0.6, alpha=0.35)

@@ -39,7 +39,7 @@ class Report:
 
     Attributes:
         robot: The model's name.
-        version: Of freeflyer.
+        version: Version of freeflyer.
         created: Date and time, UTC.
         machine: Processor, system and versions of packages.
         overview: Sizes, masses, links, joints and loops.
@@ -48,7 +48,7 @@ class Report:
         conditioning: Condition numbers of the mass matrix over random postures.
         fall: The energy in free fall by five step sizes.
         timings: Times of the functions, us.
-        linkages: Of a robot whose loops close: sub-mechanisms, strokes, what the motors move.
+        linkages: Sub-mechanisms, strokes and motor motions of a robot with closed loops.
         bodies: Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than
             1000 links.
         omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
@@ -87,7 +87,7 @@ def report(
     fewer for hundreds of joints.
 
     Args:
-        seed: Of the random states and postures.
+        seed: Seed of the random states and postures.
         effort: Effort of the timings (freeflyer.analysis.timing.runner): states in a batch, blocks of calls, s in a block, threads.
     Returns: Report for write_report.
 

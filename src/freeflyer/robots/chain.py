@@ -30,8 +30,8 @@ def chain(
         n: Number of joints, 1 to 100000.
         joints: One kind of joint, as in Joint, or several that repeat along the chain.
         base: "fixed" or "free". link_0 stays, or floats: 6 more velocities.
-        length: Of a capsule between its joints, m.
-        mass: Of a capsule, kg.
+        length: Length of a capsule between its joints, m.
+        mass: Mass of a capsule, kg.
     Raises: InputError for counts, kinds, lengths and masses that make no chain.
 
     Examples:

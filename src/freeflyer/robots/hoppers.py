@@ -25,7 +25,7 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
 
     Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world; at angle 0 the leg points along x, and
     the angle turns x towards z. These are o_ib and theta_ib of the thesis, where v_b is the velocity of o_ib in the trunk's axes.
-    Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x: q[3] is the leg's length, and the mass
+    Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x. q[3] is the leg's length, and the mass
     matrix is singular at length 0. Keyframe `start` is table 4.7. Joints have no limits.
 
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
@@ -66,7 +66,7 @@ def revolute_hopper(
     Args:
         trunk: Mass at the upper end of the thigh, kg.
         thigh, shank: Masses in the middle of each, kg.
-        length: Of the thigh and of the shank, m.
+        length: Length of the thigh and of the shank, m.
         gravity: Along -z, m/s^2.
     Raises: InputError for masses, lengths and accelerations that are not above zero.
 

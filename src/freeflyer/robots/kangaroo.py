@@ -1,4 +1,4 @@
-"""A lower body like PAL Robotics' Kangaroo (papers/000): two legs that twelve linear actuators move through linkages."""
+"""A lower body like PAL Robotics' Kangaroo (Kangaroo paper): two legs that twelve linear actuators move through linkages."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 def kangaroo_like() -> Model:
     """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (papers/000, Table II), one file each:
+    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II), one file each:
     `kangaroo_hip_yaw` (RRPR), `kangaroo_hip` (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
     Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
     independent rows.
 
-    The reference posture (all joint coordinates zero) closes every loop exactly: legs nearly stretched, length motors at the start
-    of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`, `left_length_motor`,
+    The reference posture (all joint coordinates zero) closes every loop exactly, with legs nearly stretched and length motors at
+    the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`, `left_length_motor`,
     `left_ankle_outer_motor`, `left_ankle_inner_motor`; the joints one thinks in are `left_hip_yaw`, `_hip_pitch`, `_hip_roll`,
     `_knee`, `_ankle_pitch`, `_ankle_roll`. The right leg mirrors the left: turns about y and slides keep their sign, other turns
     change it. x is forward, y left, z up; soles are the sites `left_sole` (on the ground below the ankle) and its corners

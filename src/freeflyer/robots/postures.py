@@ -22,7 +22,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     """Configuration in which the humanoid or the quadruped stands upright above the world's origin, its feet on the ground.
 
     Args:
-        model: Of robots.humanoid or robots.quadruped.
+        model: Model of robots.humanoid or robots.quadruped.
         knee: Angle of the knees, rad, 0 to 2.4: at 0 the legs are straight, which is a singular posture.
     Returns: (nq,) array; soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian.
     Raises: InputError for other robots and other angles.

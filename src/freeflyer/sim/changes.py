@@ -19,11 +19,11 @@ KEEP: Any = object()
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Change of a simulated robot's state or constraints, made by an event. What is not given stays.
+    """Change of a simulated robot's state or constraints, made by an event. Values that are not given stay.
 
     Args:
         q: (nq,) array, configuration, m and rad.
-        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on: freeflyer.impact gives such a
+        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on; freeflyer.impact gives such a
             velocity.
         constraints: The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no
             set.

@@ -28,18 +28,18 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
     """Events by which the contacts of a set open and close on the planes that they touch, for freeflyer.sim.simulate.
 
     A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
-    plane. Which contacts hold after an event is found by exchanging one at a time (RBDA (2008), chapter 11): of those that hold
-    none may pull, of those that touch none may move into the plane. Contacts that hold do not slide. A surface or line that lands
-    tilted ends the run (`Run.failure`): give its corners as points. Where a run begins, the same exchange opens and closes contacts
-    (the occurrence "start"); a contact that is open and begins below the plane is an InputError.
+    plane. The active contacts after an event are found by exchanging one at a time (RBDA (2008), chapter 11). Active contacts may
+    not pull, and touching ones may not move into the plane. Contacts that hold do not slide. A surface or line that lands tilted
+    ends the run (`Run.failure`); give its corners as points. At the start of a run, the same exchange opens and closes contacts
+    (the occurrence "start"). A contact that is open and begins below the plane is an InputError.
 
     Args:
         stance: The contacts. Those that hold at the start are given to `simulate` as constraints=: stance, stance - "foot", or
             ConstraintSet(model) for none.
-        height: Of each contact's plane, the points p with normal . p = height, m; the normal is the contact's.
+        height: Height of each contact's plane, the points p with normal p = height, m; the normal is the contact's.
     Returns: tuple of Event, "foot opens" and "foot closes" of each contact; for contacts with friction also "foot slips", where the
     force leaves the friction cone, which is recorded only.
-    Raises: InputError for what is no set, for a set without contacts, and for what is no height.
+    Raises: InputError for an object that is not a set, for a set without contacts, and for a height that is not a number.
 
     Examples:
         Two links of 0.5 kg fall upright by 0.05 m, then stand on the tip: its force is the weight.

@@ -40,15 +40,15 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     your own functions is raised, with the run so far as its attribute `run`.
 
     Args:
-        plant: Of freeflyer.sim.mujoco_plant. Its `data` hold the last state afterwards.
+        plant: Result of freeflyer.sim.mujoco_plant. Its `data` hold the last state afterwards.
         q: (nq,) array, configuration at the start, of the plant's model, m and rad.
         v: (nv,) array, velocity at the start, m/s and rad/s; of a closed model that of the independent joints.
         inputs: callable, object or (nv,) array, as in simulate, but all are evaluated once every dt, and their forces are held in
             between.
-        dt: From sample to sample, s; a multiple of the plant's step.
+        dt: Time between samples, s; a multiple of the plant's step.
         duration: float, s; a multiple of dt.
         targets: (m,) or (m + k,) array or callable, positions of the plant's m servos, or with those of its k idle pieces, m and
-            rad; or a function (t) that gives them at every step of MuJoCo. None: those of q.
+            rad. A function (t) gives them at every step of MuJoCo. None: those of q.
         external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them (pushes); held over dt.
         sensing: Noise and delay of the state that `inputs` gets.
     Returns: Run, tau includes the servos' forces; of a closed model with servos it is (T, nv of the tree), of all joints. forces:

@@ -135,16 +135,16 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         path: The robot's own MJCF file, which the model was read from, with its shapes; None: the simulated robot is what `to_mjcf`
             writes.
         feet: Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their
-            points. None: with a file all colliding shapes touch as they do there; without one contacts.feet_by_name where
-            the model has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
+            points. None: with a file all colliding shapes touch as they do there; without one contacts.feet_by_name where the model
+            has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
         motors: Joints of one coordinate that get position servos, in place of the file's actuators.
         servos: Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
         friction: Coefficient of the floor; None: 1, MuJoCo's own.
 
     Raises:
-        FileError: For what MuJoCo refuses.
-        InputError: For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the
-            file, for a robot that would fall through the floor as no feet are given or found, and for bad arguments.
+        FileError: For models that MuJoCo refuses.
+        InputError: For the file of another robot, for loops that MuJoCo lacks, for feet that have no colliding shape in the file,
+            and for bad arguments. Also for a robot that would fall through the floor because no feet are given or found.
         UnknownNameError: For feet and motors that the model does not have.
 
     Examples:

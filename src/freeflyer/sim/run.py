@@ -40,7 +40,7 @@ class Run:
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
         forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
             and N m; NaN while they do not hold.
-        events: In order.
+        events: Events in order.
         failure: The sentence of the error that ended the run early; the samples before it are kept.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.
         robot, digest: The model's name, and a hash of its numbers.

@@ -32,7 +32,7 @@ class EventState:
         q: (nq,) array, configuration, m and rad.
         v: (nv,) array, velocity, m/s and rad/s.
         law: law(t, q, v), the generalised forces that act, N and N m.
-        model: Of the equations.
+        model: Model of the equations.
         constraints: The set that holds at this time.
         tau: (nv,) array, forces of the law, N and N m; computed at first access, as a and forces.
         a: (nv,) array, acceleration, m/s^2 and rad/s^2.

@@ -136,7 +136,7 @@ def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
 
     Args:
         x: (..., 8) array.
-        name: Of `x`, in the error.
+        name: Name of `x` in the error.
     Returns: (..., 8) array, `x`, as float64.
     Raises: InputError for a norm that is not 1 within 1e-6, or primary . dual beyond 1e-6 (times the largest entry of the dual
     part, if above 1).
@@ -276,8 +276,7 @@ def screw_parameters(x: ArrayLike) -> ScrewParameters:
     x and -x are one pose, with the same screw; at half a turn both directions of the line are right.
 
     Returns: ScrewParameters of a pose that does not turn (angle below 1e-100 rad): angle and moment 0, the direction of its shift;
-    of the identity the direction z. A screw that hardly turns has a line far away: its moment is large, the pose that it gives is
-    right.
+    of the identity the direction z. A screw that hardly turns has a line far away, so its moment is large, but its pose is right.
 
     Examples:
         >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 0, 3], [0, 0, 0, 1])
@@ -329,7 +328,7 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
 
 
 def decomposed_log(x: ArrayLike) -> np.ndarray:
-    """Half the rotation vector and half the position, w / 2 + eps p / 2: what DQ Robotics calls log.
+    """Half the rotation vector and half the position, w / 2 + eps p / 2, the log of DQ Robotics.
 
     It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`.
 
@@ -462,7 +461,7 @@ def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray
 
     Args:
         x: (..., 8) array, unit, x_WB.
-        rate: (..., 8) array, 1/s and m/s; it must keep x a unit dual quaternion: rate x* is pure.
+        rate: (..., 8) array, 1/s and m/s; it must keep x a unit dual quaternion, so rate x* is pure.
         expressed: "body" or "world", of the twist.
     Raises: InputError for another expression, and for a rate that does not keep x a unit dual quaternion.
     Source: Equation (4) of the paper that the module names.

@@ -137,8 +137,8 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     """Results of a public function for symbols, or other scalars, from the kernel that computes its numbers.
 
     Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
-    short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast: the mass matrix of two joints on a floating base
-    takes 0.2 s, as equal parts are one object, but has 400 000 operations written out. For code, take `kernel_routine`.
+    short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast. The mass matrix of two joints on a floating base
+    takes 0.2 s, because equal parts are one object, but has 400 000 operations if expanded. For code, take `kernel_routine`.
 
     Args:
         function: Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel
@@ -146,7 +146,7 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
         model: A tree, or a robot whose loops are open.
         arguments: iterable of scalars, its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions,
             complex or mpmath numbers.
-        frame: Of functions of a frame.
+        frame: Frame, for functions that take one.
         expressed: "body", "mixed" or "world"; of functions of a frame that have it.
         parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`.
     Returns: array of objects, or tuple of arrays, as the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.

@@ -38,18 +38,18 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
                armatures: Mapping[str, Any] | None = None, gravity: Iterable[Any] | None = None) -> list[Any]:  # fmt: skip
     """Parameters for `ff.symbolic.evaluate`, some of them symbols, the others the model's numbers.
 
-    Links that fixed joints weld together are one body: its mass, centre and inertia are joined from theirs, in symbols.
+    Links that fixed joints weld together are one body, with joined mass, centre and inertia, in symbols.
 
     Args:
         masses: Mass by link, kg.
         centers: Centre of mass (3) by link, in the link's frame, m.
         inertias: Rotational inertia (3, 3) by link, symmetric, about the centre of mass, in the link's axes, kg m^2.
-        positions: Position (3) of a joint's frame in its parent link, by joint, m. Not of fixed joints.
+        positions: Position (3) of a joint's frame in its parent link, by joint, m. Fixed joints are excluded.
         armatures: Armature by joint of one coordinate, kg m^2 or kg.
         gravity: (3), m/s^2.
     Returns: list of scalars.
-    Raises: InputError for rows and matrices of other sizes, what is no scalar or not finite, asymmetric inertias, links that do not
-    move, fixed joints, and armatures of joints with other than one coordinate.
+    Raises: InputError for rows and matrices of other sizes, values that are not scalars or not finite, and asymmetric
+    inertias. Also for links that do not move, fixed joints, and armatures of joints with other than one coordinate.
 
     Examples:
         >>> import sympy

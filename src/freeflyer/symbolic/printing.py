@@ -23,10 +23,10 @@ POWERS = create_expand_pow_optimization(4)  # x * x instead of pow(x, 2)
 
 @public
 def print_source(routine: Routine, name: str, *, language: Language = "c") -> str:
-    """Source text of a function that computes what a routine does.
+    """Source text of a function that computes a routine.
 
     Args:
-        name: Of the function.
+        name: Name of the function.
         language: "numpy", "numba" or "c". "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under
             numba.njit. "c": C99.
     Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as a
@@ -64,7 +64,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
     """Python function of a routine, by the source that `print_source` prints.
 
     Args:
-        name: Of the function.
+        name: Name of the function.
         language: "numpy" or "numba". "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
     Returns: callable, takes the inputs in order, and returns the result, or a tuple of several.
     Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.

@@ -23,13 +23,13 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
                    parameters: Iterable[Any] | None = None) -> Routine:  # fmt: skip
     """Straight-line code of a public function for one robot, from the kernel that computes its numbers.
 
-    As long as the kernel has operations, whatever the robot: closed forms by `ff.symbolic.evaluate` grow much faster than that.
+    The code has as many operations as the kernel, for any robot; closed forms of `ff.symbolic.evaluate` grow much faster.
     Comparisons of undecided values take the regular branch: closed forms of rotations, not the series near zero.
 
     Args:
-        function: As of `ff.symbolic.evaluate`.
+        function: See `ff.symbolic.evaluate`.
         model: A tree, or a robot whose loops are open.
-        frame: Of functions of a frame.
+        frame: Frame, for functions that take one.
         expressed: "body", "mixed" or "world"; of functions of a frame that have it.
         parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`; each symbol in it is an input, a
             number, in the order of names.

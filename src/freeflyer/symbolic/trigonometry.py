@@ -13,14 +13,15 @@ from freeflyer.symbolic.formulas import formula, matrix
 def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     """Formulas whose products of sines and cosines are written as sums: cos(a) cos(b) = (cos(a - b) + cos(a + b)) / 2.
 
-    Angles are sums of what the formula has: a polynomial in sines and cosines of independent angles is 0 exactly where its form is.
+    Angles are sums of those in the formula. A polynomial in sines and cosines of independent angles is 0 exactly if its form is.
     `sympy.simplify` seeks the shortest of many forms, which takes a thousand times as long.
 
     Args:
         x: expression or matrix of SymPy.
     Returns: expression or matrix, sums of coefficients times 1, cos(angle) or sin(angle); of a quotient, numerator and denominator
     are such sums.
-    Raises: InputError for what is no formula: words, infinities, integrals and derivatives that are not carried out.
+    Raises: InputError for objects that are not formulas, such as words and infinities, and for unevaluated integrals and
+    derivatives.
 
     Examples:
         >>> import sympy

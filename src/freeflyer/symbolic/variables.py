@@ -74,7 +74,7 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
     Args:
         x: Of positions and velocities; other symbols are constants.
     Returns: expression or matrix.
-    Raises: InputError for accelerations in x, whose rate has no symbol, and what is no formula.
+    Raises: InputError for accelerations in x, whose rate has no symbol, and objects that are not formulas.
 
     Examples:
         >>> import freeflyer_papers
@@ -98,7 +98,7 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
 
     Args:
         y: expression, or row, column or iterable of k, of positions.
-    Raises: InputError for velocities and accelerations in y, and what is no formula.
+    Raises: InputError for velocities and accelerations in y, and objects that are not formulas.
     Source: Papers/004 has three of these: Jacobian_Jodot_xy of an origin, Jacobian_Jydot of any function (table A.1).
 
     Examples:
@@ -123,12 +123,12 @@ def coefficient_matrix(
 ) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
     """Matrix M and rest r of formulas that are at most quadratic in some symbols: column = M unknowns + r.
 
-    vec2mat of papers/004 (table A.1), whose choice of M is not said.
+    vec2mat of the decoupling thesis (table A.1), whose choice of M is not said.
 
     Args:
         column: row, column or iterable of k formulas.
         unknowns: iterable of m symbols.
-    Returns: tuple, M (k, m) and r (k, 1). Where two unknowns are multiplied M is not unique: each gets half of the other's
+    Returns: tuple, M (k, m) and r (k, 1). If two unknowns are multiplied, M is not unique, and each gets half of the other's
     coefficient.
     Raises: InputError for formulas that are no polynomials of degree 2 in the unknowns.
 

@@ -1,4 +1,5 @@
-"""papers/004, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots": chapters 2 to 4, appendix A.
+"""Decoupling thesis, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots": chapters 2 to 4, appendix
+A.
 
 Propositions and lemmas as residuals on robots made by code, momentum in free flight, the frame of the locked velocity, times, and
 external and internal motion regulated apart; all experiments of the hopping legs; the symbolic toolbox and its sample program."""

@@ -1,4 +1,4 @@
-"""Chapters 2 and 3 of papers/004: what is computed."""
+"""Chapters 2 and 3 of the decoupling thesis: what is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 5 of papers/001: Table 2 with all its cells, Fig 3, and the nonholonomic robot in more detail."""
+"""Section 5 of the dual quaternion paper: Table 2 with all its cells, Fig 3, and the nonholonomic robot in more detail."""
 
 from __future__ import annotations
 

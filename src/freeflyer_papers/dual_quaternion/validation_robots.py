@@ -1,4 +1,4 @@
-"""The three robots of papers/001, section 5, made by code: their references, and the forces that follow these.
+"""The three robots of the dual quaternion paper, section 5, made by code: their references, and the forces that follow these.
 
 The paper shows no numbers of them. 50 joints: robots.chain; 9: a base that moves in the plane and an arm of six; 8: the same on two
 driven wheels, whose joints are coordinates too, so that the wheels' torques drive it."""

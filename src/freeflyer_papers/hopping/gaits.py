@@ -29,13 +29,13 @@ class HopGait:
 
     Attributes:
         q, v: (nv,) arrays at the apex, with q[0] = 0.
-        period: From apex to apex, s.
+        period: Time from apex to apex, s.
         stride: Along x, m.
         matrix: (2 nv - 2, 2 nv - 2) array, derivative of the map from apex to apex, of the section's coordinates: z, angle, joints;
             then v without the one along z.
         multipliers: (2 nv - 2,) complex array, its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait
             is stable.
-        residual: By how much the apex misses itself, m, rad, m/s or rad/s.
+        residual: Difference of the apex after one period, m, rad, m/s or rad/s.
 
     Examples:
         >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
@@ -108,18 +108,18 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
              **changes: ArrayLike | str) -> HopGait:  # fmt: skip
     """Periodic gait near a start, stable or not, by Newton's method on the map from apex to apex.
 
-    The section is the apex of the centre of mass in flight, so the robot's 2 nv numbers lose the place along x and the trunk's
-    speed along z. Derivatives are central differences of runs with a tolerance of 1e-11.
+    The section is the apex of the centre of mass in flight. The robot's 2 nv numbers therefore lose the place along x and the
+    trunk's speed along z. Derivatives are central differences of runs with a tolerance of 1e-11.
 
     Args:
         experiment: Whose settings hold, as in `hop`.
         q, v: (nv,) arrays, near an apex of the gait; by default the experiment's start.
-        model: As in `hop`.
+        model: See `hop`.
         **changes: Settings of `HopSettings`.
 
     Raises:
         GaitError: Where Newton's method does not converge, or a run on its way has no next apex.
-        UnknownNameError, InputError: As `hop`.
+        UnknownNameError, InputError: Same as `hop`.
 
     Examples:
         >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")

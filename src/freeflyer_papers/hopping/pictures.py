@@ -103,7 +103,7 @@ def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, end: float | N
     Args:
         count: Postures, evenly spread.
         begin, end: Part of the run, s.
-        period: In place of `end`: what follows `begin`, s.
+        period: Length of the strip after `begin`, s, in place of `end`.
     Raises: InputError for fewer than two postures.
 
     Examples:
@@ -154,7 +154,7 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
     """GIF file of a hopping run.
 
     Args:
-        path: Of the file, ending in .gif.
+        path: Path of the file, ending in .gif.
         slower: How many times slower than the motion.
         begin, end: Part of the run, s.
     Raises: InputError for another ending, and numbers that are not above zero.

@@ -1,4 +1,4 @@
-"""papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III, the figures and section III-B.
+"""Kangaroo paper, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III, the figures and section III-B.
 
 A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw, `pictures(result)`;
 PARTS lists them, and modules are imported on first use."""

@@ -18,7 +18,7 @@ from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
 
-# papers/000, Table II: active, passive (total), constraints, stroke (m), limits of the joints (deg)
+# Kangaroo paper, Table II: active, passive (total), constraints, stroke (m), limits of the joints (deg)
 PAPER = {
     "hip yaw": (1, 2, 3, 2, (-0.02, 0.02), ((-30, 30),)),
     "hip roll-pitch": (2, 8, 10, 8, (-0.04, 0.04), ((-27, 27), (-40, 42))),

@@ -1,4 +1,5 @@
-"""papers/002, "Efficient geometric linearization of moving-base rigid robot dynamics": Table 1, Figs 4 and 5, cost."""
+"""Geometric linearisation paper, "Efficient geometric linearization of moving-base rigid robot dynamics": Table 1, Figs 4 and 5,
+cost."""
 
 from __future__ import annotations
 

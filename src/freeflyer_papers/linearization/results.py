@@ -131,7 +131,8 @@ class Prediction:
 
 @dataclass(frozen=True)
 class LinearizationResult:
-    """Everything that the reproduction of papers/002 computes. `exact_error`: of the tables against complex steps."""
+    """Everything that the reproduction of the geometric linearisation paper computes. `exact_error`: of the tables against complex
+    steps."""
 
     robot: str
     nv: int

@@ -1,4 +1,5 @@
-"""A robot like that of papers/002, Fig 4: branched, on a moving base, with revolute, prismatic and helical joints.
+"""A robot like that of the geometric linearisation paper, Fig 4: branched, on a moving base, with revolute, prismatic and helical
+joints.
 
 The figure shows the topology, not the numbers, so masses, lengths and axes are ours; (b) of the figure, all joints at 0.3, and a
 base that moves, is the state of all checks."""

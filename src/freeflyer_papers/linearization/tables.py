@@ -65,7 +65,7 @@ def _differences(r: LinearizationResult) -> Table:
          number(float(d.average[d.best]), 2), number(d.fall, 3), number(d.rise, 3), str(d.evaluations))
         for d in r.differences
     ]  # fmt: skip
-    rows.append(("papers/002, Tables 5-9", "-", number(r.exact_error, 2), "-", "-", "-", "1"))
+    rows.append(("geometric linearisation paper, Tables 5-9", "-", number(r.exact_error, 2), "-", "-", "-", "1"))
     columns = (
         "linearisation by",
         "best step",

@@ -1,4 +1,4 @@
-"""The symbolic toolbox of papers/004 (appendix A.2): planar robots with floating bases, SE(2) x R^n, in closed form.
+"""The symbolic toolbox of the decoupling thesis (appendix A.2): planar robots with floating bases, SE(2) x R^n, in closed form.
 
     robot = freeflyer_papers.planar.revolute_hopper()
     M = freeflyer_papers.planar.mass_matrix(robot)

@@ -1,4 +1,4 @@
-"""A planar robot with a floating base as its tables: frames (papers/004, tables 4.1 and 4.2) and masses (4.3)."""
+"""A planar robot with a floating base as its tables: frames (decoupling thesis, tables 4.1 and 4.2) and masses (4.3)."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def variables(n: int) -> Variables:
 
     Args:
         n: Number of joint variables.
-    Returns: Variables. Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints; velocity (v_x, v_y,
-    omega, qdot1, ...), the base's in its own axes; acceleration, its rate.
+    Returns: Variables. Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints. Velocity (v_x,
+    v_y, omega, qdot1, ...), the base's in its own axes; acceleration, its rate.
     Raises: InputError for other than whole numbers from 0.
 
     Examples:
@@ -134,8 +134,8 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
         gravity: Along -y, m/s^2.
 
     Raises:
-        InputError: For frames of one name, rows of other lengths, what is no formula, velocities in the tables, joint variables
-            that move nothing, and robots without mass.
+        InputError: For frames of one name, rows of other lengths, and objects that are not formulas. Also for velocities in the
+            tables, joint variables that move nothing, and robots without mass.
         UnknownNameError: For frames that masses or other frames name and that are not there, or stand below.
 
     Examples:

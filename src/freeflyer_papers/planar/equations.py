@@ -1,4 +1,4 @@
-"""Equations of motion of planar robots in closed form (papers/004, (2.50), (3.39), (3.41), (4.9)-(4.12))."""
+"""Equations of motion of planar robots in closed form (decoupling thesis, eqs. (2.50), (3.39), (3.41), (4.9)-(4.12))."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = 
     """Centre of mass of a planar robot, matrix, (2, 1), m.
 
     Args:
-        reference: "base" or "world". In which it is expressed: o_bc or o_ic of papers/004.
+        reference: "base" or "world". Frame of expression, o_bc or o_ic of the decoupling thesis.
     Raises: InputError for other references and other than planar robots.
 
     Examples:

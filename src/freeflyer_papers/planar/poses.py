@@ -1,4 +1,4 @@
-"""SE(2) in formulas: poses, adjoints, twist Jacobians (papers/004, 4.1.1 and table A.1)."""
+"""SE(2) in formulas: poses, adjoints, twist Jacobians (decoupling thesis, 4.1.1 and table A.1)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ S = sp.ImmutableMatrix([[0, -1], [1, 0]])  # a quarter turn: S r is the velocity
 
 @dataclass(frozen=True)
 class Pose:
-    """Pose of a frame y in a frame x of the plane: H_xy of papers/004, kept as an angle and a point.
+    """Pose of a frame y in a frame x of the plane, H_xy of the decoupling thesis, as an angle and a point.
 
     Args:
-        angle: Of y's first axis against x's, rad.
+        angle: Angle of y's first axis against x's, rad.
         origin: row of two, of y, in x, m.
-    Raises: InputError for what is no formula, and points of other sizes.
+    Raises: InputError for objects that are not formulas, and points of other sizes.
 
     Examples:
         Angles add, so that no product of sines and cosines is left:
@@ -73,7 +73,7 @@ def rotation_matrix(angle: sp.Expr) -> sp.ImmutableMatrix:
 
     Args:
         angle: expression or number, rad.
-    Raises: InputError for what is no formula.
+    Raises: InputError for objects that are not formulas.
 
     Examples:
         >>> freeflyer_papers.planar.rotation_matrix(0)
@@ -160,7 +160,7 @@ def twist_jacobian(pose: Pose, variables: Variables) -> sp.ImmutableMatrix:
     """Jacobian of the twist of frame y against x in y's axes: nu_xy = J velocity; matrix, (3, nv), rows [vx, vy, omega].
 
     Args:
-        pose: Of y in x, a function of the configuration.
+        pose: Pose of y in x, a function of the configuration.
     Raises: InputError for poses that hold velocities.
     Source: Papers/004, (4.6)-(4.7); Jacobian_Jnu_xy of table A.1.
 

@@ -22,8 +22,8 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
 
     H moves to H exp(hat(eta)); columns are the six directions of eta.
 
-    Table 5. With the inertial twist held it is the table as it stands, with d v_0 / dH = v_0 x; with the body twist
-    held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
+    Table 5. With the inertial twist held it is the table as it stands, with d v_0 / dH = v_0 x; with the body twist held, line 1 is
+    zero (pose_derivative_with_body_twist relates the two results).
 
     Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
     cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
@@ -134,8 +134,7 @@ def derivative_by_base_velocity(e: Pass) -> np.ndarray:
     """The derivative D_3 ID of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}.
 
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
-    Source: Table 7.
-    """
+    Source: Table 7."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies = range(1, n + 1)
@@ -161,8 +160,7 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
     """The derivative D_4 ID of the extended inverse dynamics with respect to the joint velocities r.
 
     Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m/s or rad/s.
-    Source: Table 8.
-    """
+    Source: Table 8."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies, nJ = range(1, n + 1), tree.n_joint_columns

@@ -1,5 +1,5 @@
-"""IMMAmb, the inverse mass matrix algorithm for moving bases, line by line:
-"Efficient geometric linearization of moving-base rigid robot dynamics", Table 9."""
+"""IMMAmb, the inverse mass matrix algorithm for moving bases, line by line: "Efficient geometric linearization of moving-base rigid
+robot dynamics", Table 9."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from freeflyer.tolerances import MIN_PIVOT_RATIO
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     """The inverse mass matrix of base and joints by IMMAmb, every joint moving by itself.
 
-    Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in
-    line 17; and lines 21 to 25 copy the joints' upper triangle below the diagonal only, where the base's columns (7:, 1:6) need a
-    copy of line 20, too.
+    Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in line 17; and lines 21 to 25 copy the
+    joints' upper triangle below the diagonal only, where the base's columns (7:, 1:6) need a copy of line 20, too.
 
     Generalisations: D is (k, k) for a joint of k degrees of freedom; its diagonal takes the joint's armature (rotor inertia at the
     joint), which the paper has not. A base that does not move has neither lines 15, 20, 26 nor their rows.

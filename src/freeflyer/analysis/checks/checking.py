@@ -67,7 +67,7 @@ def check(model: Model, *, seed: int = 0) -> Check:
 
     Args:
         model: With loops it is evaluated with these closed, if they can be.
-        seed: Of the random states.
+        seed: Seed of the random states.
     Returns: Check. Findings and identities.
 
     Examples:

@@ -22,7 +22,7 @@ class Finding:
         severity: "error", "warning" or "note". The numbers cannot be right; look at it; good to know.
         code: The kind of finding (several links may share one).
         subject: The link, joint, loop or robot that it is about.
-        sentence: What is found, with its numbers.
+        sentence: The finding, with its numbers.
         values: The measured numbers behind the sentence, by name.
 
     Examples:

@@ -62,8 +62,8 @@ class Identity:
     Attributes:
         law: The formula.
         meaning: The same in words.
-        residual: Relative: the largest difference over the largest entry of what is compared, worst of all states; NaN where the
-            robot is refused as singular.
+        residual: Relative residual, the largest difference over the largest compared entry, worst of all states; NaN if the robot
+            is refused as singular.
         tolerance: Largest residual with which the law holds.
 
     Examples:
@@ -89,7 +89,7 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
     Laws that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
 
     Args:
-        seed: Of the random states.
+        seed: Seed of the random states.
         count: Number of states.
     Returns: tuple of Identity, empty for a robot without degrees of freedom.
     Raises: InputError for less than one state, and for a negative seed.

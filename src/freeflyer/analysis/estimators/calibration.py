@@ -18,7 +18,7 @@ from freeflyer.estimation.stance import random_postures, reach
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress, no_progress
 
-TOLERANCE = 1e-4  # m and rad, papers/000
+TOLERANCE = 1e-4  # m and rad, Kangaroo paper
 
 
 @dataclass(frozen=True)

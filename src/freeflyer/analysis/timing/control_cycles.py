@@ -170,7 +170,7 @@ class ControlTimings:
 
     def tables(self) -> list[Table]:
         """One for each of them that was timed."""
-        title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, papers/003 Table 1"
+        title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, reduced whole-body control paper, Table 1"
         found = [cycles_table(self.humanoid, title=title)]
         found += [cycles_table(self.talos, self.talos_note)] if self.talos or self.talos_note else []
         return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])

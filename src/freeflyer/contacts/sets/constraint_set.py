@@ -31,24 +31,24 @@ class ConstraintSet:
         J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
     Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked
-    coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its
-    velocity, of a line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral:
+    coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes. A point has its
+    velocity. A line has the velocity of its middle and the turns across it. A surface has the frame's twist. Sets are bilateral, so
     contacts push and pull.
 
     `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets. Making one takes tens of microseconds and
     compiles nothing.
 
     Args:
-        contacts: Of freeflyer.contacts point, line, surface.
+        contacts: Results of freeflyer.contacts point, line, surface.
         locks: Joints whose velocities are zero.
-        rolling: Of freeflyer.contacts.rolling.
+        rolling: Results of freeflyer.contacts.rolling.
         loops: Whether the loops of a tree are closed; by default they are.
         posture: (nq,) array, where locks are held, for `residual`.
 
     Attributes:
-        names: Of all constraints, in the order of their rows.
+        names: Names of all constraints, in the order of their rows.
         items: Contacts, then rolling bodies.
-        item_names: Of contacts and rolling bodies.
+        item_names: Names of contacts and rolling bodies.
         coordinates: Locked velocity coordinates of the tree.
         loop_names: The loop or coupling of each of the first rows.
         plain: Whether the items are all there is: neither locks nor loops.

@@ -1,4 +1,4 @@
-"""Constrained motion by Gauss's principle of least constraint (papers/001, section 4.5), beside its equations.
+"""Constrained motion by Gauss's principle of least constraint (dual quaternion paper, section 4.5), beside its equations.
 
     from freeflyer.formulations import constrained
 

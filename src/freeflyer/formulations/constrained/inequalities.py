@@ -54,9 +54,9 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
 
     Args:
         contacts: Of freeflyer.contacts: each of their points has a row.
-        height: Of each contact's plane along its normal, m.
+        height: Height of each contact's plane along its normal, m.
     Returns: Rows, gap: the height of each point above the plane, m.
-    Raises: InputError for bad arrays, and what is no contact.
+    Raises: InputError for bad arrays, and objects that are not contacts.
 
     Examples:
         >>> model, foot = ff.robots.quadruped(), ff.contacts.point("front_left_foot")

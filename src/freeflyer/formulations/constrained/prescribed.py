@@ -1,4 +1,5 @@
-"""Rows of constraints that no constraint set has: the differential drive of papers/001 (64), and motions that are prescribed."""
+"""Rows of constraints that no constraint set has: the differential drive of the dual quaternion paper, eq. (64), and motions that
+are prescribed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
             child.
     Returns: Rows. One row, a velocity's: A (..., 1, nv), b = -Adot v.
     Raises: InputError for one that is not planar, closed models, and bad arrays.
-    Source: papers/001 (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
+    Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
 
     Examples:
         >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
@@ -54,7 +55,7 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
 
     Args:
         model: A tree.
-        joint: With velocities of its own.
+        joint: Joint with velocities of its own.
         position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
         velocity, acceleration: (..., nv of the joint) array, in its entries of v.
     Returns: Rows. As many as the joint has velocities.

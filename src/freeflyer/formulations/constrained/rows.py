@@ -22,11 +22,10 @@ class Rows(NamedTuple):
     Attributes:
         A: (..., r, nv) array.
         b: (..., r) array, m/s^2, rad/s^2.
-        rate: (..., r) array; by how much the rows' velocities are off, A v less what is prescribed, m/s and rad/s; NaN where that
-            is unknown.
+        rate: (..., r) array; error of the rows' velocities, A v less the prescribed value, m/s and rad/s; NaN if unknown.
         gap: (..., r) array; by how much the rows' positions are off, m and rad; NaN for rows that hold velocities alone
             (nonholonomic). Of inequalities the distance that is left.
-        names: Of the rows.
+        names: Names of the rows.
 
     Examples:
         >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
@@ -48,9 +47,9 @@ class Rows(NamedTuple):
 class DriftControl:
     """Control of the drift of constraints, which integrators let grow: errors of their rows decay in time (Baumgarte).
 
-    Rows that hold positions, gap g: g'' + (2 z / T) g' + g / T^2 = 0. Rows that hold velocities alone, rate r: r' + r / T = 0. Both
-    add nothing where the constraints are met, so that T does not change the motion itself. Inequalities keep the same expressions
-    non-negative: a body that approaches is slowed within T, instead of being stopped by an impact.
+    Rows that hold positions, gap g: g'' + (2 z / T) g' + g / T^2 = 0. Rows that hold velocities alone, rate r: r' + r / T =
+    0. Both add nothing where the constraints are met, so that T does not change the motion itself. Inequalities keep the same
+    expressions non-negative, so an approaching body is slowed within T, instead of being stopped by an impact.
 
     Args:
         time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at least;

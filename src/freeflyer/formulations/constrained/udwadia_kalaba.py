@@ -31,8 +31,8 @@ class ConstrainedMotion(NamedTuple):
             depend on each other.
         multipliers: (..., r) array of the rows, forces = A^T multipliers; N, N m. Where rows depend on each other, those of least
             norm, each weighted by the inertia that its row moves.
-        names: Of the rows.
-        rank: (...) array of int; how many rows are independent: nv - rank freedoms are left. It may change along a motion.
+        names: Names of the rows.
+        rank: (...) array of int; number of independent rows, so nv - rank freedoms are left. It may change along a motion.
         redundant: Rows that depend on rows before them; for a batch name -> (...) bool.
 
     Examples:
@@ -61,13 +61,12 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
                   gravity: ArrayLike | None = None) -> ConstrainedMotion:  # fmt: skip
     """Acceleration under the generalised forces tau and constraints A(q, v) a = b, by the weighted pseudo-inverse.
 
-    papers/001 (62), (63): with Q = tau - bias and D = A M^-1/2
+    Dual quaternion paper, eqs. (62), (63): with Q = tau - bias and D = A M^-1/2
 
         M a = Q + Q_c        Q_c = M^1/2 D^+ (b - A M^-1 Q)
 
-    D^+ is the Moore-Penrose inverse, from a singular value decomposition: rows that depend on others are no special case, and
-    the rank is found anew at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the
-    kinetic metric.
+    D^+ is the Moore-Penrose inverse, from a singular value decomposition. Dependent rows are therefore no special case, and the
+    rank is found at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the kinetic metric.
     constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
 
     Args:
@@ -75,8 +74,8 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
             loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
             hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
-    Raises: InputError for bad arguments; where rows that depend on others contradict them, also as there are more than freedoms;
-    for drift control of rows whose rates are unknown, or of contacts that are held nowhere.
+    Raises: InputError for bad arguments, and if dependent rows contradict the rows before them, also as there are more than
+    freedoms. Also for drift control of rows with unknown rates, or of contacts without anchors.
 
     Examples:
         >>> model, q = ff.robots.chain(3), np.array([0.3, 0.0, -0.2])

@@ -1,4 +1,4 @@
-"""Gauss's principle with inequalities, as a quadratic program: the future work that papers/001 names."""
+"""Gauss's principle with inequalities, as a quadratic program: the future work that the dual quaternion paper names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnilateralMotion(NamedTuple):
             rows depend on each other (four points of a rigid body) they are one choice of several; a and forces are unique.
         slack: (s,) array, C a - d, m/s^2, rad/s^2, never negative where an inequality is closed; pressures * slack = 0. Infinite
             where one is open.
-        names: Of the inequalities.
+        names: Names of the inequalities.
 
     Examples:
         A pendulum at its lower stop, pushed on it, and pulled off it:
@@ -66,23 +66,23 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
                              solver: str = "active-set") -> UnilateralMotion:  # fmt: skip
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
-    Of all accelerations that keep A a = b and C a >= d the one nearest to a_f = M^-1 Q in the kinetic metric: with M = W W^T and z
-    = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of contact:
-    pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
+    Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W W^T
+    and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of
+    contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
 
     Args:
         q: (nq,) array, configuration.
         v, tau: (nv,) array, velocity and generalised forces.
         inequalities: Rows, ConstraintSet, pair of arrays, or list of these, of `joint_stops` and `unilateral_contacts`, or your
-            own: C a >= d. Of a ConstraintSet or (C, d) all rows count as closed.
-        constraints: as in accelerations, what holds as an equation.
-        drift: None: inequalities count where they are closed, gap and rate zero. Given: all count; those that are open slow what
-            approaches within the control's time.
-        solver: As in optimization.solve_qp.
+            own: C a >= d. All rows of a ConstraintSet or (C, d) count as closed.
+        constraints: see accelerations; equations that hold.
+        drift: None: inequalities count where they are closed, gap and rate zero. If given, all count; open ones slow an approach
+            within the control's time.
+        solver: See optimization.solve_qp.
 
     Raises:
-        InputError: As accelerations; for inequalities that contradict each other or the constraints; without drift control for
-            closed ones that approach further, which takes an impact (freeflyer.impact).
+        InputError: Same as accelerations; also for inequalities that contradict each other or the constraints. Closed inequalities
+            that approach further need drift control or an impact (freeflyer.impact).
         SolverError: Of freeflyer.optimization, where its numbers do not suffice.
 
     Examples:

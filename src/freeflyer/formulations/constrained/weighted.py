@@ -1,4 +1,4 @@
-"""Weighted pseudo-inverse of constraint rows: papers/001 (62), (63).
+"""Weighted pseudo-inverse of constraint rows: dual quaternion paper, eqs. (62), (63).
 
 With M = W W^T, D = A W^-T and Q = tau - bias, the acceleration without constraints is a_f = M^-1 Q, and the constraint force
 

@@ -1,4 +1,5 @@
-"""A motion in two parts, papers/003 section 3: chains that contacts need, beside the momentum of branches that they do not.
+"""A motion in two parts, reduced whole-body control paper, section 3: chains that contacts need, beside the momentum of branches
+that they do not.
 
 Of a branch with mass matrix M_b and columns A of the centroidal momentum matrix, A M_b^-1 A^T = E P E^T. Its accelerations a appear
 in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^T E^-T P^-1/2, which moves it with least energy, it

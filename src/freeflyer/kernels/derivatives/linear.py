@@ -1,4 +1,5 @@
-"""The equations of motion linearised on the group, in one piece: where the rows of A and B come from, papers/002.
+"""The equations of motion linearised on the group, in one piece: where the rows of A and B come from, geometric linearisation
+paper.
 
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
 derivatives of forward dynamics.

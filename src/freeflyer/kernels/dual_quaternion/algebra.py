@@ -1,4 +1,5 @@
-"""Pure dual quaternions as pairs (primary, dual) of 3-vectors, and bodies in them: numbers in brackets are those of papers/001."""
+"""Pure dual quaternions as pairs (primary, dual) of 3-vectors, and bodies in them: numbers in brackets are those of the dual
+quaternion paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""dqGP, the equations of motion by Gauss's principle of least constraint: papers/001, section 4, for trees of any joints.
+"""dqGP, the equations of motion by Gauss's principle of least constraint: dual quaternion paper, section 4, for trees of any
+joints.
 
 The sums (46), (47) and (50) over bodies, as printed, by products along rows: a scalar of the path to the world times a row of
 columns. They are cubic in the length of a chain, as in the paper.

@@ -1,4 +1,5 @@
-"""Gibbs-Appell equations: papers/001, (53)-(56). Appell's function S(q, v, a) of all bodies, and its derivative by a."""
+"""Gibbs-Appell equations: dual quaternion paper, eqs. (53)-(56). Appell's function S(q, v, a) of all bodies, and its derivative by
+a."""
 
 from __future__ import annotations
 

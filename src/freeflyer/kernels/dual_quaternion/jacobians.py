@@ -1,4 +1,4 @@
-"""Jacobians of all centres of mass and their rates, (33) and (34) of papers/001, as rows over columns; axes of c_i.
+"""Jacobians of all centres of mass and their rates, (33) and (34) of the dual quaternion paper, as rows over columns; axes of c_i.
 
 Column k of J is the twist of c_i when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19), and
 the own one of its joint, which is constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns.

@@ -1,4 +1,5 @@
-"""Kane's equations: papers/001, (57)-(60). Partial twists of the centres of mass times inertia wrenches, and times active ones.
+"""Kane's equations: dual quaternion paper, eqs. (57)-(60). Partial twists of the centres of mass times inertia wrenches, and times
+active ones.
 
 The partial twist of c_i by a joint's velocity is that joint's own twist in the frame c_i, and the power of a wrench and a twist
 does not depend on the frame in which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the

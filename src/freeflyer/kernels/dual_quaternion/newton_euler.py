@@ -1,4 +1,4 @@
-"""dqNE, the Newton-Euler algorithm in dual quaternion algebra: papers/001, section 3, for trees of any joints.
+"""dqNE, the Newton-Euler algorithm in dual quaternion algebra: dual quaternion paper, section 3, for trees of any joints.
 
 Every body i has two frames along its axes: c_i at its centre of mass, as in the paper, and b_i at its origin, where its joint's
 columns are constant; j_{i-1} of the paper is b_i before the joint's motion. Twists and their rates go out at c_i, wrenches come

@@ -1,4 +1,4 @@
-"""The posture-dependent terms of feet on the ground, and contact forces from motor forces. papers/000, (43)-(46).
+"""The posture-dependent terms of feet on the ground, and contact forces from motor forces. Kangaroo paper, eqs. (43)-(46).
 
 The table of a standing robot (kind STANDING) is that of the constraint set of its feet (kernels/model/set_layout.py), with sizes of
 arrays in it, and behind its header how many motors and entries of the base there are, then their places in v. Unknowns are the

@@ -1,4 +1,5 @@
-"""The passive state of a closed robot, and its motors' forces, while its loops need not be quite closed. papers/000, section VI.
+"""The passive state of a closed robot, and its motors' forces, while its loops need not be quite closed. Kangaroo paper, section
+VI.
 
 The linkage's blocks are solved as everywhere (kernels/closed/blocks.py); open loops alone are not refused. A singular block is
 refused by its number, so that nothing is pseudo-inverted. For one state at a time.
@@ -87,7 +88,7 @@ def fill(x, n, number):
 
 @kernel
 def closed_torques(topology, parameters, q, v, a, tau, quality):
-    """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. papers/000 (28),
+    """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. Kangaroo paper, eq. (28),
     (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
     to, n_rows = load_int(topology, FREE_AT), load_int(topology, N_ROWS)
     work = motions_workspace(topology, parameters, q, 0)

@@ -1,7 +1,7 @@
 """Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates from
 independent ones, multipliers of the constraints from forces.
 
-papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
+Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def solve_rates(topology, J, bias, x, y):
 @kernel
 def project_forces(topology, J, inverses, tau, multipliers):
     """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
-    coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
+    coordinates and is G^T tau at independent ones. Kangaroo paper, eqs. (67), (69); rows that are not independent carry nothing.
 
     From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
     """
@@ -334,7 +334,7 @@ def complete_rate_rows(topology, J, inverses, rest, X, stride):
 
 @kernel
 def velocity_map(topology, J, inverses):
-    """G (nv rows of row_width(nu) numbers) with v = G u: papers/000 (6)-(8), for the whole robot."""
+    """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     stride = row_width(J, nu)
     G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)

@@ -1,8 +1,8 @@
 """Loop constraints: residual, Jacobian and bias of every loop and coupling, from one kinematics pass.
 
-A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of papers/000, Appendix A,
-(48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far from the world's origin costs
-no digits and joints above the ancestor are never touched.
+A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of the Kangaroo paper, Appendix
+A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far from the world's origin
+costs no digits and joints above the ancestor are never touched.
 
 Linear rows: p = R_A^T (p_B - p_A), and its rates. Angular rows, by the number of tied turns, E = R_A^T R_B:
 three: rotation vector of E; row: relative angular velocity in A's axes.
@@ -273,7 +273,7 @@ def turn_bias(mask, R_A, R_B, w, dw):
 
 @kernel
 def constraint_bias(topology, parameters, q, v, bias):
-    """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, papers/000 (55), (57)."""
+    """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, Kangaroo paper, eqs. (55), (57)."""
     to = load_int(topology, FREE_AT)
     work = motions_workspace(topology, parameters, q, 0)
     body_motions(topology, work, v, to)

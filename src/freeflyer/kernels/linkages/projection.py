@@ -1,4 +1,4 @@
-"""Dynamics of a closed linkage in its independent velocities u: v = G u, a = G udot + gamma. papers/000, appendix B.
+"""Dynamics of a closed linkage in its independent velocities u: v = G u, a = G udot + gamma. Kangaroo paper, appendix B.
 
 M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree come from its own algorithms; where they are projected
 no map is needed: G^T tau is what remains of tau when the constraints have taken their share.

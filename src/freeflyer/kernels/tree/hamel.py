@@ -1,4 +1,4 @@
-"""The Coriolis matrix of the Hamel equations on SE(3) x R^n (papers/004, (3.32)-(3.39)), for every tree.
+"""The Coriolis matrix of the Hamel equations on SE(3) x R^n (decoupling thesis, eqs. (3.32)-(3.39)), for every tree.
 
 C = Mdot - D, D_ij = d(M u)_j / dq_i for directions i of joints, with u the base's velocity and half of the joints'; for the momenta
 j of the base, u is half of the base's velocity: (3.37). From dS_j = S_i x S_j and dI = S_i x* I - I S_i x, with W_i the motion
@@ -177,7 +177,7 @@ def hamel_terms(topology, parameters, q, v, M, C):
 
 @kernel
 def hamel_coriolis(topology, parameters, q, v, C):
-    """C (nv, nv) of the Hamel equations, papers/004 (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
+    """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
 
     b is the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes
     whole to C_qq.

@@ -1,6 +1,6 @@
 """Robots with closed loops as models of their own: velocities are the independent ones, and all public functions take them.
 
-Source: papers/000, (6)-(10), (60)-(73)."""
+Source: Kangaroo paper, eqs. (6)-(10), (60)-(73)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
 
     v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
     once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all joints, q
-    (nq,), and must be closed (freeflyer.linkages.assemble); forces act along u, passive joints being free of forces; so do
-    derivatives by q. Limits are those of independent coordinates.
+    (nq,), and must be closed (freeflyer.linkages.assemble). Forces and derivatives by q are along u, with passive joints free of
+    forces. Limits are those of independent coordinates.
 
     Args:
         independent: Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop
@@ -44,8 +44,8 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     Returns: Model, `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
 
     Raises:
-        LinkageError: For motors that other motors determine, for singular linkages, and for independent joints that the loops tie
-            to each other or that do not determine the others.
+        LinkageError: For motors that other motors determine, and for singular linkages. Also for independent joints that the loops
+            tie to each other or that do not determine the others.
         InputError: For joints without velocities of their own, and for independent joints of a robot without loops.
 
     Examples:
@@ -124,7 +124,7 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     Raises:
         InputError: For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
         LinkageError: For open and singular postures.
-    Source: papers/000 (6).
+    Source: Kangaroo paper, eq. (6).
 
     Examples:
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())
@@ -151,7 +151,7 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
         u: (..., nv) array, independent velocities.
     Returns: (..., nv of the tree) array, m/s^2, rad/s^2.
     Raises: InputError, LinkageError as velocity_map.
-    Source: papers/000 (8).
+    Source: Kangaroo paper, eq. (8).
 
     Examples:
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())

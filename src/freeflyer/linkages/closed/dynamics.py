@@ -1,4 +1,4 @@
-"""The equations of motion of a closed linkage in independent velocities: M_p u_dot + h_p = tau_p. papers/000, (60)-(73).
+"""The equations of motion of a closed linkage in independent velocities: M_p u_dot + h_p = tau_p. Kangaroo paper, eqs. (60)-(73).
 
 M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau, with v = G u and a = G u_dot + gamma. This is what the functions of
 `dynamics.equations` are for closed models; their arguments and errors are as there."""

@@ -1,4 +1,4 @@
-"""Velocities, Jacobians, momentum and moves of a closed linkage in its independent velocities. papers/000 (64)-(66).
+"""Velocities, Jacobians, momentum and moves of a closed linkage in its independent velocities. Kangaroo paper, eqs. (64)-(66).
 
 What the functions of motions are for closed models: J becomes J G, Jdot v becomes Jdot v + J gamma."""
 
@@ -43,7 +43,7 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
-    """A_G G (..., 6, nu). papers/000 (33)."""
+    """A_G G (..., 6, nu). Kangaroo paper, eq. (33)."""
     return _multiply(centroidal.centroidal_momentum_matrix(model.tree, q), model, q, out)
 
 

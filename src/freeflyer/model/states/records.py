@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class State(NamedTuple):
-    """State of a model, as all functions take it; what was not given is None.
+    """State of a model, as all functions take it; values that were not given are None.
 
     Attributes:
         q: (..., nq) array, configuration.
@@ -28,7 +28,7 @@ class State(NamedTuple):
 
 
 class MujocoState(NamedTuple):
-    """State in MuJoCo's coordinates; what was not given is None.
+    """State in MuJoCo's coordinates; values that were not given are None.
 
     Attributes:
         qpos: (..., nq) array, configuration; nq and nv are MuJoCo's.
@@ -50,7 +50,7 @@ class MujocoState(NamedTuple):
 
 
 class PinocchioState(NamedTuple):
-    """State in Pinocchio's coordinates; what was not given is None.
+    """State in Pinocchio's coordinates; values that were not given are None.
 
     Attributes:
         q: (..., nq) array, configuration; nq and nv are Pinocchio's.

@@ -26,7 +26,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     """URDF text of a robot, also written to a file.
 
     Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load` puts between
-    the world and the root link is left out, with its initial position and that in keyframes: load the file with the same base.
+    the world and the root link is left out, with its initial position and that in keyframes. Load the file with the same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
 
     Args:
@@ -36,7 +36,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     Returns: str, SI units, as in URDF.
 
     Raises:
-        InputError: For what is no Model, Description or path.
+        InputError: For an object that is not a Model, Description or path.
         DescriptionError: For descriptions that `build` refuses, and names that no file can hold.
         FileError: For a file that is there, or cannot be written.
 
