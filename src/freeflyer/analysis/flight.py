@@ -78,10 +78,9 @@ def free_flight(
 ) -> Flight:  # fmt: skip
     """Free flight of a floating robot from a closed posture, without gravity, its centre of mass at rest.
 
-    Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow
-    by Newton steps. Motors are free, or held by springs about their start. The springs tau = -k (q - q0) make their energy
-    part of the total. Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower
-    spins take longer.
+    Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by
+    Newton steps. Motors are free, or held by springs about their start. The springs tau = -k (q - q0) make their energy part of the
+    total. Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer.
 
     Args:
         model: Model with a floating base.
@@ -94,8 +93,8 @@ def free_flight(
     Returns: Flight. Energy, momentum and ranges of motion.
 
     Raises:
-        InputError: For a robot whose base does not float, or with parts that are held by the world or float separately. Also
-            for wrong shapes, numbers that are not finite, and a negative seed.
+        InputError: For a robot whose base does not float, or with parts that are held by the world or float separately. Also for
+            wrong shapes, numbers that are not finite, and a negative seed.
         LinkageError: For a start that is open or singular.
 
     Examples:

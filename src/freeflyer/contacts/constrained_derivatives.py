@@ -94,8 +94,8 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
     """Derivatives of the results of constrained_dynamics by q (its tangent space), by v and by tau.
 
     Attributes:
-        dq, dv, dtau: Each has .a (..., nv, nv), whose rows are accelerations and columns the steps. It also has .forces, a
-            mapping name -> (..., 6, nv), and .multipliers (..., r, nv).
+        dq, dv, dtau: Each has .a (..., nv, nv), whose rows are accelerations and columns the steps. It also has .forces, a mapping
+            name -> (..., 6, nv), and .multipliers (..., r, nv).
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -117,12 +117,12 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
                                      gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
     """Derivatives of the accelerations, forces and multipliers of constrained_dynamics by q, v and tau, exact.
 
-    Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches
-    fixed in their frames' axes. The rows J a + bias = 0 are followed for all q and v, so derivatives also hold for velocities
-    with J v other than zero.
+    Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
+    their frames' axes. The rows J a + bias = 0 are followed for all q and v, so derivatives also hold for velocities with J v other
+    than zero.
 
-    If rows depend on others in all postures near by (wheels on a plane, many points of one foot), a still has derivatives.
-    Forces then have none, and asking for them is an error; multipliers are NaN.
+    If rows depend on others in all postures near by (wheels on a plane, many points of one foot), a still has derivatives. Forces
+    then have none, and asking for them is an error; multipliers are NaN.
 
     Sets with rolling bodies, and on trees those with couplings or loops that tie one turn, take milliseconds a coordinate (complex
     steps in plain Python).

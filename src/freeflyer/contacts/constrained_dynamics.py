@@ -30,9 +30,9 @@ class ConstrainedDynamics(NamedTuple):
 
     Attributes:
         a: (..., nv) array, accelerations, m/s^2, rad/s^2.
-        forces: Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin,
-            as for `external=`. A loop's wrench acts on frame_b's body, in frame_b's axes. That of a locked joint acts along
-            its axis, on its child link. Couplings have none.
+        forces: Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin, as
+            for `external=`. A loop's wrench acts on frame_b's body, in frame_b's axes. That of a locked joint acts along its axis,
+            on its child link. Couplings have none.
         multipliers: (..., r) array of the rows: M a + bias = tau + J^T multipliers; N, N m.
         normal_forces: (..., items) array along the normals of contacts and rolling bodies, in the order of
             `constraints.item_names`, N.
@@ -85,9 +85,9 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
     Kangaroo paper, eq. (11) counts multipliers with the same sign.
 
-    Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows
-    depend on others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of
-    squares in the contacts' points, and `.redundant` names the dependent constraints.
+    Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows depend on
+    others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of squares in the
+    contacts' points, and `.redundant` names the dependent constraints.
 
     Args:
         constraints: ConstraintSet or pair of arrays, a set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose

@@ -69,8 +69,8 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
     Args:
         constraints: See constrained_dynamics.
-    Raises: InputError if the constraints do not allow a or cannot carry unactuated coordinates (a robot that stands on a
-    point), and as inverse_dynamics.
+    Raises: InputError if the constraints do not allow a or cannot carry unactuated coordinates (a robot that stands on a point),
+    and as inverse_dynamics.
 
     Examples:
         >>> model = ff.robots.humanoid(20)

@@ -23,13 +23,13 @@ class Contact(Record):
     Attributes:
         kind: "point", "line" or "surface". They take three, five and six motions.
         frame: A link or a site; the contact's rows and forces are in its axes.
-        points: (c, 3) array or None, points of the forces, in the frame's axes, m. None means that the points of a surface
-            are looked up in the model, or else are the corners of the rectangle `size`.
+        points: (c, 3) array or None, points of the forces, in the frame's axes, m. None means that the points of a surface are
+            looked up in the model, or else are the corners of the rectangle `size`.
         friction: Coefficient.
         at: (4, 4) array or None, pose of the frame in the world where it is held.
         size: (2,) tuple, sides of a rectangle along x and y, m.
-        normal: (3,) array, outward normal of the touched surface, a unit vector in world axes, by default the vertical. A
-            contact pushes along it.
+        normal: (3,) array, outward normal of the touched surface, a unit vector in world axes, by default the vertical. A contact
+            pushes along it.
 
     Examples:
         >>> foot = ff.contacts.surface("left_sole", friction=0.7)
@@ -87,8 +87,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
         friction: Coefficient; not used by constraint sets, which are bilateral.
         name: The default is the frame's name.
         at: (4, 4) array, pose of the frame in the world where it is held.
-        normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world
-            z.
+        normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world z.
     Raises: InputError for names, numbers, shapes and poses that are none, and a normal without direction.
 
     Examples:
@@ -125,9 +124,8 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
             name: str | None = None, *, at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a frame that does not move at all: six rows, its twist in its own axes, its origin's velocity first.
 
-    Without `points` they are the origins of the model's frames named `FRAME_*`, if it has three or more such; else the
-    corners of the rectangle. They matter if contacts depend on each other, because forces are then the least ones in these
-    points.
+    Without `points` they are the origins of the model's frames named `FRAME_*`, if it has three or more such; else the corners of
+    the rectangle. They matter if contacts depend on each other, because forces are then the least ones in these points.
 
     Args:
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.

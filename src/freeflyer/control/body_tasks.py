@@ -36,8 +36,8 @@ class CenterOfMassTask(Task):
 
     Args:
         target: (3,) array, position in the world, m.
-        level, weight, stiffness, damping, velocity, acceleration: See Task. The rows are world axes, so weight (1, 1, 0)
-            leaves the height free.
+        level, weight, stiffness, damping, velocity, acceleration: See Task. The rows are world axes, so weight (1, 1, 0) leaves the
+            height free.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -68,8 +68,8 @@ class PostureTask(Task):
 
     Args:
         target: (nq,) array, configuration; entries of a floating base do not count.
-        level, weight, stiffness, damping, velocity, acceleration: See Task; a row for each velocity coordinate but the
-            floating base's six.
+        level, weight, stiffness, damping, velocity, acceleration: See Task; a row for each velocity coordinate but the floating
+            base's six.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -136,9 +136,9 @@ class CentroidalMomentumTask(Task):
 
     Args:
         target: (6,) array, [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
-        level, weight, stiffness, damping, velocity, acceleration: See Task, but the error is already a rate. `damping` acts
-            on it, 1/s, `acceleration` is the target's rate in N and N m, and `stiffness` and `velocity` are not used. Weight
-            (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
+        level, weight, stiffness, damping, velocity, acceleration: See Task, but the error is already a rate. `damping` acts on it,
+            1/s, `acceleration` is the target's rate in N and N m, and `stiffness` and `velocity` are not used. Weight (0, 0, 0, 1,
+            1, 1) takes the angular momentum alone.
 
     Examples:
         >>> model = ff.robots.quadruped()

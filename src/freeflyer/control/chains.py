@@ -27,8 +27,8 @@ class Chains(NamedTuple):
         constraint: (c,) array of joints between the base and the contacts, and of joints without motors.
         unconstrained: (u,) array, all others.
         branches: The unconstrained ones by the link of the other chains that they hang from.
-        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist if a
-            hand is held.
+        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist if a hand
+            is held.
 
     Examples:
         >>> model = ff.robots.humanoid(33)
@@ -54,8 +54,8 @@ class Chains(NamedTuple):
 def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str | Sequence[str] | None = None) -> Chains:
     """Chains of a robot: which velocities contacts need, and which branches can be compressed to their centroidal motion.
 
-    On a closed model a sub-mechanism is one piece, so contacts beyond it need all its coordinates. Loops that are rows of the
-    set need all coordinates of their tree; close_loops gives a model with chains.
+    On a closed model a sub-mechanism is one piece, so contacts beyond it need all its coordinates. Loops that are rows of the set
+    need all coordinates of their tree; close_loops gives a model with chains.
 
     Args:
         compressed: Joints that are to be unconstrained; by default all that no contact needs.

@@ -50,10 +50,10 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
                     basis: np.ndarray | None = None) -> Controllability:  # fmt: skip
     """The controllable subspace of one linearisation, and names of the motions outside of it.
 
-    The subspace is that of the columns of [B, A B, A^2 B, ...]. Each block is made orthogonal to those before it (the
-    staircase form of Rosenbrock), so no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement
-    (Popov, Belevitch, Hautus), because w x then does not depend on the inputs. Such rows w weigh momenta, and the inverse of
-    M turns them into motions with names. Conserved linear momentum along x is 'base x translation'.
+    The subspace is that of the columns of [B, A B, A^2 B, ...]. Each block is made orthogonal to those before it (the staircase
+    form of Rosenbrock), so no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement (Popov, Belevitch,
+    Hautus), because w x then does not depend on the inputs. Such rows w weigh momenta, and the inverse of M turns them into motions
+    with names. Conserved linear momentum along x is 'base x translation'.
 
     Args:
         M: (nv, nv) array, mass matrix at the linearisation's configuration.

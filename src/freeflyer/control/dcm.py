@@ -102,9 +102,9 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
     A ZMP given at all times determines the DCM at the beginning, which is not at rest in general. So one knot is added in the
-    middle of the first and of the last segment (in the thirds of a single one). They are displaced to bring the centre of
-    mass to rest above the ZMP at both ends. The ZMP first goes the other way. Short segments displace it far; walking_dcm
-    checks that it stays on the feet.
+    middle of the first and of the last segment (in the thirds of a single one). They are displaced to bring the centre of mass to
+    rest above the ZMP at both ends. The ZMP first goes the other way. Short segments displace it far; walking_dcm checks that it
+    stays on the feet.
 
     Args:
         times: (k,) array, increasing, s; at least two.

@@ -39,8 +39,8 @@ class DecoupledController:
         external_bandwidth, internal_bandwidth: w of either motion, rad/s.
         spin: (3,) array, locked angular velocity wanted, world axes, rad/s.
     Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for
-    granted, as thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated and moves no joint,
-    because it acts at the centre of mass.
+    granted, as thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated and moves no joint, because it
+    acts at the centre of mass.
 
     Examples:
         The centre of mass moves 0.2 m, the arm stays:

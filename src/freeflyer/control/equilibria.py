@@ -31,8 +31,8 @@ class Equilibrium:
         q: (nq,) array, configuration.
         u: (m,) array, the smallest inputs that hold it (least norm); those of least squares where none do.
         tau: (nv,) array, their generalised forces, N, N m.
-        missing: (nv,) array, missing part of tau, N, N m; zero if balanced. With constraints, its part along the
-            velocities that they leave free.
+        missing: (nv,) array, missing part of tau, N, N m; zero if balanced. With constraints, its part along the velocities that
+            they leave free.
         balanced: Whether the inputs hold q at rest.
         moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
         sentence: The result in words, with the names of the missing forces.

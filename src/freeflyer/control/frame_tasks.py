@@ -122,8 +122,8 @@ class FramePoseTask(FrameTask):
 
     Args:
         target: (4, 4) array, pose of the frame in the world.
-        level, weight, stiffness, damping, velocity, acceleration: See Task; three rows of position, m, then three of
-            rotation, rad, in world axes.
+        level, weight, stiffness, damping, velocity, acceleration: See Task; three rows of position, m, then three of rotation, rad,
+            in world axes.
 
     Examples:
         >>> model = ff.robots.chain(6)

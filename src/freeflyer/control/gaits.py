@@ -86,8 +86,8 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
                    begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps of a gait, which ends with the feet as they stood at first.
 
-    Each foot lands at its predicted place in the standing robot half-way through its stance, if the robot moves as commanded.
-    This is half the way of the stance ahead of the hip, as in Raibert, "Legged robots that balance", MIT Press, 1986.
+    Each foot lands at its predicted place in the standing robot half-way through its stance, if the robot moves as commanded. This
+    is half the way of the stance ahead of the hip, as in Raibert, "Legged robots that balance", MIT Press, 1986.
 
     Args:
         feet: All on the ground, as freeflyer.contacts.anchored_feet gives them.

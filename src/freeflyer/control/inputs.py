@@ -182,8 +182,8 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
-    Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the
-    other way. A thrust may have either sign, because its limits belong to the controller.
+    Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
+    way. A thrust may have either sign, because its limits belong to the controller.
 
     Args:
         drag: N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.

@@ -93,11 +93,11 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
                        iterations: int = 200) -> InverseKinematics:  # fmt: skip
     """Configuration at which tasks are met, each level as well as those before it allow.
 
-    Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber,
-    IJRR 33(7), 2014), shortened to a bound on their entries. If this does not reduce a level's errors, Newton's method with
-    the curvature of its tasks takes over (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Once it is stationary, the next
-    level begins in the freedom that it leaves. So every level ends at an optimum to first order, near the start, which need
-    not be the global one. At a singular posture, such as straight legs, no first step improves; start with bent ones.
+    Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
+    33(7), 2014), shortened to a bound on their entries. If this does not reduce a level's errors, Newton's method with the
+    curvature of its tasks takes over (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Once it is stationary, the next level
+    begins in the freedom that it leaves. So every level ends at an optimum to first order, near the start, which need not be the
+    global one. At a singular posture, such as straight legs, no first step improves; start with bent ones.
 
     Args:
         tasks: Their gains and references do not matter here.

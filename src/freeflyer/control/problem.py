@@ -30,13 +30,13 @@ class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
     Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
-    accelerations and forces; tasks. Below them is the sum that `print(problem)` shows, strict or weighted. Problems are
-    values, so another target is another task in another problem (`dataclasses.replace`).
+    accelerations and forces; tasks. Below them is the sum that `print(problem)` shows, strict or weighted. Problems are values, so
+    another target is another task in another problem (`dataclasses.replace`).
 
     Args:
         tasks: Met by their levels, a lower number first.
-        contacts: Held and rolling contacts. Contacts only push and slide beyond their friction, so forces stay in `cones`
-            about their normals.
+        contacts: Held and rolling contacts. Contacts only push and slide beyond their friction, so forces stay in `cones` about
+            their normals.
         limits: Of torques, accelerations, joints, normal forces; none holds that is not given.
         friction: Coefficient of contacts that name none.
         bilateral: Names of contacts whose forces are free: grasps, feet that stick.
@@ -163,7 +163,7 @@ class Controller:
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
         >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
         >>> problem = ff.control.WholeBodyProblem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0,
-        0.01])], feet)
+        ...     0.01])], feet)
         >>> controller = problem.controller()
         >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
         >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)

@@ -29,8 +29,8 @@ class TargetMotion(NamedTuple):
 
     Attributes:
         target: (..., n), (..., 3, 3) or (..., 4, 4) array, positions, rotations or poses, in the units of the reference.
-        velocity, acceleration: (..., n) array, their rates per s and s^2. Rotations have n = 3, the angular velocity, rad/s,
-            and acceleration, in world axes. Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
+        velocity, acceleration: (..., n) array, their rates per s and s^2. Rotations have n = 3, the angular velocity, rad/s, and
+            acceleration, in world axes. Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
 
     Examples:
         A task of a moving target:
@@ -126,9 +126,9 @@ class MinimumJerkReference(Reference):
 class WaypointReference(Reference):
     """Reference through waypoints at given times, at rest before the first and after the last: the curve of minimum jerk.
 
-    Of all curves that pass the waypoints in time, at rest at both ends, this one has the least integral of the squared jerk.
-    It is the quintic spline (four times continuously differentiable) with zero velocity and acceleration at the ends. Like
-    all splines it may leave the waypoints' box.
+    Of all curves that pass the waypoints in time, at rest at both ends, this one has the least integral of the squared jerk. It is
+    the quintic spline (four times continuously differentiable) with zero velocity and acceleration at the ends. Like all splines it
+    may leave the waypoints' box.
 
     Args:
         times: (k,) array, increasing, s; at least two.
@@ -173,8 +173,8 @@ class WaypointReference(Reference):
 class SinusoidReference(Reference):
     """Reference that swings about a point: center + envelope amplitude sin(2 pi frequency (t - begin) + phase).
 
-    The envelope is the completed share of a motion of minimum jerk, so position, velocity and acceleration are continuous at
-    all times.
+    The envelope is the completed share of a motion of minimum jerk, so position, velocity and acceleration are continuous at all
+    times.
 
     Args:
         center, amplitude: (n,) array, in any unit.

@@ -107,18 +107,17 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
 
     It minimises the integral, or with a dt the sum over the samples, of x^T state_cost x + du^T input_cost du.
 
-    The error x = [eta; dv] has eta = difference(model, q0, q), for a floating base the logarithm of its pose error. The
-    feedback is therefore smooth on all attitudes but those half a turn away. No attitude is special, and no angle wraps.
+    The error x = [eta; dv] has eta = difference(model, q0, q), for a floating base the logarithm of its pose error. The feedback is
+    therefore smooth on all attitudes but those half a turn away. No attitude is special, and no angle wraps.
 
-    Links that turn freely about their own mass centres (a rod between two balls, about its axis) may be left out. This
-    requires that no input reaches them and no other motion depends on them. `Regulator.left_out` has their names, and K is
-    zero along them.
+    Links that turn freely about their own mass centres (a rod between two balls, about its axis) may be left out. This requires
+    that no input reaches them and no other motion depends on them. `Regulator.left_out` has their names, and K is zero along them.
 
     Args:
         q: (nq,) array, configuration that the inputs hold at rest (see equilibrium).
         inputs: The actuated joints' motors if not given.
-        state_cost: number, (2 nv,) or (2 nv, 2 nv) array of x = [eta; dv], a multiple of the identity, a diagonal or a
-            positive semidefinite matrix. The default is that of energy_costs.
+        state_cost: number, (2 nv,) or (2 nv, 2 nv) array of x = [eta; dv], a multiple of the identity, a diagonal or a positive
+            semidefinite matrix. The default is that of energy_costs.
         input_cost: number, (m,) or (m, m) array of du = u - u0, likewise, positive definite; that of energy_costs if not given.
         bandwidth: rad/s, of the costs of energy_costs.
         dt: float, s: the regulator of the system sampled at this step, inputs held between samples; of the continuous system if not
@@ -126,9 +125,8 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
         integrator: "semi-implicit", "explicit" or "rk4", of the sampled system, as in step.
         constraints: A set that holds, such as contacts. The regulator then acts on the states that it admits (`Regulator.basis`); K
             x does not depend on the others.
-    Raises: InputError if the inputs cannot hold the posture, or cannot reach a motion that does not decay by itself, naming
-    the forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as
-    equilibrium.
+    Raises: InputError if the inputs cannot hold the posture, or cannot reach a motion that does not decay by itself, naming the
+    forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as equilibrium.
 
     Examples:
         >>> model = ff.robots.chain(2)

@@ -197,9 +197,8 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
             then.
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
         progress: See simulate_in_mujoco.
-        options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk"
-            takes steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of
-            each foot.
+        options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
+            steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
 
     Raises:
         UnknownNameError: For other scenarios and robots.

@@ -56,16 +56,15 @@ class ControlSolution:
         tau: (n,) array, torques and forces of the motors, N m and N, in the order of `model.actuated`.
         a: (nv,) array, accelerations, m/s^2 and rad/s^2.
         forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
-        status: "solved" if dynamics, contacts and limits hold, and the tasks as well as possible. "relaxed" if they
-            contradict each other and are violated as little as possible, level by level. "stopped" if they hold, but the
-            solver stopped before the optimum of the tasks. "last solution" and "damping" are fallbacks of the controller, for
-            `reason`.
+        status: "solved" if dynamics, contacts and limits hold, and the tasks as well as possible. "relaxed" if they contradict each
+            other and are violated as little as possible, level by level. "stopped" if they hold, but the solver stopped before the
+            optimum of the tasks. "last solution" and "damping" are fallbacks of the controller, for `reason`.
         reason: Why it is not "solved"; empty if it is.
         seconds: Time from the state to the torques.
         iterations: Of the solver; 0 if no limit was active.
         formulation: "full" if the reduced one could not be taken.
-        held: (m,) array or None. For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for
-            equations. It is the first guess of the next cycle. None if no limit is active.
+        held: (m,) array or None. For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations. It
+            is the first guess of the next cycle. None if no limit is active.
         constraints: Constraints of the contacts.
         q: (nq,) array or None, the configuration.
         asked: The program, its inputs, and its unknowns, from which `levels` is made on request.

@@ -4,8 +4,8 @@ The error e (m,) of a task changes with J v while its target rests. A task asks 
 
     J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
 
-of the Kangaroo and reduced whole-body control papers, where `velocity` and `acceleration` are those of its target. Tasks are
-frozen values: another target is another task (`dataclasses.replace`)."""
+of the Kangaroo and reduced whole-body control papers, where `velocity` and `acceleration` are those of its target. Tasks are frozen
+values: another target is another task (`dataclasses.replace`)."""
 
 from __future__ import annotations
 

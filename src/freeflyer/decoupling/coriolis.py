@@ -24,8 +24,8 @@ FORMS: tuple[Form, ...] = ("passive", "hamel", "newton-euler")
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "passive") -> np.ndarray:
     """Coriolis matrix C with C v = bias - gravity forces, in one of three forms; for any robot.
 
-    Proposition 3.1.1: C v is the same in all. For a closed model it is G^T (C G + M Gdot), with v = G u. The rows of the base
-    are those of its own Hamel equations. "hamel" and "passive" are compiled, "newton-euler" is written to be read.
+    Proposition 3.1.1: C v is the same in all. For a closed model it is G^T (C G + M Gdot), with v = G u. The rows of the base are
+    those of its own Hamel equations. "hamel" and "passive" are compiled, "newton-euler" is written to be read.
 
     Args:
         form: "passive", "hamel" or "newton-euler". "hamel": decoupling thesis, eq. (3.39), the only one that decouples the base.

@@ -110,10 +110,10 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
              form: Form = "hamel") -> Decoupled:  # fmt: skip
     """Equations of motion in v_x = T_x (nu_b + M_bb^-1 M_bq qdot) and v_y = T_y qdot, whose mass matrix is block-diagonal.
 
-    Decoupling thesis, eqs. (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its
-    (3.84) lacks the sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y. Here the term is -M_y Tdot_y
-    T_y^-1, as in (A.5d). Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a
-    coordinate, or loops are closed, q are the independent velocities.
+    Decoupling thesis, eqs. (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84)
+    lacks the sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y. Here the term is -M_y Tdot_y T_y^-1, as in
+    (A.5d). Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are
+    closed, q are the independent velocities.
 
     Args:
         model: A floating robot, a tree or closed.

@@ -96,8 +96,8 @@ def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 def internal_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """Internal Jacobian J_int = J_jq - A_jb N of a frame of the robot: times qdot it is the internal velocity. (3.96).
 
-    For the satellite of a space robot with an arm it is -A N, the effect of the arm's motion on its base. For the tool it is
-    the generalised Jacobian of a robot without momentum.
+    For the satellite of a space robot with an arm it is -A N, the effect of the arm's motion on its base. For the tool it is the
+    generalised Jacobian of a robot without momentum.
 
     Returns: (..., 6, n) array, in the frame's axes.
     Raises: InputError, UnknownNameError as link_jacobian.

@@ -60,11 +60,11 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
     A frame c with Hdot_bc H_bc^-1 = T(q) qdot, T = M_bb^-1 M_bq, is a function of q where dT^i/dq_j - dT^j/dq_i + [T^i, T^j]
     vanishes for all joints i and j around the posture.
 
-    Decoupling thesis, eq. (3.72), from Saccon, Traversaro, Nori, Nijmeijer (2017), On Centroidal Dynamics and Integrability
-    of Average Angular Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute
-    (balls), their bracket counts, too. The frame's origin, the centre of mass, is always a function of q. The linear part is
-    therefore c x the angular one, and the second line of (3.73) follows from the first. One joint is always integrable. A
-    single posture may be so by symmetry: look at several.
+    Decoupling thesis, eq. (3.72), from Saccon, Traversaro, Nori, Nijmeijer (2017), On Centroidal Dynamics and Integrability of
+    Average Angular Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls), their
+    bracket counts, too. The frame's origin, the centre of mass, is always a function of q. The linear part is therefore c x the
+    angular one, and the second line of (3.73) follows from the first. One joint is always integrable. A single posture may be so by
+    symmetry: look at several.
 
     Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
 

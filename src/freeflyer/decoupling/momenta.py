@@ -132,9 +132,9 @@ def constants_of_motion(
 ) -> ConstantsOfMotion:
     """Total momentum in frames c, and in which of them it is a constant of motion: a_cb^T h_b = a_ib^T h_b, (3.60)-(3.62).
 
-    Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does
-    not turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular
-    one is along the axis of the turn.
+    Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does not
+    turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular one is along
+    the axis of the turn.
 
     Args:
         frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base.

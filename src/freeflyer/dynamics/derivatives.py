@@ -70,9 +70,9 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
 
-    A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as
-    in the geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities
-    as the geometric linearisation paper, tables 5 to 8.
+    A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in the
+    geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as the
+    geometric linearisation paper, tables 5 to 8.
 
     Args:
         out: An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.

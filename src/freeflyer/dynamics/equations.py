@@ -186,8 +186,8 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Inverse M^-1 of the mass matrix, symmetric.
 
-    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic
-    joints share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
+    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic joints
+    share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
 
     Args:
         on_failure: See forward_dynamics.

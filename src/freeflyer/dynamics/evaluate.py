@@ -77,8 +77,8 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
 
 def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],
          results: Arrays, nan: bool) -> Result:  # fmt: skip
-    """The first refused state's status, or OK; with `nan`, the results of states that cannot be solved are NaN instead.
-    Chunks begin at multiples of the lanes, so results do not depend on threads."""
+    """The first refused state's status, or OK; with `nan`, the results of states that cannot be solved are NaN instead. Chunks
+    begin at multiples of the lanes, so results do not depend on threads."""
     count, lanes = prod(lead), batch_lanes(entry)
     outs = tuple(r.reshape(count, prod(r.shape[len(lead) :])) for r in results)
     flat_rows = tuple(x.reshape(-1) if x.ndim == n else x.reshape(count, prod(x.shape[1:])) for x, n in zip(rows, entry.input_axes))

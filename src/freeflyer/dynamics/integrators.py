@@ -92,11 +92,11 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     "semi-implicit": v+ = v + h a(q, v), q+ = q (+) h v+; order 1, keeps energy better.
 
     "rk4": the commutator-free Runge-Kutta method of order 4 with five exponentials of Celledoni, Marthinsen and Owren (2003),
-    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations. Here the
-    last stage starts from the second, and two exponentials reach the end.
+    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations. Here the last
+    stage starts from the second, and two exponentials reach the end.
 
-    All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again
-    after every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
+    All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
+    every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
     Args:
         dt: float, s.

@@ -44,7 +44,7 @@ class Linearization:
         A: (..., 2 nv, 2 nv) array, SI units: eta in m and rad, as the velocity coordinates.
         B: (..., 2 nv, nv) array, by dtau in N, N m.
         C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame. Six are of its pose, X(q
-            (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
+        (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         frames: Frames of the rows of C.
         dt: float or None, s; None for continuous time.
         integrator: None for continuous time.

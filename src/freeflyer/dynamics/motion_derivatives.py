@@ -87,8 +87,8 @@ def frame_velocity_derivatives(
 ) -> FrameVelocityDerivatives:
     """Derivatives of a frame's twist by q and v, in the same expression.
 
-    The pose's own derivative is the Jacobian. At q (+) dv the pose is X_WF exp(J dv) to first order, with J = frame_jacobian
-    in body expression.
+    The pose's own derivative is the Jacobian. At q (+) dv the pose is X_WF exp(J dv) to first order, with J = frame_jacobian in
+    body expression.
 
     Returns: FrameVelocityDerivatives, dq, dv (..., 6, nv).
 

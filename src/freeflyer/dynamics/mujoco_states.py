@@ -35,11 +35,10 @@ def from_mujoco(
 ) -> State:  # fmt: skip
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
-    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is
-    matched with the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The
-    position of a mimic joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For
-    a closed model v and a are the independent ones and tau the force along them. Its q is as closed as MuJoCo's
-    (freeflyer.linkages.assemble closes it).
+    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched with
+    the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a mimic
+    joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v and a
+    are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble closes it).
 
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
 
@@ -81,9 +80,8 @@ def to_mujoco(
     """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of freeflyer; None for values not given.
 
     The reverse of from_mujoco, joints found in the same way. Joints that the model lacks (locked here, or other objects of
-    `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are
-    zero, because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the
-    independent ones.
+    `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are zero,
+    because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
 
     Args:
         v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.

@@ -29,9 +29,9 @@ def configuration(
     Args:
         positions: From names of joints to positions: needed for names that are no Python words.
         start: (..., nq) array, configuration of the other joints; neutral without it.
-        **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of
-            them, one per state. Other joints take all their coordinates (..., nq of the joint). A spherical joint takes a
-            unit quaternion x, y, z, w, a free one a position and a quaternion.
+        **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them,
+            one per state. Other joints take all their coordinates (..., nq of the joint). A spherical joint takes a unit quaternion
+            x, y, z, w, a free one a position and a quaternion.
     Returns: (..., nq) array, m, rad and unit quaternions.
 
     Raises:

@@ -27,8 +27,8 @@ def from_pinocchio(
     A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
     follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
 
-    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical
-    joints adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
+    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical joints
+    adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
 
     Args:
         pin_model: Its joints are found by name.

@@ -108,8 +108,8 @@ def inverse_dynamics_hessian_product(
 ) -> InverseDynamicsHessianProduct:  # fmt: skip
     """Product of the Hessian of weights . tau and a direction: d/de of weights^T [dq dv da], as for Newton's method.
 
-    Newton's method needs it for constraint weights tau = 0. Order of derivatives by q: the entry of dq for a step y is D_x
-    (D_y (weights . tau)), see inverse_dynamics_second_derivatives.
+    Newton's method needs it for constraint weights tau = 0. Order of derivatives by q: the entry of dq for a step y is D_x (D_y
+    (weights . tau)), see inverse_dynamics_second_derivatives.
 
     Args:
         weights: (..., nv) array of the entries of tau, held fixed.

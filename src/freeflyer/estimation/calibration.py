@@ -91,14 +91,14 @@ def calibrate(
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
 
-    Steps are damped (Levenberg, Marquardt) where a full one would not lessen the error, and joints stay within their limits.
-    With as many encoders as motors a step is that of the paper, and the search ends at the tolerance. If there are more,
-    steps lead on to the least squares of the encoders' errors, with loops closed by a large weight.
+    Steps are damped (Levenberg, Marquardt) where a full one would not lessen the error, and joints stay within their limits. With
+    as many encoders as motors a step is that of the paper, and the search ends at the tolerance. If there are more, steps lead on
+    to the least squares of the encoders' errors, with loops closed by a large weight.
 
     Args:
         encoders: By joint name, the position that its absolute encoder shows, m or rad.
-        readings: (n,) array, readings of the motors' relative encoders, m or rad, in the order of motors; zeros if not given,
-            so that offsets are positions.
+        readings: (n,) array, readings of the motors' relative encoders, m or rad, in the order of motors; zeros if not given, so
+            that offsets are positions.
         q: (nq,) array, configuration to start from; the file's posture if not given.
         motors: Motors to calibrate; all if not given. Others keep their positions in q.
         rigid: Joints that keep their positions in q, such as stiff springs.

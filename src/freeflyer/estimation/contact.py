@@ -265,18 +265,18 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
 
         tau - g_a - J_m^T g_u = -J_cm^T F
 
-    The forces F at the feet's points are those of the least sum of squares that explain the motors (the pseudo-inverse is
-    that of minimum norm). Wrenches of rigid feet span them, so only the unknowns of these wrenches are solved for, 12 for two
-    soles from 12 motors. The number of points does not matter, and the wrenches do not depend on the sharing between points.
-    With more motors than unknowns, motor forces are met in least squares; with fewer, the unknowns are those of least norm.
+    The forces F at the feet's points are those of the least sum of squares that explain the motors (the pseudo-inverse is that of
+    minimum norm). Wrenches of rigid feet span them, so only the unknowns of these wrenches are solved for, 12 for two soles from 12
+    motors. The number of points does not matter, and the wrenches do not depend on the sharing between points. With more motors
+    than unknowns, motor forces are met in least squares; with fewer, the unknowns are those of least norm.
 
-    "balanced" also uses the six equations of the base exactly, so the feet carry the load of the base. Motors then count by
-    least squares of their forces. Known motions (v, a of contact_model) may replace rest, and the tree's inertia then counts.
+    "balanced" also uses the six equations of the base exactly, so the feet carry the load of the base. Motors then count by least
+    squares of their forces. Known motions (v, a of contact_model) may replace rest, and the tree's inertia then counts.
 
     Args:
         tau: (n,) array, motor forces, N or N m, in the order of `model.actuated`.
-        method: "motors" or "balanced". The equations are those of the motor forces; "balanced" also uses the base's
-            equations, exactly.
+        method: "motors" or "balanced". The equations are those of the motor forces; "balanced" also uses the base's equations,
+            exactly.
 
     Raises:
         LinkageError: Where the equations do not determine the wrenches.

@@ -39,9 +39,9 @@ class ContactHistory:
         feet: (f,) tuple of Contact.
         q: (n, nq) array, configurations of the tree, the base over the soles.
         misfit: (n,) array, largest distance of a point of a sole from its place, m.
-        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the
-            cutoff. "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving":
-            balanced, with velocities and accelerations from differences of q.
+        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the cutoff.
+            "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
+            velocities and accelerations from differences of q.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()

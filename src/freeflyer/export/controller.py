@@ -38,8 +38,8 @@ def export_controller(
 ) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
 
-    Targets are inputs, in a table that the header describes. It holds gains, target, velocity and acceleration of each task,
-    at first the problem's own. A cycle keeps the start values of the next one in `memory`, which belongs to the caller.
+    Targets are inputs, in a table that the header describes. It holds gains, target, velocity and acceleration of each task, at
+    first the problem's own. A cycle keeps the start values of the next one in `memory`, which belongs to the caller.
 
     Args:
         problem: Of tasks and limits of this library: methods of your own stay in Python.

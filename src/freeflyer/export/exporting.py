@@ -53,9 +53,9 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
            progress: Progress = no_progress) -> Export:  # fmt: skip
     """C library of a robot's functions that needs no Python, written to a folder.
 
-    The folder gets a header, the model's constants and calls as a C source, and the kernels' object code. It also gets a
-    program that compares with Python's results and prints times (main.c), and CMakeLists.txt. With a C compiler it gets a
-    static and a shared library.
+    The folder gets a header, the model's constants and calls as a C source, and the kernels' object code. It also gets a program
+    that compares with Python's results and prints times (main.c), and CMakeLists.txt. With a C compiler it gets a static and a
+    shared library.
 
     Args:
         model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).

@@ -34,8 +34,8 @@ class Assembly:
         q: (..., nq) array, postures; (found, nq) with `branches`.
         residual: (..., r) array; by how much each constraint row is open, m or rad (constraint_residual).
         gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all rows, of the
-            independent ones, and of the redundant ones. Rounded or contradictory dimensions leave the latter open (beyond
-            1e-5 there is an OpenLoopWarning).
+            independent ones, and of the redundant ones. Rounded or contradictory dimensions leave the latter open (beyond 1e-5
+            there is an OpenLoopWarning).
         worst_loop: str or (...) array, name of the most open loop.
         iterations: int or (...) array, steps taken.
         closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
@@ -71,10 +71,10 @@ def assemble(
 ) -> Assembly:  # fmt: skip
     """Closed postures near guesses of the configuration.
 
-    Damped Newton steps on the manifold first close all rows as well as possible, then the independent rows of the linkage to
-    the last digit. Postures then lie exactly on the manifold of the split of the velocities (partition). The remaining gap of
-    the redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage over-constrains itself away
-    from its drawn posture (the public Kangaroo's hip, up to 2 mm).
+    Damped Newton steps on the manifold first close all rows as well as possible, then the independent rows of the linkage to the
+    last digit. Postures then lie exactly on the manifold of the split of the velocities (partition). The remaining gap of the
+    redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage over-constrains itself away from its
+    drawn posture (the public Kangaroo's hip, up to 2 mm).
 
     Args:
         q: (..., nq) array, guesses; by default the file's posture.

@@ -87,8 +87,8 @@ def follow(
 ) -> Path:  # fmt: skip
     """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
-    The constant frame or joint is one more loop, a frame kept towards another frame, or a joint that is locked. The released
-    motors become passive joints. So path following is the sweep of a linkage with a single motor (Kangaroo paper, Figs 12 to 15).
+    The constant frame or joint is one more loop, a frame kept towards another frame, or a joint that is locked. The released motors
+    become passive joints. So path following is the sweep of a linkage with a single motor (Kangaroo paper, Figs 12 to 15).
 
     Args:
         driver: Joint of the motor, of one coordinate.

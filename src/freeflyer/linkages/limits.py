@@ -76,10 +76,9 @@ def reachable_set(
 ) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
-    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint
-    limits is only an approximation of it (Kangaroo paper, Figs 7 and 11). The boundary is found as there, by inverse
-    kinematics (30). Motors are driven once around their box. A quadratic program takes the step nearest to the wanted one
-    that the limits allow,
+    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint limits
+    is only an approximation of it (Kangaroo paper, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30).
+    Motors are driven once around their box. A quadratic program takes the step nearest to the wanted one that the limits allow,
 
         min |dm_wanted - dm|^2   so that   J_l dtheta = 0,   lower - theta <= dtheta <= upper - theta.
 

@@ -31,8 +31,8 @@ def selected_posture(
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
     Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
-    joints by the closed steps of a sweep. It ends at the targets of the selected joints. So the assembly mode of the start is
-    kept; where the way meets a singularity, of the loops or of P J_m, it ends.
+    joints by the closed steps of a sweep. It ends at the targets of the selected joints. So the assembly mode of the start is kept;
+    where the way meets a singularity, of the loops or of P J_m, it ends.
 
     Args:
         joints: See transmission.

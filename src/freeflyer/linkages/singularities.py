@@ -65,9 +65,9 @@ def first_singularity(
 ) -> Singularity:
     """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored, so the limit of the linkage itself is found. There the square matrix J_lu loses rank.
-    Passive joints run away at any motor speed, and motors hold no load in one direction (Kangaroo paper, section IV,
-    sub-mechanism by sub-mechanism).
+    Strokes and stops are ignored, so the limit of the linkage itself is found. There the square matrix J_lu loses rank. Passive
+    joints run away at any motor speed, and motors hold no load in one direction (Kangaroo paper, section IV, sub-mechanism by
+    sub-mechanism).
 
     Args:
         direction: Weight of each motor that moves, by name.

@@ -111,9 +111,8 @@ class Joint(Record):
         parent, child: Names of links; "world" is the parent of a base.
         placement: (4, 4) array, pose of the joint frame in the parent link, and of the child's frame at zero position; by default
             the identity.
-        axis: (3,) array, in the joint frame, of any length, by default z. It is the line of a revolute, continuous,
-            prismatic, helical or cylindrical joint, or the normal of a planar one. For a universal joint it is the first
-            axis.
+        axis: (3,) array, in the joint frame, of any length, by default z. It is the line of a revolute, continuous, prismatic,
+            helical or cylindrical joint, or the normal of a planar one. For a universal joint it is the first axis.
         axis2: (3,) array, second axis of a universal joint, by default y.
         pitch: Advance of a helical joint, m/rad.
         lower, upper: (nv,) tuple, limits of positions, m or rad; both or none, infinite for none on one side.

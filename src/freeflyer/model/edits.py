@@ -33,16 +33,15 @@ def lock_joints(
     1e-5 m and rad.
 
     Args:
-        joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or
-            the joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free
-            one.
+        joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or the
+            joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
         configuration: (nq,) array, by default the neutral one.
 
     Raises:
         UnknownNameError: For names of no moving joint.
-        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint.
-            Also for joints that are fixed already. Also for a coupling with only one joint locked, a loop left open, and all
-            motors locked while passive joints move.
+        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint. Also for
+            joints that are fixed already. Also for a coupling with only one joint locked, a loop left open, and all motors locked
+            while passive joints move.
 
     Examples:
         >>> model = ff.robots.humanoid()

@@ -35,14 +35,14 @@ def load(
 ) -> Model:
     """Model of a robot file, checked and compiled.
 
-    "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world. None keeps the base of
-    the file (a root link of URDF then stands at the world's origin). "auto" keeps a base that is defined (by an MJCF file, or
-    chosen before). It floats the robot of a URDF file, which defines no base. `print(model)` shows which it is.
+    "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world. None keeps the base of the
+    file (a root link of URDF then stands at the world's origin). "auto" keeps a base that is defined (by an MJCF file, or chosen
+    before). It floats the robot of a URDF file, which defines no base. `print(model)` shows which it is.
 
-    A robot with a root link (URDF) gets a joint `root_joint` from the world to it. If the file ties the robot to the world
-    (MJCF, or URDF with a link "world"), "free" keeps a free joint and replaces a fixed one. It refuses other joints. "fixed"
-    and "planar" replace a free joint at the base pose of the file. "fixed" keeps every other joint. "planar" replaces a fixed
-    joint, keeps a planar one, and refuses others.
+    A robot with a root link (URDF) gets a joint `root_joint` from the world to it. If the file ties the robot to the world (MJCF,
+    or URDF with a link "world"), "free" keeps a free joint and replaces a fixed one. It refuses other joints. "fixed" and "planar"
+    replace a free joint at the base pose of the file. "fixed" keeps every other joint. "planar" replaces a fixed joint, keeps a
+    planar one, and refuses others.
 
     Args:
         source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.

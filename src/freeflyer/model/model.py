@@ -58,8 +58,8 @@ class JointInfo:
 class Model:
     """Model of a robot ready for computation: names, sizes, limits, and the arrays that compiled code reads.
 
-    Nothing of a Model can be changed; edits return a new one. Models are made only by `load`, `build`, `close_loops` and the
-    edits, because compiled code does not check the sizes and indices in their arrays.
+    Nothing of a Model can be changed; edits return a new one. Models are made only by `load`, `build`, `close_loops` and the edits,
+    because compiled code does not check the sizes and indices in their arrays.
 
     Attributes:
         nq, nv: Sizes of a configuration q and of a velocity v.

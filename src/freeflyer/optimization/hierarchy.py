@@ -49,8 +49,8 @@ class HierarchySolution(NamedTuple):
         met: For each level whether all its rows hold.
         free: How many directions are left free below each level.
         iterations: Rounds of the active set, or iterations of the programs of all levels.
-        held: (m,) array or None, for `warm=`. For each row of all levels it is -1 at its lower limit, 1 at its upper one, 2
-            for an equality, 0 for others. It is None from other solvers.
+        held: (m,) array or None, for `warm=`. For each row of all levels it is -1 at its lower limit, 1 at its upper one, 2 for an
+            equality, 0 for others. It is None from other solvers.
 
     Examples:
         x + y = 1 goes before x = 3 and y = 0, which then share the error:
@@ -84,11 +84,10 @@ def solve_hierarchy(
 ) -> HierarchySolution:
     """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
-    Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014). Level k minimises the
-    weighted sum of squares of its violations over all x that are best for the levels above. The violations of a best x are
-    unique; so rows that are violated, and equalities, become equations for the levels below, the others stay inequalities.
-    Equations are eliminated by an orthonormal basis of the freedom that they leave. Every level is a quadratic program whose
-    answer is checked.
+    Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014). Level k minimises the weighted
+    sum of squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows
+    that are violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are eliminated
+    by an orthonormal basis of the freedom that they leave. Every level is a quadratic program whose answer is checked.
 
     Args:
         levels: Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.

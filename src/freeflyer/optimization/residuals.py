@@ -19,16 +19,16 @@ class Residuals(NamedTuple):
 
     lower <= C x <= upper,   H x + g + C^T y = 0,   y_i > 0 only at the upper limit of row i, y_i < 0 only at the lower one
 
-    with C the rows of the bounds and of A. They are sufficient, for the program is convex. Each entry of a residual is
-    compared with the size of its summed terms, so it is a backward error. The answer is exact for data that differ by so
-    much, for any units of the variables and rows (Oettli and Prager, Numerische Mathematik 6, 1964).
+    with C the rows of the bounds and of A. They are sufficient, for the program is convex. Each entry of a residual is compared
+    with the size of its summed terms, so it is a backward error. The answer is exact for data that differ by so much, for any units
+    of the variables and rows (Oettli and Prager, Numerische Mathematik 6, 1964).
 
     Attributes:
         primal: By how much a limit is exceeded, over the size of the row's terms, or over a row's largest entry where x is that
             small.
         dual: Residual of stationarity, over the size of its terms.
-        complementarity: For a multiplier that is not zero, the distance from its limit or the stationarity residual without
-            the multiplier, whichever is less.
+        complementarity: For a multiplier that is not zero, the distance from its limit or the stationarity residual without the
+            multiplier, whichever is less.
 
     Examples:
         A badly scaled program without limits: where the solver ends, stationarity misses the whole slope.

@@ -25,10 +25,9 @@ ROTOR_CIRCLE, ROTOR_HEIGHT = 0.45, 0.06  # rotors above the body's frame (m)
 def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     """Model of a multirotor with an arm below it: nv = 6 + arm.
 
-    Each site `rotor_1` ... `rotor_n` is a rotor's hub, whose thrust acts along the site's z. They are numbered
-    counter-clockwise seen from above, the first half a step left of the nose; odd ones spin counter-clockwise. The arm hangs
-    from site `arm_mount`, its tool is site `end_effector`. Only the arm's joints are actuated, because thrusts are external
-    forces at the rotor sites.
+    Each site `rotor_1` ... `rotor_n` is a rotor's hub, whose thrust acts along the site's z. They are numbered counter-clockwise
+    seen from above, the first half a step left of the nose; odd ones spin counter-clockwise. The arm hangs from site `arm_mount`,
+    its tool is site `end_effector`. Only the arm's joints are actuated, because thrusts are external forces at the rotor sites.
 
     Args:
         rotors: 6, 4 or 8, number of rotors.

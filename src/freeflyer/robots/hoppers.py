@@ -23,10 +23,10 @@ HEIGHT, GRAVITY = 0.3, 9.8  # tables 4.7 and 4.13; m/s^2 of the energy of table 
 def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float = GRAVITY) -> Model:
     """Model of a hopping leg in the plane: a trunk and a foot, both point masses, and a prismatic joint between them, nv = 4.
 
-    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world; at angle 0 the leg points along x,
-    and the angle turns x towards z. These are o_ib and theta_ib of the thesis, where v_b is the velocity of o_ib in the
-    trunk's axes. Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x. q[3] is the leg's
-    length, and the mass matrix is singular at length 0. Keyframe `start` is table 4.7. Joints have no limits.
+    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world; at angle 0 the leg points along x, and
+    the angle turns x towards z. These are o_ib and theta_ib of the thesis, where v_b is the velocity of o_ib in the trunk's axes.
+    Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x. q[3] is the leg's length, and the mass
+    matrix is singular at length 0. Keyframe `start` is table 4.7. Joints have no limits.
 
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
     2021, tables 4.4, 4.5 and 4.7.

@@ -4,9 +4,9 @@ Pitch, then roll, carry the leg. Beside them stand two braces, one on either sid
 
     hip yaw - R (cradle, about x) - R (housing, about y) - P (rod) - U (the cut) - R (about x) - the leg
 
-A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean sideways
-(roll shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one angle, four rows
-(Kangaroo paper, (20)), and leaves a universal joint."""
+A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean sideways (roll
+shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one angle, four rows (Kangaroo
+paper, (20)), and leaves a universal joint."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ def holonomic_manipulator_description() -> Description:
 def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     """Model of a base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
 
-    As in the dual quaternion paper, the model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm.
-    Its equation (64), (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is a nonholonomic
-    constraint added to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
+    As in the dual quaternion paper, the model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm. Its
+    equation (64), (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is a nonholonomic constraint added
+    to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
 
-    `rolling_wheels` drive the base through two more constraints of that sort, radius * wheel rate = forward speed -+ track /
-    2 * yaw rate, so again 11 - 3 = 8.
+    `rolling_wheels` drive the base through two more constraints of that sort, radius * wheel rate = forward speed -+ track / 2 *
+    yaw rate, so again 11 - 3 = 8.
 
     Args:
         rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities.

@@ -23,8 +23,8 @@ class Change:
 
     Args:
         q: (nq,) array, configuration, m and rad.
-        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on; freeflyer.impact gives
-            such a velocity.
+        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on; freeflyer.impact gives such a
+            velocity.
         constraints: The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no
             set.
 

@@ -21,9 +21,9 @@ START = "start"  # name of the occurrence of a change where a simulation begins
 class Event:
     """Event of a simulation: a function of the state passes through zero.
 
-    Values are evaluated after every dt. After an event they are also evaluated at times that begin at a millionth of the rest
-    of the dt and double. A value that returns in between, or begins at zero, has not passed. The time is found by Brent's
-    method, to 1e-12 of the step.
+    Values are evaluated after every dt. After an event they are also evaluated at times that begin at a millionth of the rest of
+    the dt and double. A value that returns in between, or begins at zero, has not passed. The time is found by Brent's method, to
+    1e-12 of the step.
 
     Args:
         name: Name of its occurrences.

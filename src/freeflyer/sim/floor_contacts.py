@@ -27,11 +27,11 @@ from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Event, ...]:
     """Events by which the contacts of a set open and close on the planes that they touch, for freeflyer.sim.simulate.
 
-    A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points
-    reaches the plane. The active contacts after an event are found by exchanging one at a time (RBDA (2008), chapter 11).
-    Active contacts may not pull, and touching ones may not move into the plane. Contacts that hold do not slide. A surface or
-    line that lands tilted ends the run (`Run.failure`); give its corners as points. At the start of a run, the same exchange
-    opens and closes contacts (the occurrence "start"). A contact that is open and begins below the plane is an InputError.
+    A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
+    plane. The active contacts after an event are found by exchanging one at a time (RBDA (2008), chapter 11). Active contacts may
+    not pull, and touching ones may not move into the plane. Contacts that hold do not slide. A surface or line that lands tilted
+    ends the run (`Run.failure`); give its corners as points. At the start of a run, the same exchange opens and closes contacts
+    (the occurrence "start"). A contact that is open and begins below the plane is an InputError.
 
     Args:
         stance: The contacts. Those that hold at the start are given to `simulate` as constraints=: stance, stance - "foot", or

@@ -47,8 +47,8 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
             between.
         dt: Time between samples, s; a multiple of the plant's step.
         duration: float, s; a multiple of dt.
-        targets: (m,) or (m + k,) array or callable, positions of the plant's m servos, or with those of its k idle pieces, m
-            and rad. A function (t) gives them at every step of MuJoCo. None: those of q.
+        targets: (m,) or (m + k,) array or callable, positions of the plant's m servos, or with those of its k idle pieces, m and
+            rad. A function (t) gives them at every step of MuJoCo. None: those of q.
         external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them (pushes); held over dt.
         sensing: Noise and delay of the state that `inputs` gets.
     Returns: Run, tau includes the servos' forces; of a closed model with servos it is (T, nv of the tree), of all joints. forces:

@@ -144,9 +144,8 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
 
     Raises:
         FileError: For models that MuJoCo refuses.
-        InputError: For the file of another robot, for loops that MuJoCo lacks, for feet that have no colliding shape in the
-            file, and for bad arguments. Also for a robot that would fall through the floor because no feet are given or
-            found.
+        InputError: For the file of another robot, for loops that MuJoCo lacks, for feet that have no colliding shape in the file,
+            and for bad arguments. Also for a robot that would fall through the floor because no feet are given or found.
         UnknownNameError: For feet and motors that the model does not have.
 
     Examples:

@@ -40,17 +40,17 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, or inputs
-    that refuse a state end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
-    functions is raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without
-    constraints and events, by an integrator that takes one step every dt.
+    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, or inputs that
+    refuse a state end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own functions is
+    raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without constraints and
+    events, by an integrator that takes one step every dt.
 
     Args:
         q: (..., nq) array, configuration at the start, m and rad.
         v: (..., nv) array, velocity at the start, m/s and rad/s.
-        inputs: callable, object or (..., nv) array, generalised forces, N and N m. A function (t, q, v) -> tau is evaluated
-            at every stage of the integrator. An object with tau(q, v) (a Regulator) or tau_at(t, q, v) (a Tracker) is
-            evaluated once every dt, and its forces are held in between. An array is constant. None: no forces.
+        inputs: callable, object or (..., nv) array, generalised forces, N and N m. A function (t, q, v) -> tau is evaluated at
+            every stage of the integrator. An object with tau(q, v) (a Regulator) or tau_at(t, q, v) (a Tracker) is evaluated once
+            every dt, and its forces are held in between. An array is constant. None: no forces.
         dt: Time between samples, s.
         duration: Time of the last sample, s.
         constraints: Holds from the start: contacts and locks where they are, if not elsewhere already. Drift is removed after every
@@ -62,8 +62,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
-        progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work. Once every
-            sample.
+        progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work. Once every sample.
     Raises: InputError for bad arguments, and for a start that violates the constraints.
 
     Examples:

@@ -275,9 +275,8 @@ def screw_parameters(x: ArrayLike) -> ScrewParameters:
 
     x and -x are one pose, with the same screw; at half a turn both directions of the line are right.
 
-    Returns: ScrewParameters of a pose that does not turn (angle below 1e-100 rad): angle and moment 0, the direction of its
-    shift; of the identity the direction z. A screw that hardly turns has a line far away, so its moment is large, but its
-    pose is right.
+    Returns: ScrewParameters of a pose that does not turn (angle below 1e-100 rad): angle and moment 0, the direction of its shift;
+    of the identity the direction z. A screw that hardly turns has a line far away, so its moment is large, but its pose is right.
 
     Examples:
         >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 0, 3], [0, 0, 0, 1])

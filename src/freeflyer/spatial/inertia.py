@@ -93,8 +93,8 @@ def from_matrix(spatial: ArrayLike) -> MassProperties:
 
     Args:
         spatial: (..., 6, 6) array, kg, kg m and kg m^2, for [linear; angular].
-    Raises: InputError for a mass of zero, and for a matrix of no rigid body. Its first block must be mass times identity, and
-    the block below it skew, within 1e-6 of the largest entry.
+    Raises: InputError for a mass of zero, and for a matrix of no rigid body. Its first block must be mass times identity, and the
+    block below it skew, within 1e-6 of the largest entry.
 
     Examples:
         >>> body = ff.spatial.inertia.from_matrix(ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3)))

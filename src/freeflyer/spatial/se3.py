@@ -231,8 +231,8 @@ def log(X: ArrayLike) -> np.ndarray:
 def left_jacobian(twist: ArrayLike) -> np.ndarray:
     """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; (..., 6, 6).
 
-    The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s
-    Jacobian and its derivative in the direction of the linear part.
+    The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s Jacobian
+    and its derivative in the direction of the linear part.
 
     Examples:
         >>> xi = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])

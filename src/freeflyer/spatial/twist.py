@@ -56,9 +56,9 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
 
     Args:
         X_WB: (..., 4, 4) array.
-        source, target: "body", "mixed" or "world". "body" has the velocity of B's origin and the angular velocity, along B's
-            axes. "mixed" has the same two, along the world's axes. "world" has the velocity of the body's point that passes
-            the world's origin and the angular velocity, along the world's axes.
+        source, target: "body", "mixed" or "world". "body" has the velocity of B's origin and the angular velocity, along B's axes.
+            "mixed" has the same two, along the world's axes. "world" has the velocity of the body's point that passes the world's
+            origin and the angular velocity, along the world's axes.
     Raises: InputError for another expression.
 
     Examples:
@@ -73,8 +73,8 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Time derivative of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
-    Body and world rates are one motion in two frames. The mixed rate differs. Its linear part is the acceleration of B's
-    origin, because the world's axes do not turn with the body.
+    Body and world rates are one motion in two frames. The mixed rate differs. Its linear part is the acceleration of B's origin,
+    because the world's axes do not turn with the body.
 
     Args:
         rate: (..., 6) array, time derivative of [linear; angular], m/s^2 and rad/s^2.

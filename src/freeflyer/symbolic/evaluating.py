@@ -136,10 +136,9 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
              parameters: Iterable[Any] | None = None) -> Any:  # fmt: skip
     """Results of a public function for symbols, or other scalars, from the kernel that computes its numbers.
 
-    Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that
-    are short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast. The mass matrix of two joints on a
-    floating base takes 0.2 s, because equal parts are one object, but has 400 000 operations if expanded. For code, take
-    `kernel_routine`.
+    Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
+    short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast. The mass matrix of two joints on a floating base
+    takes 0.2 s, because equal parts are one object, but has 400 000 operations if expanded. For code, take `kernel_routine`.
 
     Args:
         function: Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel

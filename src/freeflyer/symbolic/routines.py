@@ -60,8 +60,8 @@ def routine(outputs: Outputs, inputs: Inputs) -> Routine:
     Args:
         outputs: Expression, row of expressions or matrix by name.
         inputs: Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
-    Raises: InputError for names that C or Python reserve or that are not names, symbols in two inputs, and symbols that no
-    input has. Also for formulas that are not evaluated, not finite, complex, or of functions that cannot be printed.
+    Raises: InputError for names that C or Python reserve or that are not names, symbols in two inputs, and symbols that no input
+    has. Also for formulas that are not evaluated, not finite, complex, or of functions that cannot be printed.
 
     Examples:
         >>> import freeflyer_papers

@@ -150,8 +150,8 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
         q, v: (..., nv) arrays, starts, m, rad, m/s and rad/s; leading axes broadcast.
         duration: Of each run at most, s.
         model: See `hop`.
-        executor: With `submit(function, *arguments)`, whose futures have `result()`: one of concurrent.futures, or a Dask
-            client. The default is threads, `freeflyer.get_threads()` of them.
+        executor: With `submit(function, *arguments)`, whose futures have `result()`: one of concurrent.futures, or a Dask client.
+            The default is threads, `freeflyer.get_threads()` of them.
         **changes: Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and
             but for the floor's.
     Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers.
@@ -213,8 +213,8 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
 
     Args:
         model: A hopper.
-        angle: (...) array, angle of the line from the centre of mass to the foot, from the vertical, rad. It is the
-            touch-down angle, because nothing turns in flight.
+        angle: (...) array, angle of the line from the centre of mass to the foot, from the vertical, rad. It is the touch-down
+            angle, because nothing turns in flight.
         height: (...) array of the trunk, m.
         speed: (...) array along x, m/s.
         joint: Positions of the joints; by default those of keyframe "start".

@@ -49,11 +49,11 @@ def hop(experiment: str, *, duration: float | None = None, model: Model | None =
         v: ArrayLike | None = None, progress: Progress = no_progress, **changes: ArrayLike | str) -> HopRun:  # fmt: skip
     """Run of a hopping robot: an experiment of the thesis, or one with other settings.
 
-    The robot is its model's forward dynamics under (4.16)-(4.26); the floor is (4.13)-(4.15) with the signs by which it
-    pushes back. Steps are those of a stiff integrator (RODAS, order 4) with error control. Touch-down, lift-off and the zeros
-    of the floor's vertical force are located by steps that end there. A run ends, with the reason in `failure`, if its step
-    would have to be shorter than 1e-13 s or if it takes 200 000 steps a second. It also ends if its events follow each other
-    within 1e-8 s a hundred times.
+    The robot is its model's forward dynamics under (4.16)-(4.26); the floor is (4.13)-(4.15) with the signs by which it pushes
+    back. Steps are those of a stiff integrator (RODAS, order 4) with error control. Touch-down, lift-off and the zeros of the
+    floor's vertical force are located by steps that end there. A run ends, with the reason in `failure`, if its step would have to
+    be shorter than 1e-13 s or if it takes 200 000 steps a second. It also ends if its events follow each other within 1e-8 s a
+    hundred times.
 
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
     2021, chapter 4.

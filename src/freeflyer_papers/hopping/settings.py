@@ -27,12 +27,11 @@ class HopSettings:
     Gains and dampings may be negative; such a run ends if it has fallen or its numbers have grown without bounds.
 
     Args:
-        controller: "II", "III" or "I". "I" has no polar spring. "II" turns the line from the centre of mass to the foot.
-            "III" turns the frame of the centre of mass, which moves at the locked velocity.
+        controller: "II", "III" or "I". "I" has no polar spring. "II" turns the line from the centre of mass to the foot. "III"
+            turns the frame of the centre of mass, which moves at the locked velocity.
         radial_gain: Stiffness of the spring between centre of mass and foot, N/m.
         radial_damping, stance_damping: Damping of that spring in flight and in stance, N s/m.
-        polar_gain, polar_damping: Stiffness and damping of the spring at the centre of mass, in stance, N m/rad and N m
-            s/rad.
+        polar_gain, polar_damping: Stiffness and damping of the spring at the centre of mass, in stance, N m/rad and N m s/rad.
         energy_gain: Force along the spring by energy and by its rate of length, s/m^2.
         length: Commanded distance of foot and centre of mass, m.
         angle: Commanded angle, rad; 0 is upright.

@@ -1,5 +1,5 @@
-"""The robots of the Kangaroo paper: the public Kangaroo model or our Kangaroo-like one, and TALOS; and the names of their
-joints."""
+"""The robots of the Kangaroo paper: the public Kangaroo model or our Kangaroo-like one, and TALOS; and the names of their joints.
+"""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from freeflyer.dynamics.integrators import step
 from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.formulations import geometric
 from freeflyer.kernels import plain
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
 from freeflyer_papers.linearization.results import Prediction
+from freeflyer_papers.printed import geometric
 
 POSITION = 0.3  # of every joint, m or rad
 PITCH = 0.1  # m/rad, of helical joints

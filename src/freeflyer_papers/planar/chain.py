@@ -134,8 +134,8 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
         gravity: Along -y, m/s^2.
 
     Raises:
-        InputError: For frames of one name, rows of other lengths, and objects that are not formulas. Also for velocities in
-            the tables, joint variables that move nothing, and robots without mass.
+        InputError: For frames of one name, rows of other lengths, and objects that are not formulas. Also for velocities in the
+            tables, joint variables that move nothing, and robots without mass.
         UnknownNameError: For frames that masses or other frames name and that are not there, or stand below.
 
     Examples:

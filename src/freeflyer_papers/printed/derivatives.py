@@ -135,8 +135,7 @@ def derivative_by_base_velocity(e: Pass) -> np.ndarray:
     """The derivative D_3 ID of the extended inverse dynamics with respect to the base's body twist ^0 v_{A,0}.
 
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
-    Source: Table 7.
-    """
+    Source: Table 7."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies = range(1, n + 1)
@@ -162,8 +161,7 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
     """The derivative D_4 ID of the extended inverse dynamics with respect to the joint velocities r.
 
     Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m/s or rad/s.
-    Source: Table 8.
-    """
+    Source: Table 8."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies, nJ = range(1, n + 1), tree.n_joint_columns

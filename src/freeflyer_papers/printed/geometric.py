@@ -1,5 +1,5 @@
-""""Efficient geometric linearization of moving-base rigid robot dynamics", Tables 4 to 9, and their results
-in the library's coordinates, one state: q (nq,), v, a, tau (nv,). The compiled functions of the same names take batches.
+""""Efficient geometric linearization of moving-base rigid robot dynamics", Tables 4 to 9, and their results in the library's
+coordinates, one state: q (nq,), v, a, tau (nv,). The compiled functions of the same names take batches.
 
 With S = `Tree.spread`: [^0 v; r] = S v, tau = S^T [tau_b; tau_J] + A a + v x* (A v), A the armature, and likewise for derivatives,
 which are taken in the tangent space, q (+) dq. The product with v is that of joints with quaternions; the paper, with one-DoF

@@ -1,5 +1,5 @@
-"""IMMAmb, the inverse mass matrix algorithm for moving bases, line by line:
-"Efficient geometric linearization of moving-base rigid robot dynamics", Table 9."""
+"""IMMAmb, the inverse mass matrix algorithm for moving bases, line by line: "Efficient geometric linearization of moving-base rigid
+robot dynamics", Table 9."""
 
 from __future__ import annotations
 

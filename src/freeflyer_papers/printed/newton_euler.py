@@ -1,5 +1,5 @@
-"""dqNE as "Dynamics of Mobile Manipulators using Dual Quaternion Algebra" prints it, section 3,
-with full dual quaternions of eight entries: to be read, counted, and given any joint.
+"""dqNE as "Dynamics of Mobile Manipulators using Dual Quaternion Algebra" prints it, section 3, with full dual quaternions of eight
+entries: to be read, counted, and given any joint.
 
 Dual quaternions are arrays (8,) in the library's order, [primary x, y, z, w; dual x, y, z, w], of floats or other scalars. The
 recursion knows nothing of joints: it takes, for each body, the pose, twist and twist rate that its joint gives it (15)."""

@@ -76,8 +76,8 @@ def _arms_in_front(model: Model) -> np.ndarray:
 
 
 def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
-    """(model, q): TOCABI with frames of its soles and their corners, as freeflyer.contacts.feet_by_name finds them, and
-    a posture (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
+    """(model, q): TOCABI with frames of its soles and their corners, as freeflyer.contacts.feet_by_name finds them, and a posture
+    (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
 
     It is what freeflyer.control.run takes: run("squat", model, q=q). Errors: FileError, InputError for another robot's file, for
     knees that are nearly straight or bent too far."""

@@ -27,8 +27,8 @@ class Gap:
     Attributes:
         loop, frame_a, frame_b: Names.
         position: Distance of the frames' origins along the tied directions, m.
-        angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between
-            the free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
+        angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
+            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
@@ -52,8 +52,8 @@ class Gap:
 def loop_gaps(model: Model, q: ArrayLike) -> tuple[Gap, ...]:
     """Openings of all loops of a robot at one posture.
 
-    These are the lengths of each loop's rows of constraint_residual, linear and angular ones separately. Directions that a
-    loop leaves free do not count.
+    These are the lengths of each loop's rows of constraint_residual, linear and angular ones separately. Directions that a loop
+    leaves free do not count.
 
     Args:
         q: (nq,) array.

@@ -62,8 +62,8 @@ class Identity:
     Attributes:
         law: The formula.
         meaning: The same in words.
-        residual: Relative residual, the largest difference over the largest compared entry, worst of all states; NaN if the
-            robot is refused as singular.
+        residual: Relative residual, the largest difference over the largest compared entry, worst of all states; NaN if the robot
+            is refused as singular.
         tolerance: Largest residual with which the law holds.
 
     Examples:

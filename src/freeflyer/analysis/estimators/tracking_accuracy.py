@@ -1,5 +1,5 @@
-"""Accuracy of the estimated passive state while the motors follow sinusoids, with ideal and real encoders. Kangaroo paper, Fig
-19."""
+"""Accuracy of the estimated passive state while the motors follow sinusoids, with ideal and real encoders. Kangaroo paper, Fig 19.
+"""
 
 from __future__ import annotations
 

@@ -95,8 +95,8 @@ def time_robot(
     closed_peers: MakeClosedPeers | None = None, effort: Effort | None = None, algorithms: tuple[str, ...] = NAMES,
     closed: bool = True, progress: Progress = no_progress,
 ) -> RobotTimings:  # fmt: skip
-    """Time the algorithms on a model; `urdf` or `mjcf`: the file that peers may read too. `closed`:
-    also with its loops closed, if it has any."""
+    """Time the algorithms on a model; `urdf` or `mjcf`: the file that peers may read too. `closed`: also with its loops closed, if
+    it has any."""
     effort = effort or Effort()
     effort = replace(
         effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())

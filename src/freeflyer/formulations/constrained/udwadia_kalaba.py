@@ -65,9 +65,9 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
 
         M a = Q + Q_c        Q_c = M^1/2 D^+ (b - A M^-1 Q)
 
-    D^+ is the Moore-Penrose inverse, from a singular value decomposition. Dependent rows are therefore no special case, and
-    the rank is found at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the
-    kinetic metric. constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
+    D^+ is the Moore-Penrose inverse, from a singular value decomposition. Dependent rows are therefore no special case, and the
+    rank is found at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the kinetic metric.
+    constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
 
     Args:
         constraints: ConstraintSet, Rows, pair of arrays, or list of these, a set of this model (contacts, locks, rolling bodies,

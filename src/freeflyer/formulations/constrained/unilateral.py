@@ -66,9 +66,9 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
                              solver: str = "active-set") -> UnilateralMotion:  # fmt: skip
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
-    Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M =
-    W W^T and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are
-    those of contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
+    Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W W^T
+    and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of
+    contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
 
     Args:
         q: (nq,) array, configuration.
@@ -76,13 +76,13 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
         inequalities: Rows, ConstraintSet, pair of arrays, or list of these, of `joint_stops` and `unilateral_contacts`, or your
             own: C a >= d. All rows of a ConstraintSet or (C, d) count as closed.
         constraints: see accelerations; equations that hold.
-        drift: None: inequalities count where they are closed, gap and rate zero. If given, all count; open ones slow an
-            approach within the control's time.
+        drift: None: inequalities count where they are closed, gap and rate zero. If given, all count; open ones slow an approach
+            within the control's time.
         solver: See optimization.solve_qp.
 
     Raises:
-        InputError: Same as accelerations; also for inequalities that contradict each other or the constraints. Closed
-            inequalities that approach further need drift control or an impact (freeflyer.impact).
+        InputError: Same as accelerations; also for inequalities that contradict each other or the constraints. Closed inequalities
+            that approach further need drift control or an impact (freeflyer.impact).
         SolverError: Of freeflyer.optimization, where its numbers do not suffice.
 
     Examples:

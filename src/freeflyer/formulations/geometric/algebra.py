@@ -1,7 +1,7 @@
 """Spatial vectors [linear; angular] as 6-vectors and 6x6 matrices, over any scalar that NumPy holds.
 
-The operators of "Efficient geometric linearization of moving-base rigid robot dynamics", section 3.1: real, complex (derivatives
-by complex steps) and object arrays (counting scalars) go through the same lines. `freeflyer.spatial` is made for checked reals."""
+The operators of "Efficient geometric linearization of moving-base rigid robot dynamics", section 3.1: real, complex (derivatives by
+complex steps) and object arrays (counting scalars) go through the same lines. `freeflyer.spatial` is made for checked reals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""EIDAmb, the extended inverse dynamics algorithm for moving bases, line by line:
-"Efficient geometric linearization of moving-base rigid robot dynamics", Table 4."""
+"""EIDAmb, the extended inverse dynamics algorithm for moving bases, line by line: "Efficient geometric linearization of moving-base
+rigid robot dynamics", Table 4."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def eidamb(
     b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as [tau_b;
     tau], which is the library's order and the one used here throughout.
 
-    As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its
-    tau_b is the wrench by which the world holds the bodies that joints move.
+    As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its tau_b
+    is the wrench by which the world holds the bodies that joints move.
 
     Args:
         q: (nq,) array, joint positions; the base's entries are not read. These and all following arrays are of any scalar (real,

@@ -29,10 +29,10 @@ class Tree:
     The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it). Units
     SI, vectors [linear; angular]. Entry i of a tuple is of body i or its joint.
 
-    The paper's joints have one degree of freedom, but these have any number k, so Gamma is (6, k). A revolute, prismatic or
-    helical joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others,
-    with the position and rate of its leader's coordinate, and Gamma contains the ratio. So r = spread @ v with a constant
-    matrix of zeros and ones, which leads to the library's coordinates.
+    The paper's joints have one degree of freedom, but these have any number k, so Gamma is (6, k). A revolute, prismatic or helical
+    joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others, with the position
+    and rate of its leader's coordinate, and Gamma contains the ratio. So r = spread @ v with a constant matrix of zeros and ones,
+    which leads to the library's coordinates.
 
     Attributes:
         moving: Whether the base floats.
@@ -87,8 +87,7 @@ class Tree:
 def tree_of(model: Model) -> Tree:
     """The data of a model in the form of the paper, read from the compiled model's arrays.
 
-    Raises: InputError for a model whose loops are closed.
-    """
+    Raises: InputError for a model whose loops are closed."""
     if model.reduction:
         raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
     T, P = model.topology, model.parameters

@@ -1,8 +1,8 @@
 """Steps of inverse kinematics by linearised tasks, as long as each brings the tasks nearer.
 
 A step d solves the strict hierarchy of J d = -e below the position limits, shortened to a bound on its entries (Escande, Mansard
-and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those
-of a control program at rest, without dynamics.
+and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those of
+a control program at rest, without dynamics.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, 
 def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, A, lower, upper, ahead, progress):
     """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); plan, progress: layout.py.
 
-    sides (rows,): -1 or 1 for joints that stay at their lower or upper limit, else 0.
-    If rows are given anew at each place, a call ends with the next place, `ahead` (nq,).
+    sides (rows,): -1 or 1 for joints that stay at their lower or upper limit, else 0. If rows are given anew at each place, a call
+    ends with the next place, `ahead` (nq,).
     """
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
                          load_int(topology, N_Q))  # fmt: skip

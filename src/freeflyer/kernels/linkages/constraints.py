@@ -1,8 +1,8 @@
 """Loop constraints: residual, Jacobian and bias of every loop and coupling, from one kinematics pass.
 
-A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of the Kangaroo paper,
-Appendix A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far from the
-world's origin costs no digits and joints above the ancestor are never touched.
+A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of the Kangaroo paper, Appendix
+A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far from the world's origin
+costs no digits and joints above the ancestor are never touched.
 
 Linear rows: p = R_A^T (p_B - p_A), and its rates. Angular rows, by the number of tied turns, E = R_A^T R_B:
 three: rotation vector of E; row: relative angular velocity in A's axes.

@@ -3,8 +3,8 @@ convex quadratic programs", Mathematical Programming 27, 1983).
 
 In y = R x with H = R^T R the objective is a distance. From the minimum without limits, the limit that is exceeded most is held, and
 limits whose multipliers vanish on the way are released. T_i = sum_j L_ij Q_j for the held rows, Q orthonormal. Residuals of x and
-its multipliers are corrected by the same factors: first from zero, or from limits held at first; then as refinement; and if
-H is singular, as proximal steps, with R of a slightly larger matrix.
+its multipliers are corrected by the same factors: first from zero, or from limits held at first; then as refinement; and if H is
+singular, as proximal steps, with R of a slightly larger matrix.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, le
 
 @kernel
 def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most, x, y, verdict):
-    """x (n,) of least 1/2 x^T H x + g^T x within limits of the first variables, if any has a bound, and of A's rows; multipliers
-    y (limits,), positive at upper limits; verdict (2,): changes of the held limits, outcome.
+    """x (n,) of least 1/2 x^T H x + g^T x within limits of the first variables, if any has a bound, and of A's rows; multipliers y
+    (limits,), positive at upper limits; verdict (2,): changes of the held limits, outcome.
 
     linear: g (n,). guess (limits,): of the sign of multipliers that are not zero at first. most (1,): changes allowed.
     """

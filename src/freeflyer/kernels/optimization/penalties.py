@@ -94,8 +94,8 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
 def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
                 parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows.
-    The last eight: room."""
+    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows. The
+    last eight: room."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     clear(multipliers, 0, stride)
@@ -164,8 +164,8 @@ def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, 
 
 @kernel
 def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
-    """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them.
-    relative: the share of the metric beside a level.
+    """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them. relative:
+    the share of the metric beside a level.
 
     held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
     those that are kept. softness, strengths, R, parts: room.

@@ -32,10 +32,10 @@ PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_
 def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model:
     """Model of the same robot in its independent velocities: nv = nu; all public functions take it as they take a tree.
 
-    v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is
-    made once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all
-    joints, q (nq,), and must be closed (freeflyer.linkages.assemble). Forces and derivatives by q are along u, with passive
-    joints free of forces. Limits are those of independent coordinates.
+    v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
+    once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all joints, q
+    (nq,), and must be closed (freeflyer.linkages.assemble). Forces and derivatives by q are along u, with passive joints free of
+    forces. Limits are those of independent coordinates.
 
     Args:
         independent: Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop
@@ -44,8 +44,8 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     Returns: Model, `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
 
     Raises:
-        LinkageError: For motors that other motors determine, and for singular linkages. Also for independent joints that the
-            loops tie to each other or that do not determine the others.
+        LinkageError: For motors that other motors determine, and for singular linkages. Also for independent joints that the loops
+            tie to each other or that do not determine the others.
         InputError: For joints without velocities of their own, and for independent joints of a robot without loops.
 
     Examples:
