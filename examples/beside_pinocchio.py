@@ -20,11 +20,11 @@ worst: dict[str, float] = {}
 for _ in range(20):
     q = ff.random_configuration(model, rng)
     v, a = rng.standard_normal((2, model.nv))
-    x = ff.to_pinocchio(theirs, model, q, v, a)
+    x = ff.to_pinocchio(model, theirs, q, v, a)
     forces = [pin.rnea(theirs, data, x.q, x.v, x.a), pin.nonLinearEffects(theirs, data, x.q, x.v)]
     pairs = {
-        "inverse dynamics": (ff.inverse_dynamics(model, q, v, a), ff.from_pinocchio(theirs, model, x.q, x.v, x.a, forces[0]).tau),
-        "bias forces": (ff.bias_forces(model, q, v), ff.from_pinocchio(theirs, model, x.q, x.v, bias=forces[1]).bias_forces),
+        "inverse dynamics": (ff.inverse_dynamics(model, q, v, a), ff.from_pinocchio(model, theirs, x.q, x.v, x.a, forces[0]).tau),
+        "bias forces": (ff.bias_forces(model, q, v), ff.from_pinocchio(model, theirs, x.q, x.v, bias_forces=forces[1]).bias_forces),
         "centre of mass": (ff.center_of_mass(model, q), pin.centerOfMass(theirs, data, x.q)),
         "momentum": (ff.centroidal_momentum(model, q, v), pin.computeCentroidalMomentum(theirs, data, x.q, x.v).vector),
         "kinetic energy": (ff.kinetic_energy(model, q, v), pin.computeKineticEnergy(theirs, data, x.q, x.v)),
