@@ -222,7 +222,7 @@ class NumericalError(SolverError, ArithmeticError):
         ... except ff.optimization.NumericalError as error:
         ...     print(error.data["status"])
         unbounded
-        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7], solver="daqp").x[1]:.0e}")
+        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7], solver='daqp').x[1]:.0e}")
         -1e+14
     """
 

@@ -93,7 +93,7 @@ class TorqueLimits(Limit):
         >>> model = ff.robots.chain(3)
         >>> limit = ff.control.TorqueLimits(20.0)
         >>> problem = ff.control.WholeBodyProblem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)],
-        limits=[limit])
+        ...     limits=[limit])
         >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
         True
     """

@@ -163,7 +163,7 @@ class Controller:
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
         >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
         >>> problem = ff.control.WholeBodyProblem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0,
-        0.01])], feet)
+        ...     0.01])], feet)
         >>> controller = problem.controller()
         >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
         >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)
