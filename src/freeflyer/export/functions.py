@@ -161,7 +161,7 @@ def exportable(model: Model | None = None) -> tuple[str, ...]:
 
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())
         >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
-        ['velocity_map', 'expand_motion']
+        ['expand_motion', 'velocity_map']
     """
     if model is not None:
         refuse_no_model(model, "exportable")
