@@ -89,7 +89,7 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     yield control.random_pushes, {"robot": control.Standing(model, q, tuple(feet)), "count": 2, "share": 0.5, "seed": 0}
     arm = ff.robots.chain(2)
     yield control.energy_costs, {"model": arm, "q": np.zeros(2), "inputs": control.joint_inputs(arm), "bandwidth": 2.0}
-    yield partial(control.run, duration=1e-3), {
+    yield partial(control.run_scenario, duration=1e-3), {
         "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "weighted": False, "seed": 0, "dt": 1e-3,
         "q": q, "feet": None, "sensing": None, "depth": 0.1,
     }  # fmt: skip

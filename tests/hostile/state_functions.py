@@ -62,7 +62,10 @@ def others(name: str) -> dict[str, Any]:
 def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -> Any:
     """The result; of several arrays, all their numbers side by side."""
     result = getattr(ff, name)(model, **{**arrays, **others(name), **options})
-    if is_dataclass(result):
+    if isinstance(result, ff.AllTerms):
+        result = tuple(getattr(result, x) for x, kind in vars(ff.AllTerms).items() if isinstance(kind, property))
+        result = tuple(x for x in result if isinstance(x, np.ndarray))
+    elif is_dataclass(result):
         result = tuple(getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray))
     if not isinstance(result, tuple):
         return result

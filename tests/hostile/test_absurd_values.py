@@ -55,7 +55,7 @@ def bad_calls():
         "warm must be a Solution or None, got int 5": lambda: qp(warm=5),
         "solver must be the name of a solver": lambda: qp(solver=5),
         "solve_qp cannot be computed with a number of about 1e\\+308 in H": lambda: optimization.solve_qp(
-            1e308 * np.ones((2, 2)), [1.0, 1.0]
+            1e308 * np.ones((2, 2)), [1.0, 1.0], solver="daqp"
         ),
         "levels must be a list of at least one level": lambda: hierarchy(5),
         "warm must be a HierarchySolution or None, got int 5": lambda: hierarchy(warm=5),

@@ -118,7 +118,7 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     frames = frame_set(model, *outer_frames(model)[: algorithm.frames])
     if "wrench" in variant:
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
-        return partial(function, model, *arguments, (frames, np.ascontiguousarray(W)))
+        return partial(function, model, *arguments, external=(frames, np.ascontiguousarray(W)))
     if "frames" in variant:
         return partial(function, model, *arguments, frames=frames)
     return partial(function, model, *arguments)

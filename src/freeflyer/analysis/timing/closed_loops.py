@@ -29,9 +29,11 @@ class ClosedPeer(Protocol):
 
     def compare(self, model: Any, s: ClosedState, quantity: str, ours: Any) -> Sequence[tuple[str, Call | None, float | None, str]]:
         """(label, a call to time, how far its answer is from ours, by which means) of each way in which it answers."""
+        ...
 
     def softness(self, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
         """Pairs of a softness of its constraints and how far its accelerations then are from ours; () if they are rigid."""
+        ...
 
 
 # of a model and its own MJCF file; with notes on those that are missing

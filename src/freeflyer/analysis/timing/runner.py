@@ -45,15 +45,19 @@ class Peer(Protocol):
     @property
     def label(self) -> str:
         """Its name and version."""
+        ...
 
     def call(self, algorithm: str, x: States) -> Call:
         """A call that evaluates the algorithm at the first state."""
+        ...
 
     def batch_call(self, algorithm: str, x: States) -> tuple[Call, str]:
         """(a call that evaluates all states on one thread, by which means)."""
+        ...
 
     def answer(self, algorithm: str, x: States) -> tuple[np.ndarray, ...]:
         """Its results at the first state, in its order of coordinates."""
+        ...
 
 
 # of a model, its URDF file, a frame, its MJCF file; NoPeerError if it cannot hold the robot
