@@ -88,7 +88,7 @@ def test_loops_that_peers_cannot_tie_are_named():
 def test_recorded_hierarchies():
     result, data = run_json("--part", "solvers", "--blocks", 3)
     assert result.exit_code == 0
-    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()]
+    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
     assert data["hierarchies"][0]["worse"] == 0
 
 
