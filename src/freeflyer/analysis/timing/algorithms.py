@@ -120,7 +120,7 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
         return partial(function, model, *arguments, external=(frames, np.ascontiguousarray(W)))
     if "frames" in variant:
-        return partial(function, model, *arguments, frames=frames)
+        return partial(function, model, *arguments, frames=frames, expressed="mixed")
     return partial(function, model, *arguments)
 
 
