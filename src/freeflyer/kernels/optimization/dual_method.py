@@ -16,7 +16,7 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row
+from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
@@ -83,17 +83,8 @@ def drop(place, count, limits, L, stride, Q, K, width, targets, sides, multiplie
         set_row(K, width * i, K, width * i + width, width)
         set_row(L, stride * i, L, stride * i + stride, stride)
     for j in range(place, count - 1):
-        at, to = stride * j + j, width * j
-        a, b = load(L, at), load(L, at + 1)
-        r = sqrt(a * a + b * b)
-        c, s = a / r, b / r
-        store(L, at, r)
-        store(L, at + 1, 0.0)
-        for i in range(j + 1, count - 1):
-            at = stride * i + j
-            a, b = load(L, at), load(L, at + 1)
-            store(L, at, c * a + s * b)
-            store(L, at + 1, c * b - s * a)
+        to = width * j
+        c, s = turn_columns(L, stride, j, count - 1)
         for k in range(width):
             a, b = load(Q, to + k), load(Q, to + width + k)
             store(Q, to + k, c * a + s * b)

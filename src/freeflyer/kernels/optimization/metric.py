@@ -83,3 +83,20 @@ def set_row(A, to, B, at, width):
     """Whole rows of A from `to` on become those of B from `at` on."""
     for k in range(0, width, row_step(A)):
         store_row(A, to + k, load_row(B, at + k))
+
+
+@kernel
+def turn_columns(L, stride, j, rows):
+    """Turn columns j and j + 1 of a factor L so that its entry (j, j + 1) vanishes: cosine and sine of the Givens rotation."""
+    at = stride * j + j
+    a, b = load(L, at), load(L, at + 1)
+    r = sqrt(a * a + b * b)
+    c, s = a / r, b / r
+    store(L, at, r)
+    store(L, at + 1, 0.0)
+    for i in range(j + 1, rows):
+        at = stride * i + j
+        a, b = load(L, at), load(L, at + 1)
+        store(L, at, c * a + s * b)
+        store(L, at + 1, c * b - s * a)
+    return c, s

@@ -24,7 +24,7 @@ from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row
+from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
@@ -77,17 +77,7 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
         set_row(S, width * i, S, width * i + width, width)
         set_row(L, stride * i, L, stride * i + stride, stride)
     for j in range(place, count - 1):
-        at = stride * j + j
-        a, b = load(L, at), load(L, at + 1)
-        r = sqrt(a * a + b * b)
-        c, s = a / r, b / r
-        store(L, at, r)
-        store(L, at + 1, 0.0)
-        for i in range(j + 1, count - 1):
-            at = stride * i + j
-            a, b = load(L, at), load(L, at + 1)
-            store(L, at, c * a + s * b)
-            store(L, at + 1, c * b - s * a)
+        turn_columns(L, stride, j, count - 1)
 
 
 @kernel
