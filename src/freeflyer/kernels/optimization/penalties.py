@@ -4,7 +4,9 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. As limits are soft, (X X^T + D) x = -b of the held rows always has a solution: its Cholesky factor is updated.
+are released. A soft limit has a variable of its own, by which it is missed. So rows that are held are independent, and their
+orthonormal factor loses half as many digits as one of their products. What limits of levels above are missed by is added to them in
+the next pass (the method of multipliers).
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
 SOFT = 1e-6  # of a row's own size: softness of limits of levels above
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
-LEFT = 1e-4
-RESTING = 1e-5  # of a row: one of which less is left does not change
+RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
+MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
+KEPT = 1e-5  # likewise: a limit of a level above is kept
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-PASSES = 2  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+PASSES = 3  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
@@ -87,15 +90,12 @@ def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, place
 
 
 @kernel
-def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places, multipliers, slots,
-                step, d, parts):  # fmt: skip
+def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
+                multipliers, slots, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows. The
-    last nine: room.
-
-    A soft limit has a variable of its own, by which it may be missed. So rows that are held are independent, and an orthonormal
-    factor of them (Q, L) loses half as many digits as one of their products."""
-    stride, own_at = row_width(T, 2 * n + 1), width
+    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y; strengths (m,):
+    their multipliers times the size of their rows. The last eight: room."""
+    stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     clear(multipliers, 0, stride)
     clear(slots, 0, stride)
@@ -119,12 +119,12 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
                 for j in range(count):
                     taken = taken or load(slots, j) == 1.0 * slot
                 slot += 1 if taken else 0
-            used = max(used, row_width(T, own_at + slot + 1))
+            used = max(used, row_width(T, width + slot + 1))
             for j in range(n):
                 store(parts, j, -side * load(P, width * p + j))
             clear(Q, at, at + wide)
             subtract_products(Q, at, 0, width, parts, 0, n, W, width)
-            store(Q, at + own_at + slot, sqrt(soft))
+            store(Q, at + width + slot, sqrt(soft))
             store(slots, count, 1.0 * slot)
             if not add_orthogonal(Q, count, wide, L, stride * count, stride, parts):  # rounding is left of it
                 store(softness, p, 0.0)
@@ -146,7 +146,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
             for j in range(count):
                 if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
                     t, place = -1.0 * load(multipliers, j) / load(step, j), j
-            put_direction(True, W, from_entry(Q, at), n, width, d)
+            put_direction(True, W, from_entry(Q, at), n, width, d)  # and what rounding has left along fixed rows goes
             put_products(fixed, rank, width, d, 0, parts)
             subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
             add_scaled_row(y, 0, -t * length, d, 0, 0, width)
@@ -182,7 +182,8 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     wide = width + stride
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
-    d, u = workspace(T, width + 8), workspace(T, width + 8)
+    d, u, before = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
+    least, most, shifts = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
@@ -223,24 +224,35 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             put_products(Q, rank, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough = 0, 0.0
-        while passes < PASSES and enough < LARGEST:
+        passes, enough, moved = 0, 0.0, 1.0
+        clear(shifts, 0, m)
+        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED):
             passes += 1
+            set_row(before, 0, y, 0, width)
             for i in range(end):
                 if load(softness, i) > 0.0:
                     store(held, i, FREE)
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
+                store(least, i, load(low, i) - load(shifts, i))
+                store(most, i, load(high, i) - load(shifts, i))
             put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
             keep_limits(
-                T, P, Q, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places, multipliers, slots,
-                step, d, parts,
+                T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
+                multipliers, slots, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
-            for i in range(begin, end):
+            for i in range(end):
                 value = dot(T, width * i, y, 0, width)
-                miss = abs(value - min(max(value, load(low, i)), load(high, i)))
-                gradient += miss * load(sizes, i)
-                if miss > MISSED * load(sizes, i) * length:
-                    enough = 0.0
+                miss = value - min(max(value, load(low, i)), load(high, i))
+                if i < begin and load(softness, i) > 0.0:
+                    store(shifts, i, load(shifts, i) + miss)
+                    if abs(miss) > KEPT * load(sizes, i) * length:
+                        enough = 0.0
+                if i >= begin:
+                    gradient += abs(miss) * load(sizes, i)
+                    if abs(miss) > MISSED * load(sizes, i) * length:
+                        enough = 0.0
             enough = max(enough, DECIDED * gradient)
+            add_scaled_row(before, 0, -1.0, y, 0, 0, width)
+            moved = sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
         begin = end
