@@ -50,7 +50,7 @@ from freeflyer.kernels.model.set_layout import ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
-NEAR = 1e-2  # likewise: a task that is met in this cycle was met so well by the cycle before
+NEAR = 3e-2  # likewise: a task that is met in this cycle was met so well by the cycle before
 ACTIVE = 1.0  # what a row that is held at a limit is marked by
 
 
@@ -264,7 +264,8 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)
-    store(facts, CONTRADICTED, contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if way == BY_ROUNDS else 0.0)
+    missed = contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if way == BY_ROUNDS else 0.0
+    store(facts, CONTRADICTED, missed)
     copy(found, 0, N, x, 0)
     copy(found, n, k, F, 0)
     for i in range(nu):
