@@ -178,13 +178,12 @@ def summary(result: ControlRun) -> dict[str, Any]:
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
     return {
         "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
-        "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]), "cycles": len(result.solve_times),
-        "statuses": dict(result.statuses),
+        "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]),
+        "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
-        "largest_torque": float(np.abs(result.tau).max()),
-        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]),
-        "solve_time_largest": 1e6 * float(result.solve_times.max()),
-    }  # fmt: skip
+        "largest_torque": float(np.abs(result.tau).max()), "solve_time_median": float(times[0]),
+        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max())
+    }
 
 
 def verdict(result: ControlRun) -> str:

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 def info(
-    robot: RobotArgument,
-    base: BaseOption = None,
-    loops: LoopsOption = None,
-    json: JsonOption = None,
-    debug: DebugOption = False,
+    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None,
+    debug: DebugOption = False
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
     from freeflyer.analysis.facts import joints_table, loops_table, overview

@@ -18,11 +18,10 @@ from freeflyer.cli.options import (
 
 
 def report(
-    robot: RobotArgument,
-    output_file: OutputOption = Path("report.html"),
-    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, seed: SeedOption = 0,
-    force: ForceOption = False, debug: DebugOption = False,
-) -> None:  # fmt: skip
+    robot: RobotArgument, output_file: OutputOption = Path("report.html"), base: BaseOption = None,
+    loops: LoopsOption = None, json: JsonOption = None, seed: SeedOption = 0, force: ForceOption = False,
+    debug: DebugOption = False
+) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status

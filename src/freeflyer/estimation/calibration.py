@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import (
-    CalibrationError as CalibrationError,
-    InputError,
-    format_value,
-    unknown_name,
-)
+from freeflyer.errors import CalibrationError as CalibrationError, InputError, format_value, unknown_name
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import reach, strokes

@@ -162,9 +162,7 @@ def function_comment(call: Call) -> list[str]:
     rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
-        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.",
-        *rows,
-        f" *   scratch[{call.scratch_name}] */",
+        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"
     ]
 
 

@@ -170,12 +170,10 @@ class _Builder:
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
         actuated = (
-            tuple(n for n in own if n in set(description.actuated))
-            if description.actuated
+            tuple(n for n in own if n in set(description.actuated)) if description.actuated
             else tuple(
-                j.name
-                for j in self.joints
-                if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD)
+                j.name for j in self.joints if j.mimic is None
+                and not (j.kind in ("free", "planar") and j.parent == WORLD)
             )
         )
         neutral = np.array(self.neutral)

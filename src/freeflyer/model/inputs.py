@@ -194,10 +194,8 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         joint = coordinate_owner(model, at[-1], letter)
         raise InputError(
-            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite",
-            name=name,
-            index=at,
-            joint=joint,
+            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
+            joint=joint
         )
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return

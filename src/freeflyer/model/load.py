@@ -27,11 +27,8 @@ AUTO = "auto"
 
 
 def load(
-    source: str | os.PathLike[str] | Description | MjSpec,
-    base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None,
-    inertias: str = "strict",
-    gravity: Sequence[float] | None = None,
+    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
 ) -> Model:
     """Model of a robot file, checked and compiled.
 
@@ -71,11 +68,8 @@ def load(
 
 
 def describe(
-    source: str | os.PathLike[str] | Description | MjSpec,
-    base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None,
-    inertias: str = "strict",
-    gravity: Sequence[float] | None = None,
+    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
 ) -> Description:
     """The checked Description that `load` compiles; the same arguments."""
     description = source if isinstance(source, Description) else read(source)

@@ -19,12 +19,11 @@ def lock(description: Description, positions: dict[str, np.ndarray]) -> Descript
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
     after = replace(
-        description,
-        joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+        description, joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
         keyframes=without_joints(description.keyframes, positions),
-        mujoco=place_joints(description.mujoco, _parts(description, positions)),
+        mujoco=place_joints(description.mujoco, _parts(description, positions))
     )
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))

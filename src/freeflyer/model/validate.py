@@ -73,12 +73,10 @@ def _check_gravity(gravity: object) -> None:
 def _check_names(description: Description) -> None:
     links = [x.name for x in description.links]
     for kind, names in (
-        ("link", links),
-        ("joint", [x.name for x in description.joints]),
+        ("link", links), ("joint", [x.name for x in description.joints]),
         ("frame (link or site)", links + [x.name for x in description.sites]),
-        ("loop", [x.name for x in description.loops]),
-        ("coupling", [x.name for x in description.couplings]),
-        ("keyframe", [x.name for x in description.keyframes]),
+        ("loop", [x.name for x in description.loops]), ("coupling", [x.name for x in description.couplings]),
+        ("keyframe", [x.name for x in description.keyframes])
     ):
         seen: set[str] = set()
         part = kind if kind != "frame (link or site)" else "site"
@@ -118,8 +116,7 @@ def _check_tree(description: Description) -> None:
             raise DescriptionError(
                 f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
                 f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
-                link=j.child,
-                joints=(carrier[j.child], j.name),
+                link=j.child, joints=(carrier[j.child], j.name)
             )
         carrier[j.child], parent[j.child] = j.name, j.parent
         below.setdefault(j.parent, []).append(j.child)
@@ -135,8 +132,7 @@ def _check_tree(description: Description) -> None:
         shown = " <- ".join(circle[:12]) + (f" <- ... ({len(circle) - 1} links)" if len(circle) > 12 else "")
         raise DescriptionError(
             f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
-            links=tuple(circle),
-            joints=tuple(carrier[name] for name in circle[1:]),
+            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:])
         )
     if len(roots) > 1:
         shown = ", ".join(repr(r) for r in roots[:6]) + (f", ... ({len(roots)} in all)" if len(roots) > 6 else "")

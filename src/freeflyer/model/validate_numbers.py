@@ -181,6 +181,5 @@ def check_eigenvalues(description: Description) -> tuple[str, ...]:
         f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its three "
         f"being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
         'inertias="as-is"',
-        links=names,
-        eigenvalues=tuple(values.tolist()),
+        links=names, eigenvalues=tuple(values.tolist())
     )

@@ -203,13 +203,8 @@ def _timings(r: Report) -> str:
 
 def _joints(r: Report) -> str:
     heads = [
-        ("joint", False),
-        ("kind", False),
-        ("q", True),
-        ("v", True),
-        ("position", True),
-        ("velocity", True),
-        ("effort", True),
+        ("joint", False), ("kind", False), ("q", True), ("v", True), ("position", True), ("velocity", True),
+        ("effort", True)
     ]
     rows = []
     for j in r.overview.joints:
@@ -221,9 +216,7 @@ def _joints(r: Report) -> str:
         ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
-    return _section(
-        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows)
-    )
+    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
 
 
 def _each(values: Iterable[str]) -> str:

@@ -78,9 +78,7 @@ class Report:
 
 
 @public
-def report(
-    model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress
-) -> Report:
+def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress) -> Report:
     """Results of a report on one robot: facts, checks, matrices, conditioning, a free fall, timings.
 
     Loops are closed, if they can be; timings are of the tree and, apart, of the closed robot. Conditioning is over 256 postures,
@@ -114,19 +112,16 @@ def report(
 
     progress(0.0, f"checks of {model.name}")
     return Report(
-        robot=model.name,
-        version=__version__,
-        created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        machine=machine(),
-        overview=overview(model),
-        check=check(model, seed=seed),
+        robot=model.name, version=__version__,
+        created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
+        overview=overview(model), check=check(model, seed=seed),
         matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
         bodies=tuple(bodies(tree, _drawn_posture(model))) if len(tree.description.links) <= MOST_DRAWN else (),
-        omitted=omitted,
+        omitted=omitted
     )
 
 

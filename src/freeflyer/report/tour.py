@@ -46,10 +46,9 @@ def tour(model: Model, batch: int = BATCH) -> Tour:
         [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
     )
     return Tour(
-        robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass),
-        com=center_of_mass(model, neutral(model)),
+        robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass), com=center_of_mass(model, neutral(model)),
         round_trip=float(np.max(np.abs(returned - x.a)) / np.max(np.abs(x.a))),
         momentum=float(np.max(np.abs(by_matrix - momentum)) / max(np.max(np.abs(momentum)), 1e-12)),
         inverse_dynamics_call=call, inverse_dynamics_batch=inverse / batch, forward_dynamics_batch=forward / batch,
-        batch_size=batch,
-    )  # fmt: skip
+        batch_size=batch
+    )

@@ -91,10 +91,9 @@ def hinge(
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)
     return Joint(
-        name, "revolute", parent, child, placement, np.array(axis, float),
-        lower=(motor.lower,), upper=(motor.upper,), velocity=(motor.velocity,), effort=(motor.effort,),
-        armature=(motor.armature,),
-    )  # fmt: skip
+        name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
+        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,)
+    )
 
 
 @dataclass(frozen=True)
@@ -177,11 +176,9 @@ def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[S
     total = sum(part * t for part, t in zip(lengths, taper))
     return tuple(
         Segment(
-            turn,
-            length * part,
-            mass * part * t / total,
-            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2),
-            0.06 * length * t,
+            turn, length * part, mass * part * t / total,
+            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t
         )
-        for turn, part, t in zip(TURNS[dof], lengths, taper)
+        for turn,
+        part, t in zip(TURNS[dof], lengths, taper)
     )

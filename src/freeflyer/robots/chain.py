@@ -74,7 +74,6 @@ def _joint(i: int, kind: str, length: float) -> Joint:
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
     return Joint(
         f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
-        pitch=PITCH if kind == "helical" else 0.0,
-        lower=() if reach is None else (-reach,), upper=() if reach is None else (reach,),
-        velocity=(SPEED,) * nv, effort=(EFFORT,) * nv,
-    )  # fmt: skip
+        pitch=PITCH if kind == "helical" else 0.0, lower=() if reach is None else (-reach,),
+        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv
+    )

@@ -73,8 +73,7 @@ def _body(hubs: list[tuple[float, float, float]]) -> Inertia:
     core = [box(1.4, (0.26, 0.20, 0.08)), box(1.0, (0.18, 0.10, 0.05), (0.0, 0.0, -0.05))]
     for x, y, z in hubs:
         core += [
-            capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)),
-            cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z)),
+            capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)), cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z))
         ]
     return join(*core)
 
@@ -108,8 +107,7 @@ def space_manipulator_description() -> Description:
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
     sites = (
         Site("arm_mount", "satellite", front),
-        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()),
-        *arm_sites,
+        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites
     )
     base = floating_joint("satellite")
     return Description(

@@ -16,10 +16,7 @@ CORE = (
     "shoulder_pitch", "shoulder_roll", "upper_arm_yaw", "elbow",
 )  # fmt: skip
 SINGLES = ("waist_yaw", "waist_pitch", "waist_roll", "neck_yaw", "neck_pitch", "neck_roll", "chest_pitch")
-PAIRS = (
-    "clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll",
-    "thumb", "index", "middle", "ring", "little",
-)  # fmt: skip
+PAIRS = ("clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll", "thumb", "index", "middle", "ring", "little")
 
 
 def moving_joints(dof: int) -> frozenset[str]:

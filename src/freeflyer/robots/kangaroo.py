@@ -73,9 +73,8 @@ def _leg(side: str) -> tuple[list[Link], list[Joint], list[Site], list[Loop]]:
 def _sole(side: str) -> list[Site]:
     foot = f"{side}_ankle_roll_link"
     corners = [
-        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE))
-        for end, x in (("front", TOE), ("rear", -HEEL))
-        for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
+        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE)) for end,
+        x in (("front", TOE), ("rear", -HEEL)) for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
     ]
     return [Site(f"{side}_sole", foot, translation(z=-SOLE)), *corners]
 

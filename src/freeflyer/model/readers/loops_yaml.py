@@ -60,9 +60,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     )  # fmt: skip
 
 
-def _with_links(
-    loops: list[Loop], description: Description, where: str
-) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
+def _with_links(loops: list[Loop], description: Description, where: str) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
     """The loops with joints' names replaced by their child links; notes on names of a joint that a frame has, too."""
     frames = dict.fromkeys([*(x.name for x in description.links), *(s.name for s in description.sites), WORLD])
     roots = description.roots

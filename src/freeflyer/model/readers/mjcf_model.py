@@ -53,13 +53,9 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
     actuated = _actuated_joints(joints, compiled.drives, notes)
     links, joints = regroup(links, joints)
     return Description(
-        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot",
-        links=tuple(links),
-        joints=tuple(joints),
-        sites=_sites(m, bodies),
-        actuated=actuated,
-        gravity=_gravity(m, notes),
-        mujoco=layout(m, compiled.bodies, compiled.joints),
+        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot", links=tuple(links),
+        joints=tuple(joints), sites=_sites(m, bodies), actuated=actuated, gravity=_gravity(m, notes),
+        mujoco=layout(m, compiled.bodies, compiled.joints)
     )
 
 
@@ -79,9 +75,8 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
     nv = joint_sizes(our_kind)[1]
     values: dict[str, Any] = {}
     for field, array, extra in (
-        ("armature", m.dof_armature, drive.armature),
-        ("damping", m.dof_damping, drive.damping),
-        ("friction", m.dof_frictionloss, 0.0),
+        ("armature", m.dof_armature, drive.armature), ("damping", m.dof_damping, drive.damping),
+        ("friction", m.dof_frictionloss, 0.0)
     ):
         x = tuple(float(v) + (extra if nv == 1 else 0.0) for v in array[dof : dof + nv])
         if any(x):

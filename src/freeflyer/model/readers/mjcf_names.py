@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 
 # Kinds that MuJoCo lacks: the joints that make them up, outermost first, named "joint/kind/0" and so on.
-CHAINS = {
-    "cylindrical": ("slide", "hinge"),
-    "universal": ("hinge", "hinge"),
-    "planar": ("slide", "slide", "hinge"),
-}
+CHAINS = {"cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"), "planar": ("slide", "slide", "hinge")}
 GROUPED = re.compile(r"(.+)/(cylindrical|universal|planar)/([012])", re.DOTALL)
 # A custom numeric "freeflyer:velocity:joint" holds a field of Joint; a custom text "freeflyer:fixed:body" names the
 # fixed joint that carries the body, "freeflyer:link:body/joint" the massless link between two joints of a body.

@@ -101,8 +101,7 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
     elif joint.kind == "planar" and what == "JointModelPlanar":
         return Piece("planar", at, joint.iq, 4)
     elif (joint.kind == "spherical" and what == "JointModelSpherical") or (
-        joint.kind in SEVERAL_COORDINATES
-        and what in ("JointModelComposite", "JointModelUniversal")
+        joint.kind in SEVERAL_COORDINATES and what in ("JointModelComposite", "JointModelUniversal")
         and sizes == (joint.nq, joint.nv)
     ):
         return Piece("plain", at, joint.iq, joint.nq)

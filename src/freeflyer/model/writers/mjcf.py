@@ -123,8 +123,7 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
         etree.SubElement(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
     joints = {j.name: j for j in description.joints}
     couplings = [
-        Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio))
-        for j in description.joints
+        Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio)) for j in description.joints
         if j.mimic is not None
     ]
     for c in (*couplings, *description.couplings):
