@@ -14,7 +14,7 @@ from freeflyer.errors import FileError
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
 from freeflyer.model.load import load
 from freeflyer.model.readers import read_mjcf
-from freeflyer.model.readers.mjcf_layout import BALL, FREE
+from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.rotations import inverse
 from freeflyer.model.validate import validate
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.alignment import align
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
-from freeflyer.model.flatten import Body, Coupled, flatten
+from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.model import COMPILED, JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.model.screws import screws, turn_z_to

@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
-from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inertias import join, transform
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import gravity_vector, real_array
 from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
-from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
 

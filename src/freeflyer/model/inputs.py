@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,39 @@ import numpy as np
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.frozen import is_masked
 
 if TYPE_CHECKING:
     from freeflyer.model.model import Model
+
+MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up to 3 more than a state
+MOST_ENTRIES = 2**48  # of an argument: 2 PiB, and far from the 2**63 bytes at which NumPy counts no further
+
+
+def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, Any]) -> None:
+    """InputError where an argument has too many axes or entries, or where memory ran out."""
+    for name, x in arguments.items():
+        if isinstance(x, np.ndarray):
+            check_axes(name, x)
+            if x.size > MOST_ENTRIES:
+                raise InputError(f"{name} has shape {x.shape}: no memory holds results for so many states", name=name)
+    if isinstance(error, MemoryError):
+        shapes = [f"{name} {x.shape}" for name, x in arguments.items() if isinstance(x, np.ndarray)]
+        got = f" for {', '.join(shapes)}" if shapes else ""
+        raise InputError(
+            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer states "
+            "at once, one part of the batch after the other"
+        ) from None
+
+
+def check_axes(name: str, x: np.ndarray) -> None:
+    """InputError for an array of more axes than can be broadcast."""
+    if x.ndim > MOST_AXES:
+        raise InputError(
+            f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
+            name=name, axes=x.ndim,
+        )  # fmt: skip
+
 
 LARGEST_SEED = 2**128
 LARGEST_OF_STATES = 1e150  # motions that diverge come far: their squares are numbers still
@@ -233,3 +261,36 @@ def coordinate_owner(model: Model, k: int, letter: str) -> str:
         if first <= k < first + n:
             return joint.name
     return "?"
+
+
+GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
+
+
+def gravity_vector(gravity: Any) -> tuple[float, float, float]:
+    """Three finite numbers (m/s^2, world axes); InputError for anything else."""
+    g = real_array("gravity", gravity)
+    if g.shape != (3,):
+        raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
+    if not np.isfinite(g).all():
+        raise InputError(f"gravity must be three finite numbers in m/s^2, {GRAVITY_EXAMPLE}; got {g.tolist()}", value=g.tolist())
+    x, y, z = g.tolist()
+    return x, y, z
+
+
+def gravity_rows(gravity: Any) -> np.ndarray:
+    """Finite numbers (..., 3) (m/s^2, world axes); InputError for anything else."""
+    g = real_array("gravity", gravity)
+    if g.ndim == 0 or g.shape[-1] != 3:
+        raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
+    if not np.isfinite(g).all():
+        at = [int(k) for k in np.argwhere(~np.isfinite(g))[0]]
+        raise InputError(f"gravity{at} is {g[tuple(at)]}: every entry must be finite, {GRAVITY_EXAMPLE} (m/s^2)", index=tuple(at))
+    return g
+
+
+def explain_gravity(g: np.ndarray) -> str:
+    """What is wrong with numbers of another shape than (3,), and what to write instead."""
+    if g.size != 1:
+        return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
+    down = -abs(float(g.item())) + 0.0  # not -0.0
+    return f"is the lone number {g.item()!r}: write the vector in world axes (m/s^2), (0.0, 0.0, {down!r}) for downwards"

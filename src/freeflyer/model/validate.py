@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError, InputError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
-from freeflyer.model.gravity import explain_mistake
+from freeflyer.model.inputs import explain_gravity
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
     check_eigenvalues,
@@ -66,7 +66,7 @@ def _about(**part: str) -> Iterator[None]:
 def _check_gravity(gravity: object) -> None:
     number = np.asarray(gravity)
     if number.size == 1 and number.dtype.kind in "iuf":
-        raise DescriptionError(f"gravity {explain_mistake(number)}", value=gravity)
+        raise DescriptionError(f"gravity {explain_gravity(number)}", value=gravity)
     check_vector(gravity, (3,), "gravity (m/s^2)")
 
 

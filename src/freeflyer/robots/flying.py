@@ -6,8 +6,8 @@ import math
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import (
     arm_segments,
     box,

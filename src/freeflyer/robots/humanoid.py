@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation, whole
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
 

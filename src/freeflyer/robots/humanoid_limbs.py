@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model.description import Inertia, Site
-from freeflyer.model.inertias import join
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import Motor, box, capsule, cylinder, ellipsoid, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)

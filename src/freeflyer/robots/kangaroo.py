@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import box, floating_joint, translation
 from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
 from freeflyer.robots.kangaroo_hip import hip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Joint, Link, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)

@@ -16,7 +16,7 @@ from freeflyer.errors import InputError, StepError, format_value
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import collected_warnings
+from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress

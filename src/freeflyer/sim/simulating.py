@@ -13,8 +13,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, ReplayError, format_value
-from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inputs import check_configuration, finite_row, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress

@@ -13,8 +13,7 @@ from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.states.matching import check_all_found, match_joints
-from freeflyer.model.states.velocities import Block, Coordinates
+from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, match_joints
 from freeflyer.spatial import se3
 
 ADVICE = "Load the same file in both, with the same base and the same joints locked"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, group_name, hidden_link, link_site
+from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.rotations import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.validate_numbers import PER_COORDINATE
 from freeflyer.model.writers.xml_out import refuse, text

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_meshes import attach_meshes
-from freeflyer.model.readers.mjcf_shapes import collides, delete, geoms_by_inertia, mesh_of
-from freeflyer.model.readers.mjcf_tree import Extras, expand, strip_unused
+from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
 from freeflyer.model.readers.safe_file import is_xml_text, read_xml
 
 if TYPE_CHECKING:
