@@ -10,7 +10,7 @@ import freeflyer as ff
 from freeflyer.linkages import follow
 from freeflyer.plots import linkage
 from freeflyer.plots.robot import VIEWS, robot
-from freeflyer.plots.skeleton import bodies
+from freeflyer.plots.view import bodies
 
 MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)

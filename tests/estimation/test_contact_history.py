@@ -11,7 +11,7 @@ from freeflyer.analysis.swing.motion import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 
 RATE = 200.0
 

@@ -162,7 +162,7 @@ def _recovery_table(r: Recovery) -> Any:
 
 
 def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
-    from freeflyer.plots import linearization as figures
+    from freeflyer.plots import poles as figures
     from freeflyer.plots.files import save
     from freeflyer.plots.poles import poles
 

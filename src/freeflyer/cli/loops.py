@@ -71,7 +71,7 @@ def _draw(model: Model, folder: Path) -> list[Path]:
     from freeflyer.plots import linkage
     from freeflyer.plots.files import save
     from freeflyer.plots.robot import robot
-    from freeflyer.plots.skeleton import bodies
+    from freeflyer.plots.view import bodies
 
     found = linkages(model)
     shapes = bodies(model.tree, found.mechanisms.q)

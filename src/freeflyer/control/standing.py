@@ -36,7 +36,7 @@ from freeflyer.model.public import public
 from freeflyer.model.rigid_bodies import possible, rigid_groups
 from freeflyer.model.rotations import rotation_of_rpy
 from freeflyer.robots.postures import standing_posture
-from freeflyer.sim.floor import foot_points, points_at, put_on_floor
+from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3
 
 BEND = 0.35  # rad: of hips and ankles, half of what knees are bent

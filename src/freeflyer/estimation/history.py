@@ -24,7 +24,7 @@ from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved

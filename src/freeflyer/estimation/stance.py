@@ -25,7 +25,7 @@ from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.rotations import quaternion
-from freeflyer.sim.floor import foot_points, put_on_floor
+from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, DEFAULT_STROKE, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.linkage import Linkages, Transmission
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
-from freeflyer.plots.style import blank_figure, styled
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, new_figure, styled
 
 COLUMNS = 3
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -70,8 +69,6 @@ def nearness(result: Linkages) -> Any:
         >>> len(figure.axes[0].patches)
         8
     """
-    from freeflyer.plots.figures import new_figure
-
     parts = result.mechanisms.parts
     figure, axes = new_figure(6.4, 0.8 + 0.28 * max(len(parts), 2))
     at = np.arange(len(parts))

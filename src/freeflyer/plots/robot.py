@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, label
-from freeflyer.plots.skeleton import Body, outline
-from freeflyer.plots.style import blank_figure, styled
-from freeflyer.plots.view import View
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, blank_figure, label, styled
+from freeflyer.plots.view import Body, View, outline
 
 VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
          ("from the front right", View()))  # fmt: skip
@@ -25,12 +23,12 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
     Args:
-        bodies: Of freeflyer.plots.skeleton.bodies.
+        bodies: Of freeflyer.plots.view.bodies.
         groups: Names of links by the name of their group, in whose colour they are drawn.
 
     Examples:
         >>> from freeflyer.plots.robot import robot
-        >>> from freeflyer.plots.skeleton import bodies
+        >>> from freeflyer.plots.view import bodies
         >>> model = ff.robots.humanoid(33)
         >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
         >>> [axes.get_title() for axes in figure.axes]

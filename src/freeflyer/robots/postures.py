@@ -12,7 +12,7 @@ from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.robots import humanoid_limbs
-from freeflyer.robots.quadruped import SHANK, THIGH
+from freeflyer.robots.legged import SHANK, THIGH
 
 LARGEST = 2.4  # rad; every knee can bend so far
 

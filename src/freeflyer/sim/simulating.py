@@ -17,13 +17,11 @@ from freeflyer.model.inputs import check_configuration, finite_row, gravity_vect
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.changes import apply_change
-from freeflyer.sim.events import START, Event, Occurrence, check_events
+from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
 from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.run import Recorder, Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
-from freeflyer.sim.steppers import Stepper, stepper_of
-from freeflyer.sim.stretch import Stretch
+from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"

@@ -10,7 +10,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck, _series as series, _vector as vec, quaternion
+from freeflyer.errors import InputError
+from freeflyer.spatial import _check as ck, _series as series, _vector as vec, quaternion, se3
 
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_quaternion", "from_position_rotation", "hat",
@@ -340,3 +341,23 @@ def _so3_jacobian(x: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 def _so3_jacobian_inverse(x: np.ndarray, W: np.ndarray) -> np.ndarray:
     return np.eye(3) - 0.5 * W + _at(series.cotc(x)) * (W @ W)
+
+
+EXPRESSIONS = ("body", "mixed", "world")
+
+
+def relative_transform(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
+    """X_TS (..., 4, 4) from the frame of the expression `source` to that of `target`."""
+    return se3.compose(_frame_of_expression(X_WB, target, "target"), se3.inverse(_frame_of_expression(X_WB, source, "source")))
+
+
+def _frame_of_expression(X_WB: np.ndarray, expression: str, role: str) -> np.ndarray:
+    if expression not in EXPRESSIONS:
+        text = f"{role} is {expression!r}; expected one of {', '.join(map(repr, EXPRESSIONS))}"
+        raise InputError(f"{text} (body axes; body origin, world axes; world origin and axes).", **{role: expression})
+    X = X_WB.copy()
+    if expression != "world":
+        X[..., :3, 3] = 0.0
+    if expression == "body":
+        X[..., :3, :3] = np.eye(3)
+    return X

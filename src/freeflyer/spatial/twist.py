@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import EXPRESSIONS, relative_transform
+from freeflyer.spatial.se3 import EXPRESSIONS, relative_transform
 
 __all__ = [
     "EXPRESSIONS", "change_expression", "change_frame", "change_rate_expression", "classical_acceleration", "cross",

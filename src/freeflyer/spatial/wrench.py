@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import relative_transform
+from freeflyer.spatial.se3 import relative_transform
 
 __all__ = ["at_point", "change_expression", "change_frame", "cross", "cross_matrix", "expression_matrix", "power"]
 

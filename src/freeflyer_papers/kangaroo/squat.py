@@ -17,10 +17,10 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.linkages import extract_limb, follow, force_curve
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE
+from freeflyer.plots.estimation import draw_bones, new_axes
 from freeflyer.plots.film import draw_arrow
-from freeflyer.plots.skeleton import bones
-from freeflyer.plots.swing import draw_bones, new_axes
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE
+from freeflyer.plots.view import bones
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import plant

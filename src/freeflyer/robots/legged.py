@@ -1,4 +1,4 @@
-"""The two planar hopping legs of the decoupling thesis (chapter 4): point masses on a base that moves in the x-z plane."""
+"""Legged robots whose legs are chains of hinges: a quadruped of 12 joints, about the size of a large dog, and hopping legs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,79 @@ from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.model import Model
 from freeflyer.model.recorded_states import Keyframe
-from freeflyer.robots._parts import positive, translation
+from freeflyer.model.rigid_bodies import join
+from freeflyer.robots._parts import (
+    AXES,
+    Motor,
+    box,
+    capsule,
+    cylinder,
+    ellipsoid,
+    floating_joint,
+    hinge,
+    positive,
+    translation,
+)
+
+HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
+OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)
+FOOT_RADIUS = 0.025
+HIP_ROLL = Motor(-0.6, 0.9, 12.0, 50.0, 0.04)  # of a left leg
+HIP_PITCH = Motor(-2.0, 2.0, 12.0, 50.0, 0.04)
+KNEE = Motor(-2.7, 2.7, 12.0, 75.0, 0.06)
+
+
+def quadruped() -> Model:
+    """Model of a quadruped: 12 actuated joints on a floating trunk (nv = 18), 31.6 kg.
+
+    Legs are front_left, front_right, rear_left, rear_right, each with joints hip_roll, hip_pitch, knee and a site `<leg>_foot` at
+    its tip, where it touches the ground. The trunk's frame is midway between the hips, x forward, z up.
+
+    Returns: Model with straight legs 0.56 m from hips to ground.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> [name for name in model.frame_names if name.endswith("_foot")]
+        ['front_left_foot', 'front_right_foot', 'rear_left_foot', 'rear_right_foot']
+    """
+    return build(quadruped_description())
+
+
+def quadruped_description() -> Description:
+    trunk = join(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
+    links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", translation(x=0.43, z=0.03))]
+    joints = [floating_joint("trunk")]
+    for end, x in (("front", HIP_X), ("rear", -HIP_X)):
+        for side, s in (("left", 1.0), ("right", -1.0)):
+            leg_links, leg_joints, foot = _leg(f"{end}_{side}", x, s)
+            links += leg_links
+            joints += leg_joints
+            sites.append(foot)
+    actuated = tuple(j.name for j in joints[1:])
+    return Description("quadruped", tuple(links), tuple(joints), tuple(sites), actuated=actuated)
+
+
+def _leg(leg: str, x: float, s: float) -> tuple[list[Link], list[Joint], Site]:
+    """One leg at distance x in front of the trunk's middle; s is +1 on the left, -1 on the right."""
+    hip = cylinder(1.6, 0.05, (0.0, -0.01 * s, 0.0), (0.0, 0.07 * s, 0.0))
+    knee_motor = cylinder(0.5, 0.045, (0.0, 0.0, 0.0), (0.0, 0.04 * s, 0.0))
+    thigh = join(capsule(1.1, 0.03, (0.0, 0.0, 0.0), (0.0, 0.0, -THIGH)), knee_motor)
+    ball = ellipsoid(0.075, (FOOT_RADIUS,) * 3, (0.0, 0.0, FOOT_RADIUS - SHANK))
+    shank = join(capsule(0.25, 0.015, (0.0, 0.0, 0.0), (0.0, 0.0, FOOT_RADIUS - SHANK)), ball)
+    links = [Link(f"{leg}_hip", hip), Link(f"{leg}_thigh", thigh), Link(f"{leg}_shank", shank)]
+    roll = HIP_ROLL if s > 0 else HIP_ROLL.mirrored()
+    joints = [
+        hinge(f"{leg}_hip_roll", "trunk", links[0].name, translation(x, HIP_Y * s), AXES["roll"], roll),
+        hinge(f"{leg}_hip_pitch", links[0].name, links[1].name, translation(y=OUT * s), AXES["pitch"], HIP_PITCH),
+        hinge(f"{leg}_knee", links[1].name, links[2].name, translation(z=-THIGH), AXES["pitch"], KNEE),
+    ]
+    return links, joints, Site(f"{leg}_foot", links[2].name, translation(z=-SHANK))
+
 
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane whose first axis is the world's x, and whose second is its z
 ALONG = np.array([1.0, 0.0, 0.0])
 TRUNK, FOOT, LEG_START = 0.957, 0.050, 0.114  # tables 4.5 and 4.7
-THIGH_TRUNK, THIGH, SHANK, LENGTH = 0.835, 0.122, 0.050, 0.12  # tables 4.9 and 4.10
+THIGH_TRUNK, HOPPER_THIGH, HOPPER_SHANK, LENGTH = 0.835, 0.122, 0.050, 0.12  # tables 4.9 and 4.10
 KNEE_START, PITCH_START = 1.7802, -2.5174  # table 4.13
 HEIGHT, GRAVITY = 0.3, 9.8  # tables 4.7 and 4.13; m/s^2 of the energy of table 4.8
 
@@ -52,7 +119,8 @@ def prismatic_hopper_description(trunk: float = TRUNK, foot: float = FOOT, gravi
 
 
 def revolute_hopper(
-    *, trunk: float = THIGH_TRUNK, thigh: float = THIGH, shank: float = SHANK, length: float = LENGTH, gravity: float = GRAVITY
+    *, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK, length: float = LENGTH,
+    gravity: float = GRAVITY
 ) -> Model:
     """Model of a hopping leg in the plane: a trunk on a thigh, a knee and a shank, all point masses, nv = 4.
 
@@ -80,7 +148,8 @@ def revolute_hopper(
 
 
 def revolute_hopper_description(
-    trunk: float = THIGH_TRUNK, thigh: float = THIGH, shank: float = SHANK, length: float = LENGTH, gravity: float = GRAVITY
+    trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK, length: float = LENGTH,
+    gravity: float = GRAVITY
 ) -> Description:
     length = positive("length", length, "m")
     links = (_point("trunk", trunk), _point("thigh", thigh, length / 2.0), _point("shank", shank, length / 2.0))
