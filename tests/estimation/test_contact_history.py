@@ -70,7 +70,7 @@ def test_without_a_start_the_soles_lie_on_the_floor(record):
         ({"forces": lambda x: np.where(np.arange(12) == 4, np.nan, x)}, "forces\\[0, 4\\] is nan"),
         ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"),
         ({"start": lambda _: np.zeros(3)}, "start has shape"),
-        ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
+        ({"start": lambda _: np.zeros((2, 83))}, "start has shape .* one state"),
         ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
         ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
         ({"cutoff": lambda _: 500.0}, "half the rate"),

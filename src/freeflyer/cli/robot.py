@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import (
-    BaseOption,
-    DebugOption,
-    ForceOption,
-    JsonOption,
-    LoopsOption,
-    OutputOption,
-    RobotArgument,
-    SeedOption,
-    load_robot,
-)
+from freeflyer.cli import options as opt
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -28,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def info(
-    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None,
-    debug: DebugOption = False
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
+    debug: opt.DebugOption = False
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
     from freeflyer.analysis.facts import joints_table, loops_table, overview
     from freeflyer.cli.output import output, printed, write_json
 
-    result = overview(load_robot(robot, base, loops).model)
+    result = overview(opt.load_robot(robot, base, loops).model)
     out = output(json)
     out.print(_head(result))
     for line in _tree(result):
@@ -80,16 +70,16 @@ def _tree(o: Overview) -> list[Text]:
 
 
 def check(
-    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None,
-    seed: SeedOption = 0,
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
+    seed: opt.SeedOption = 0,
     everything: Annotated[bool, typer.Option("--all", help="List every finding, however many are alike.")] = False,
-    debug: DebugOption = False,
+    debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
     from freeflyer.analysis.checks.checking import check as run
     from freeflyer.cli.output import output, write_json
 
-    result = run(load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
+    result = run(opt.load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
     out = output(json)
     out.print(_identities(result))
     if result.findings:
@@ -132,9 +122,9 @@ def _verdict(result: Check) -> Any:
 
 
 def report(
-    robot: RobotArgument, output_file: OutputOption = Path("report.html"), base: BaseOption = None,
-    loops: LoopsOption = None, json: JsonOption = None, seed: SeedOption = 0, force: ForceOption = False,
-    debug: DebugOption = False
+    robot: opt.RobotArgument, output_file: opt.OutputOption = Path("report.html"), base: opt.BaseOption = None,
+    loops: opt.LoopsOption = None, json: opt.JsonOption = None, seed: opt.SeedOption = 0, force: opt.ForceOption = False,
+    debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
     from freeflyer.cli.output import output, status, write_json
@@ -142,7 +132,7 @@ def report(
     from freeflyer.report.reporting import report as compute
 
     refuse_to_replace(output_file, force)
-    model = load_robot(robot, base, loops).model
+    model = opt.load_robot(robot, base, loops).model
     with status() as progress:
         result = compute(model, seed=seed, progress=progress)
     written = write_report(result, output_file, force)

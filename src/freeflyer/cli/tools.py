@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import (
-    BaseOption,
-    DebugOption,
-    ForceOption,
-    JsonOption,
-    LoopsOption,
-    OutputOption,
-    load_robot,
-)
+from freeflyer.cli import options as opt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +49,9 @@ BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of ca
 
 def bench(
     robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
-    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
-    json: JsonOption = None, peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False, debug: DebugOption = False,
+    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: opt.BaseOption = None, loops: opt.LoopsOption = None,
+    json: opt.JsonOption = None, peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False,
+    debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; control; first calls."""
     if peers:
@@ -86,7 +79,7 @@ def run_bench(
 
     if plot is not None:
         _refuse_plot(plot)
-    loaded = [load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
+    loaded = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     named = [robot_of_file(robot.model, robot.path) for robot in loaded]
     out = output(json)
     with status() as progress:
@@ -118,7 +111,7 @@ def warm(
         str | None,
         typer.Option(help="Names of functions, separated by commas; or loads, loops, closed, estimation. All if left out."),
     ] = None,
-    debug: DebugOption = False,
+    debug: opt.DebugOption = False,
 ) -> None:
     """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
     from time import perf_counter
@@ -144,8 +137,8 @@ COMPILED = (
 
 
 def demo(
-    output_file: OutputOption = Path("freeflyer-demo.html"), force: ForceOption = False, json: JsonOption = None,
-    debug: DebugOption = False,
+    output_file: opt.OutputOption = Path("freeflyer-demo.html"), force: opt.ForceOption = False, json: opt.JsonOption = None,
+    debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
     from freeflyer import robots
@@ -187,16 +180,8 @@ def _table(rows: list[Tour]) -> Any:
     from freeflyer.text import microseconds as us, number
 
     columns = (
-        "robot",
-        "nq",
-        "nv",
-        "mass kg",
-        "com z m",
-        "FD(ID(a)) - a",
-        "A v - h",
-        "ID us a call",
-        "ID us a state",
-        "FD us a state",
+        "robot", "nq", "nv", "mass kg", "com z m", "FD(ID(a)) - a", "A v - h", "ID us a call", "ID us a state",
+        "FD us a state"
     )
     cells = [
         (r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ def check_axes(name: str, x: np.ndarray) -> None:
         )  # fmt: skip
 
 
+T = TypeVar("T")
+MANY = 10**9  # counts up to here are told apart from those without a bound
 LARGEST_SEED = 2**128
 LARGEST_OF_STATES = 1e150  # motions that diverge come far: their squares are numbers still
 LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
@@ -72,7 +74,8 @@ def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     if not (np.abs(array) <= most).all():
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
-        raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}{list(at) if at else ''} is {array[at]}: every entry must be finite", name=name, index=at)
     return array
 
 
@@ -92,31 +95,57 @@ def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) ->
     raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
 
 
+def shaped(name: str, x: Any, shape: tuple[int, ...], why: str = "") -> np.ndarray:
+    """x as a float64 array of finite numbers, of exactly that shape; InputError, which ends in `why`, otherwise."""
+    array = finite_array(name, x)
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}, expected {shape}{why}", name=name, shape=array.shape, expected=shape)
+    return array
+
+
 def positive(name: str, x: Any) -> float:
     """x as a float; InputError for what is no positive number."""
     return number(name, x, SMALLEST)
 
 
-def whole_number(name: str, x: object, least: int, most: int = 10**9) -> int:
+def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
     """x as an int; InputError for what is no whole number from `least` to `most`."""
     if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
-        up = f", up to {most:.0e}" if isinstance(x, int | np.integer) and x > most else ""
-        raise InputError(f"{name} must be a whole number of {least} or more{up}, got {format_value(x)}")
+        allowed = f"of {least} or more" if most >= MANY else f"from {least} to {most}"
+        up = f", up to {most:.0e}" if most >= MANY and isinstance(x, int | np.integer) and x > most else ""
+        raise InputError(f"{name} must be a whole number {allowed}{up}, got {format_value(x)}", name=name)
     return int(x)
 
 
-def choice(name: str, x: object, known: Iterable[str]) -> str:
-    """x; InputError for what is not one of the known words."""
+def choice(name: str, x: object, known: Iterable[T]) -> T:
+    """x; InputError for what is not one of the known words or whole numbers."""
     words = tuple(known)
-    if not isinstance(x, str) or x not in words:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+    for word in words:
+        kind = str if isinstance(word, str) else int | np.integer
+        if isinstance(x, kind) and not isinstance(x, bool) and x == word:
+            return word
+    raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+
+
+def instance(name: str, x: object, kind: type[T], made_by: str = "") -> T:
+    """x; InputError for what is not of that class, with the functions that make one."""
+    if not isinstance(x, kind):
+        maker = f" ({made_by})" if made_by else ""
+        raise InputError(f"{name} must be a freeflyer {kind.__name__}{maker}, got {format_value(x)}", name=name)
     return x
+
+
+def refuse_repeated(what: str, names: Sequence[str]) -> None:
+    """InputError for a name that is there twice."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{what} list {twice!r} twice: give each a name of its own", name=twice)
 
 
 def true_or_false(name: str, x: object) -> bool:
     """x; InputError for what is neither True nor False."""
     if not isinstance(x, bool):
-        raise InputError(f"{name} must be True or False, got {format_value(x)}")
+        raise InputError(f"{name} must be True or False, got {format_value(x)}", name=name)
     return x
 
 
@@ -282,10 +311,7 @@ def gravity_rows(gravity: Any) -> np.ndarray:
     g = real_array("gravity", gravity)
     if g.ndim == 0 or g.shape[-1] != 3:
         raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
-    if not np.isfinite(g).all():
-        at = [int(k) for k in np.argwhere(~np.isfinite(g))[0]]
-        raise InputError(f"gravity{at} is {g[tuple(at)]}: every entry must be finite, {GRAVITY_EXAMPLE} (m/s^2)", index=tuple(at))
-    return g
+    return finite_array("gravity", g)
 
 
 def explain_gravity(g: np.ndarray) -> str:

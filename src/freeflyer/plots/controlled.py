@@ -12,7 +12,7 @@ from freeflyer.contacts.forces import express_wrenches, normal_forces
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import finite_array, shaped
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.style import BLUE, GREY, ORANGE, new_figure, styled
@@ -129,9 +129,8 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
         >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
         'forward (N s)'
     """
-    given, lost = finite_array("impulses", impulses).reshape(-1, 2), np.asarray(fell, bool)
-    if lost.shape != (len(given),):
-        raise InputError(f"fell has shape {lost.shape}, expected ({len(given)},): one for each impulse", shape=lost.shape)
+    given = finite_array("impulses", impulses).reshape(-1, 2)
+    lost = shaped("fell", np.asarray(fell, np.int64), (len(given),), ": one for each impulse") > 0.0
     if boundary is None and not len(given):
         raise InputError("nothing to draw: give boundary= or impulses=")
     figure, axes = new_figure(5.6, 5.2)

@@ -6,6 +6,7 @@ import math
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
+from freeflyer.model.inputs import choice
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import (
@@ -14,7 +15,6 @@ from freeflyer.robots._parts import (
     capsule,
     cylinder,
     floating_joint,
-    one_of,
     serial_arm,
     translation,
 )
@@ -46,8 +46,8 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
 
 
 def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description:
-    one_of("rotors", rotors, (4, 6, 8))
-    one_of("arm", arm, (3, 4))
+    choice("rotors", rotors, (4, 6, 8))
+    choice("arm", arm, (3, 4))
     hubs = [_hub(i, rotors) for i in range(rotors)]
     below = translation(z=-0.08)
     below[1, 1] = below[2, 2] = -1.0  # the arm's z points down

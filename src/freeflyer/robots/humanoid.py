@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import join
-from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation, whole
+from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
 
 SIDES = ("left", "right")
@@ -21,7 +22,7 @@ PAIRS = ("clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll", "thumb", "i
 
 def moving_joints(dof: int) -> frozenset[str]:
     """Names of the `dof` joints that move, e.g. "left_knee" and "waist_yaw"; all others of the robot are fixed."""
-    dof = whole("dof", dof, LOWEST, HIGHEST)
+    dof = whole_number("dof", dof, LOWEST, HIGHEST)
     if dof <= 33:
         singles, pairs = _share(dof - 20, 5)
     else:

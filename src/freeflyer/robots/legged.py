@@ -8,6 +8,7 @@ import numpy as np
 
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
 from freeflyer.model.recorded_states import Keyframe
 from freeflyer.model.rigid_bodies import join
@@ -20,7 +21,6 @@ from freeflyer.robots._parts import (
     ellipsoid,
     floating_joint,
     hinge,
-    positive,
     translation,
 )
 
@@ -151,7 +151,7 @@ def revolute_hopper_description(
     trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK, length: float = LENGTH,
     gravity: float = GRAVITY
 ) -> Description:
-    length = positive("length", length, "m")
+    length = positive("length", length)
     links = (_point("trunk", trunk), _point("thigh", thigh, length / 2.0), _point("shank", shank, length / 2.0))
     hip = Joint("hip", "fixed", "trunk", "thigh")
     knee = Joint("knee", "revolute", "thigh", "shank", translation(x=length), NORMAL)
@@ -162,7 +162,7 @@ def revolute_hopper_description(
 
 def _point(link: str, mass: float, along: float = 0.0) -> Link:
     """A point mass on the link's x axis."""
-    return Link(link, Inertia(positive(link, mass, "kg"), np.array([along, 0.0, 0.0])))
+    return Link(link, Inertia(positive(link, mass), np.array([along, 0.0, 0.0])))
 
 
 def _hopper(name: str, links: tuple[Link, ...], joints: tuple[Joint, ...], foot: Site,
@@ -170,5 +170,5 @@ def _hopper(name: str, links: tuple[Link, ...], joints: tuple[Joint, ...], foot:
     base = Joint(ROOT_JOINT, "planar", WORLD, links[0].name, axis=NORMAL)
     return Description(
         name, links, (base, *joints), (foot,), actuated=(joints[-1].name,), keyframes=(Keyframe("start", tuple(start)),),
-        gravity=(0.0, 0.0, -positive("gravity", gravity, "m/s^2")),
+        gravity=(0.0, 0.0, -positive("gravity", gravity)),
     )  # fmt: skip

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.model.description import ROOT_JOINT
+from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.robots import humanoid_limbs
@@ -33,8 +33,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
         >>> print(f"{q[2]:.3f} m, and 0.56 cos(0.6 / 2) = {0.56 * np.cos(0.3):.3f} m")
         0.535 m, and 0.56 cos(0.6 / 2) = 0.535 m
     """
-    if isinstance(knee, bool) or not isinstance(knee, Real) or not 0.0 <= knee <= LARGEST:
-        raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {format_value(knee)}.", knee=knee)
+    knee = number("knee", knee, 0.0, LARGEST)
     leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
     missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]
     if missing:

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.errors import EventError, FreeflyerError, InputError, format_value
-from freeflyer.model.inputs import finite_row, true_or_false
+from freeflyer.model.inputs import choice, instance, one_row, refuse_repeated, true_or_false
 from freeflyer.sim.state import EventState, anchor
 from freeflyer.tolerances import TIME_ACCURACY, VELOCITY_TOLERANCE
 
@@ -56,8 +56,7 @@ class Event:
             raise InputError(f"an event needs a name, got {format_value(self.name)}")
         if not callable(self.value) or not all(f is None or callable(f) for f in (self.action, self.start)):
             raise InputError(f"value, action and start of event {format_value(self.name)} must be functions of the state")
-        if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
-            raise InputError(f"direction of event {format_value(self.name)} must be -1, 0 or 1, got {format_value(self.direction)}")
+        choice(f"direction of event {format_value(self.name)}", self.direction, (-1, 0, 1))
         true_or_false(f"terminal of event {format_value(self.name)}", self.terminal)
 
     def evaluate(self, state: EventState) -> float:
@@ -108,12 +107,8 @@ def check_events(events: Any) -> tuple[Event, ...]:
     """The events as a tuple; InputError for others, and for names that are there twice."""
     given = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Sequence) else (events,)
     for event in given:
-        if not isinstance(event, Event):
-            raise InputError(f"events must list freeflyer.sim.Event values, got {format_value(event)}")
-    names = [event.name for event in given]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two events are named {twice!r}: give one another name", name=twice)
+        instance("each of events", event, Event)
+    refuse_repeated("events", [event.name for event in given])
     return given
 
 
@@ -197,9 +192,7 @@ def apply_change(what: str, change: Any, state: EventState) -> EventState:
 
 
 def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
-    found = np.array(finite_row(state.model, name, x, letter))
-    if found.ndim > 1:
-        raise InputError(f"{name} must have one axis, got shape {found.shape}")
+    found = np.array(one_row(state.model, name, x, letter))
     found.flags.writeable = False
     return found
 
@@ -207,7 +200,5 @@ def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
 def _check_held(constraints: Any, state: EventState, q: np.ndarray) -> ConstraintSet | None:
     if constraints is None:
         return None
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet or None, got {format_value(constraints)}")
-    check_set(state.model, constraints)
+    check_set(state.model, instance("constraints", constraints, ConstraintSet))
     return anchor(constraints, q)

@@ -19,7 +19,7 @@ from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
 from freeflyer.errors import EventError, InputError, format_value
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Change, Event
 from freeflyer.sim.state import EventState
@@ -56,10 +56,7 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
         raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {format_value(stance)}")
-    h = real_array("height", height)
-    if h.shape != () or not np.isfinite(h):
-        raise InputError(f"height must be a number in m, got {format_value(height)}")
-    floor = float(h)
+    floor = number("height", height)
     events: list[Event] = []
     for contact in stance.contacts:
         opened = partial(_open, stance, floor, contact)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, ReplayError, format_value
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, row
+from freeflyer.errors import InputError, ReplayError
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -173,9 +173,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     constraints = equations.constraints
     if constraints is None:
         return equations
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
-    check_set(equations.model, constraints)
+    check_set(equations.model, instance("constraints", constraints, ConstraintSet))
     if q.ndim > 1:
         raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
     equations = equations.with_constraints(anchor(constraints, q))

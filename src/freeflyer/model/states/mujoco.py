@@ -13,17 +13,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.readers.mjcf.names import (
-    CHAINS,
-    FREE,
-    GROUPED,
-    TO_MUJOCO,
-    TO_OURS,
-    body_names,
-    group_name,
-    joint_names,
-    layout,
-)
+from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.recorded_states import SIZES, MujocoJoint
 from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, cross, match_joints, rotation
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
@@ -56,11 +46,11 @@ def mujoco_places(model: Model, mj_model: Any = None) -> Places:
     if mj_model is not None:
         if not all(hasattr(mj_model, name) for name in ("njnt", "jnt_type", "qpos0")):
             raise InputError(f"mj_model must be a mujoco.MjModel, got {type(mj_model).__name__}")
-        bodies = body_names(mj_model)
-        names = list(joint_names(mj_model, bodies))
-        for j in np.flatnonzero(np.asarray(mj_model.jnt_type) == FREE):  # an invented name is no reason to be of the robot
+        bodies = N.body_names(mj_model)
+        names = list(N.joint_names(mj_model, bodies))
+        for j in np.flatnonzero(np.asarray(mj_model.jnt_type) == N.FREE):  # an invented name is no reason to be of the robot
             names[j] = mj_model.joint(int(j)).name
-        return _places(model, layout(mj_model, bodies, names), "the MjModel")
+        return _places(model, N.layout(mj_model, bodies, names), "the MjModel")
     if model not in _known:
         read = model.description.mujoco
         _known[model] = _places(model, read or written_layout(model), "the MJCF file" if read else "the MJCF of the model")
@@ -78,8 +68,8 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
                 f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's do",
                 joint=joint.name,
             )
-        for k, kind in enumerate(CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
-            name = group_name(joint.name, joint.kind, k) if joint.kind in CHAINS else joint.name
+        for k, kind in enumerate(N.CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
+            name = N.group_name(joint.name, joint.kind, k) if joint.kind in N.CHAINS else joint.name
             found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
     return tuple(found)
 
@@ -101,7 +91,7 @@ def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
     for theirs, (joint, part) in zip(joints, counterparts):
         size, width = SIZES[theirs.kind]
         if joint is None:
-            at_rest[at : at + size] = [theirs.position[k] for k in TO_MUJOCO[theirs.kind]]
+            at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
         elif joint.mimic is not None:
             head, ratio, offset = leader(model.description, model.description.joint(joint.name))
             qpos_from[at], ratios[at], offsets[at] = model.joint(head.name).iq, ratio, offset
@@ -109,8 +99,8 @@ def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
         else:
             found.add(joint.name)
             iq, iv = joint.iq + part, joint.iv + part
-            q_from[iq : iq + size] = at + np.array(TO_OURS[theirs.kind])
-            qpos_from[at : at + size] = iq + np.array(TO_MUJOCO[theirs.kind])
+            q_from[iq : iq + size] = at + np.array(N.TO_OURS[theirs.kind])
+            qpos_from[at : at + size] = iq + np.array(N.TO_MUJOCO[theirs.kind])
             pairs += [(iv + k, dof + k) for k in range(width)]
             if theirs.kind == "free":
                 blocks.append(_free(iq, iv, dof))
@@ -143,7 +133,7 @@ def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> li
     taken = {j.name for j in by_body.values()}
     found: list[tuple[JointInfo | None, int]] = []
     for theirs in joints:
-        group = GROUPED.fullmatch(theirs.name)
+        group = N.GROUPED.fullmatch(theirs.name)
         if theirs.name not in ours and group and group[1] in ours and ours[group[1]].kind == group[2]:
             found.append((ours[group[1]], int(group[3])))
             continue

@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import finite_array, real_array
 from freeflyer.model.model import JointInfo, Model
 
 
@@ -58,10 +58,7 @@ def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
     array = real_array(name, x)
     if array.ndim == 0 or array.shape[-1] != n:
         raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
-    if not np.isfinite(array).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
-    return array
+    return finite_array(name, array, np.finfo(float).max)
 
 
 Function = Callable[[np.ndarray], np.ndarray]
