@@ -27,7 +27,7 @@ from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid, legged as quadruped
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 

@@ -15,7 +15,7 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.model.build import build
 from freeflyer.model.description import Mimic
 from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
-from freeflyer.model.screws import joint_transform
+from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 

@@ -62,7 +62,7 @@ def _draw(model: Model, folder: Path) -> list[Path]:
     from freeflyer.analysis.linkage import linkages
     from freeflyer.plots import linkage
     from freeflyer.plots.files import save
-    from freeflyer.plots.robot import robot
+    from freeflyer.plots.linkage import robot
     from freeflyer.plots.view import bodies
 
     found = linkages(model)

@@ -1,4 +1,4 @@
-"""`freeflyer info`: tree, masses, joints, loops."""
+"""Commands about a robot: `info`, `check` and `report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`freeflyer bench`: timings of the installed library."""
+"""Commands about the library: `bench`, `warm`, and `demo`, which takes all built-in robots through it."""
 
 from __future__ import annotations
 

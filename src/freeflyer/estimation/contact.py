@@ -249,8 +249,7 @@ def contact_model(
 def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return s.rest
-    y = np.ascontiguousarray(finite_row(s.model, name, x, "v"))
-    return y if y.ndim == 1 else one_row(s.model, name, x, "v")
+    return np.ascontiguousarray(one_row(s.model, name, x, "v"))
 
 
 @public

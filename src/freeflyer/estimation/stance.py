@@ -23,8 +23,8 @@ from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraints
 from freeflyer.model.inputs import one_row, shaped
 from freeflyer.model.model import Model
+from freeflyer.model.placements import quaternion
 from freeflyer.model.public import public
-from freeflyer.model.rotations import quaternion
 from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, DEFAULT_STROKE, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE

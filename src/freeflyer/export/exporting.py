@@ -1,4 +1,4 @@
-"""A robot's dynamics as a C library."""
+"""A robot's dynamics as a C library, in a folder that is written whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C header: sizes, status codes, frames and joints, functions with shapes, units and frames."""
+"""The C header and source: sizes, prototypes, the model's arrays, and functions that hand pointers to the object code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Static and shared library, made by a C compiler if one is found, and CMakeLists.txt for elsewhere."""
+"""Object code of entries for a CPU; static and shared library, made by a C compiler if one is found, and CMakeLists.txt."""
 
 from __future__ import annotations
 

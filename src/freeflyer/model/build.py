@@ -13,8 +13,8 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.model import COMPILED, JointInfo, Model
+from freeflyer.model.placements import screws, turn_z_to
 from freeflyer.model.public import public
-from freeflyer.model.screws import screws, turn_z_to
 from freeflyer.model.validate import validate
 
 KINDS = {"spherical": L.BALL, "free": L.FLOATING}

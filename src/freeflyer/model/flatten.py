@@ -1,4 +1,8 @@
-"""The compiled tree's bodies, columns and frames as the two flat arrays of kernels/model/layout.py."""
+"""The compiled tree's bodies, columns and frames as the two flat arrays of kernels/model/layout.py.
+
+The z axis of a screw's body is the joint's axis, but which way its x axis points is free. A resting rotation is a product
+Rz(azimuth) Rx(twist) Rz(rest): the rest becomes an offset of the joint's angle, and x axes are chosen so that the azimuth of each
+body's first screw is zero (J. Denavit, R. S. Hartenberg 1955). Azimuths then remain at branches only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the arguments q, v, a, tau: shape and type at once, values only after a kernel has refused them."""
+"""Checks of arguments, one sentence for each mistake; of q, v, a and tau the values after a kernel has refused."""
 
 from __future__ import annotations
 
@@ -236,13 +236,12 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `finite_row`, of one state."""
-    array = finite_row(model, name, x, letter)
+    array = row(model, name, x, letter)
     if array.ndim != 1:
-        raise InputError(
-            f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each",
-            shape=array.shape,
-        )
-    return array
+        words = f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each"
+        raise InputError(words, shape=array.shape)
+    check_configuration(model, name, array, letter)
+    return finite_array(name, array, LARGEST_OF_STATES)
 
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:

@@ -1,4 +1,4 @@
-"""Inertias of links: changed to another frame, and joined to one body."""
+"""Rigid bodies: which links fixed joints make one, where each sits in it, and their inertias, moved and joined."""
 
 from __future__ import annotations
 

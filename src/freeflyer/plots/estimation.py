@@ -1,4 +1,4 @@
-"""Pictures of estimation: calibration from many starts, tracking of sinusoids. They show, and compute nothing."""
+"""Pictures of estimation: calibration from many starts, sinusoids, and the contact forces of a lateral swing."""
 
 from __future__ import annotations
 

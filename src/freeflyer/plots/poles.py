@@ -1,5 +1,6 @@
-"""Poles in the complex plane: angles as they are, so that damping shows, distances linear or logarithmic, coinciding poles counted.
-"""
+"""Pictures of linearisations: poles in the complex plane, and recoveries from any attitude.
+
+Angles of poles are as they are, so that damping shows, distances linear or logarithmic, coinciding poles counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours and matplotlib's settings of every picture, in force while it is drawn; the global ones stay as they are."""
+"""Colours and matplotlib's settings of every picture, in force while it is drawn; blank figures, and names as labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An orthographic view of the world: points and directions on the page, and how far in front they are."""
+"""An orthographic view of the world, and a robot to draw in it: lines from link to link, or each link as the hull of its joints."""
 
 from __future__ import annotations
 

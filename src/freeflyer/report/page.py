@@ -14,8 +14,7 @@ from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model.public import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import transmissions as draw_transmissions
-from freeflyer.plots.robot import robot as draw_robot
+from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
 from freeflyer.tables import esc, html_table

@@ -11,9 +11,8 @@ from freeflyer.robots.chain import chain
 from freeflyer.robots.flying import aerial_manipulator, space_manipulator
 from freeflyer.robots.humanoid import humanoid
 from freeflyer.robots.kangaroo import kangaroo_like
-from freeflyer.robots.legged import prismatic_hopper, quadruped, revolute_hopper
+from freeflyer.robots.legged import prismatic_hopper, quadruped, revolute_hopper, standing_posture
 from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_manipulator
-from freeflyer.robots.postures import standing_posture
 
 __all__ = [
     "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",

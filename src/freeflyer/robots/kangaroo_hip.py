@@ -1,4 +1,4 @@
-"""Hip pitch and roll of the Kangaroo-like robot, U-2RRPU: two actuators in front work together and against each other.
+"""Hip of the Kangaroo-like robot. Pitch and roll, U-2RRPU: two actuators in front work together and against each other.
 
 Pitch, then roll, carry the leg. Beside them stand two braces, one on either side:
 
@@ -6,7 +6,11 @@ Pitch, then roll, carry the leg. Beside them stand two braces, one on either sid
 
 A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean sideways (roll
 shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one angle, four rows (Kangaroo
-paper, (20)), and leaves a universal joint."""
+paper, (20)), and leaves a universal joint.
+
+Yaw, RRPR, is turned by an actuator beside the hip through a short arm:
+
+    base - R (the housing turns) - P (the rod) - R (pin on the arm: the cut) - R (hip yaw) - base"""
 
 from __future__ import annotations
 

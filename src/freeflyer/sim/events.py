@@ -1,4 +1,4 @@
-"""Events: where a function of the state passes through zero, and the time at which it does; errors that end a run."""
+"""Events: where a function of the state passes through zero, the time at which it does, and the changes that their actions make."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.run import Recorder, Run, digest
 from freeflyer.sim.simulating import sample_count
 from freeflyer.sim.state import Loads
-from freeflyer.spatial._vector import cross
+from freeflyer.spatial._series import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
 

@@ -41,7 +41,7 @@ from freeflyer.sim.mujoco_spec import (
     only_feet_touch,
 )
 from freeflyer.spatial import se3
-from freeflyer.spatial._vector import cross
+from freeflyer.spatial._series import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 MOST_NAMED = 6  # frames in a sentence

@@ -1,4 +1,13 @@
-"""From one sample to the next: integration up to each event, the event's change, and on."""
+"""From one sample to the next: integration up to each event, the event's change, and on.
+
+Integrators by name are schemes of fixed steps on the group, or control the error:
+
+    "semi-implicit", "explicit", "rk4": one step of freeflyer.step
+    "rk45", "dop853": explicit Runge-Kutta methods of order 5 and 8 that choose their steps
+    "radau", "bdf", "lsoda": implicit methods that choose their steps, for stiff problems
+
+The latter are SciPy's, in exponential coordinates about where the step begins: q = q0 (+) x, x' = J(x)^-1 v with J the derivative
+of q0 (+) x by x. So quaternions stay at unit length; after a quarter of a turn the coordinates begin anew."""
 
 from __future__ import annotations
 
@@ -139,7 +148,7 @@ MOST_EVALUATIONS = 200_000  # of one stretch: what does not end by then does not
 
 @dataclass(frozen=True)
 class Stepper:
-    """integrator: a name of this module. rtol, atol: allowed error of a step, relative and in m, rad, m/s and rad/s, of those that
+    """integrator: one of those above. rtol, atol: allowed error of a step, relative and in m, rad, m/s and rad/s, of those that
     choose their steps."""
 
     integrator: str = "rk4"

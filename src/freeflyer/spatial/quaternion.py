@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _check as ck, _series as series, quaternion
-from freeflyer.spatial._vector import cross, dot, norm
+from freeflyer.spatial import _check as ck, _series as series
+from freeflyer.spatial._series import cross, dot, norm
 from freeflyer.tolerances import NEAR_HALF_A_TURN, UNIT_TOLERANCE
 
 __all__ = [
@@ -328,6 +328,6 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
     w = 0.5 * np.stack([R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]], axis=-1)
     sine, cosine = np.sqrt((w * w).sum(axis=-1)), 0.5 * (R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2] - 1.0)
     if (cosine < NEAR_HALF_A_TURN).any():  # where the antisymmetric part vanishes
-        return quaternion.log(quaternion.from_matrix(R))
+        return log(from_matrix(R))
     factor = np.where(sine > 1e-9, np.arctan2(sine, cosine) / np.maximum(sine, 1e-9), 1.0)
     return np.asarray(w * factor[..., None])

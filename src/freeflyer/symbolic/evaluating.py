@@ -1,4 +1,4 @@
-"""A public function's kernel as plain Python, called by the public name."""
+"""A public function's kernel as plain Python, called by the public name, and as straight-line code for one robot."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from freeflyer.model.load import load
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import possible
 from freeflyer.robots.humanoid import humanoid
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 
 JOINTS = 33
 FRICTION = 0.7

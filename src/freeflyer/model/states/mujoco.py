@@ -1,4 +1,4 @@
-"""Where the entries of MuJoCo's qpos and qvel stand in our q and v."""
+"""Where the entries of MuJoCo's qpos and qvel stand in our q and v, and configurations between both."""
 
 from __future__ import annotations
 

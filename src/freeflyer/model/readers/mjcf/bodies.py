@@ -1,4 +1,4 @@
-"""Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites."""
+"""Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites; kinds that MJCF splits are put together again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.placements import placement, shift, turn_about
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
-from freeflyer.model.rotations import placement, shift, turn_about
 from freeflyer.model.validate_numbers import PER_COORDINATE
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
@@ -194,7 +194,7 @@ FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
     """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
-    from freeflyer.model.screws import turn_z_to
+    from freeflyer.model.placements import turn_z_to
 
     joints, result = list(joints), []
     while joints:

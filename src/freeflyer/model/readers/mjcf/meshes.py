@@ -1,4 +1,4 @@
-"""Mesh files of MJCF. They are read here, within limits and below the folder of the robot file; MuJoCo gets their bytes."""
+"""Mesh files of MJCF, read here within limits and below the folder of the robot file; which geoms shape inertias and collide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names under which MJCF holds what it has no elements for; the reader and the writer share them."""
+"""Names under which MJCF holds what it has no elements for, and the joints of a compiled model in the order of qpos."""
 
 from __future__ import annotations
 
