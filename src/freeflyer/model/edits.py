@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
-from freeflyer.model.inputs import finite_array, gravity_vector, shaped
+from freeflyer.model.inputs import gravity_vector, real_array, shaped
 from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
@@ -163,7 +163,8 @@ def _positions(
 def _position(model: Model, name: str, value: ArrayLike) -> np.ndarray:
     info = _moving(model, name)
     size = info.nq if info.mimic is None else model.joint(_leader_name(model, name)).nq
-    return np.array(shaped(f"the position of {info.kind} joint {name!r}", np.atleast_1d(finite_array(name, value)), (size,)))
+    what = f"the position of {info.kind} joint {name!r}"
+    return np.array(shaped(what, np.atleast_1d(real_array(what, value)), (size,)))
 
 
 def _entries(model: Model, name: str, q: np.ndarray) -> np.ndarray:

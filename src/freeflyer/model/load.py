@@ -17,6 +17,7 @@ from freeflyer.model.placements import placement, quaternion
 from freeflyer.model.readers.safe_file import read_xml
 from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.validate import validate
+from freeflyer.text import listed
 
 if TYPE_CHECKING:
     from mujoco import MjSpec
@@ -212,7 +213,6 @@ TAGS = {  # entries of an error's data, and the elements that they name; the fir
     "actuated": "actuated", "coupling": "coupling", "keyframe": "keyframe", "loop": "loop", "site": "site", "joints": "joint",
     "joint": "joint", "links": "link", "link": "link", "roots": "link",
 }  # fmt: skip
-LINES_SHOWN = 6
 
 
 def located(error: DescriptionError, source: str | os.PathLike[str]) -> DescriptionError:
@@ -225,5 +225,4 @@ def located(error: DescriptionError, source: str | os.PathLike[str]) -> Descript
     lines = [str(e.sourceline) for e in parts if e.get("name", e.get("joint")) in names]
     if not lines:
         return error
-    shown = ", ".join(lines[:LINES_SHOWN]) + (f", ... ({len(lines)} in all)" if len(lines) > LINES_SHOWN else "")
-    return DescriptionError(f"{where}, line{'s' * (len(lines) > 1)} {shown}: {error}", **error.data)
+    return DescriptionError(f"{where}, line{'s' * (len(lines) > 1)} {listed(lines)}: {error}", **error.data)

@@ -14,9 +14,9 @@ from freeflyer.kernels.compiler.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic, describe_base
 from freeflyer.model.frozen import frozen_array
+from freeflyer.text import listed
 
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
-SHOWN = 6  # names of keyframes in a summary
 ARRAYS = (
     "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
     "topology", "parameters",
@@ -214,8 +214,7 @@ class Model:
             how = "open (freeflyer.close_loops closes them)" if self.reduction is None else closed
             lines.append(f"{tied}: {how}")
         if d.keyframes:
-            more = f", ... ({len(d.keyframes)} in all)" if len(d.keyframes) > SHOWN else ""
-            lines.append(f"keyframes: {', '.join(k.name for k in d.keyframes[:SHOWN])}{more}")
+            lines.append(f"keyframes: {listed([k.name for k in d.keyframes])}")
         if d.notes:
             lines.append(f"notes of the reader: {len(d.notes)} (model.description.notes)")
         return "\n".join(lines)

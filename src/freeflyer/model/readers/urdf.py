@@ -39,6 +39,7 @@ from freeflyer.model.description import (
 from freeflyer.model.readers.safe_file import numbers, read_xml
 from freeflyer.model.readers.urdf_elements import LIMITS, check_root, children, named, only, place, pose
 from freeflyer.model.recorded_states import Keyframe
+from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def robot_of_urdf(root: _Element, where: str) -> Description:
         joints = tuple(_joint(name, e, where, names, notes) for name, e in named(root, "joint", where).items())
     said = notes.ignored + notes.defaults
     if notes.unlimited:
-        shown = ", ".join(notes.unlimited[:6]) + (f", ... ({len(notes.unlimited)} in all)" if len(notes.unlimited) > 6 else "")
-        said.append(f"no lower and upper limit, so taken as unlimited: {shown}")
+        said.append(f"no lower and upper limit, so taken as unlimited: {listed(notes.unlimited)}")
     links = [x for x in links if x.name != WORLD or x.inertia.mass]
     return read_extension(Description(root.get("name"), tuple(links), joints, notes=tuple(said)), root, where)
 

@@ -17,6 +17,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import finite_array, real_array
 from freeflyer.model.model import JointInfo, Model
+from freeflyer.text import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,8 @@ def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> Non
     """InputError if a joint of ours, but a base, has no counterpart there."""
     missing = [j.name for j in model.joints if j.mimic is None and j.name not in found and not is_base(j)]
     if missing:
-        shown = ", ".join(missing[:6]) + (f", ... ({len(missing)} in all)" if len(missing) > 6 else "")
-        raise InputError(f"{whose} lacks joints that the model {model.name!r} has: {shown}. {cure}", joints=tuple(missing))
+        words = f"{whose} lacks joints that the model {model.name!r} has: {listed(missing)}. {cure}"
+        raise InputError(words, joints=tuple(missing))
 
 
 def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:

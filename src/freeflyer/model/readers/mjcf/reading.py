@@ -19,6 +19,7 @@ from freeflyer.model.readers.mjcf.bodies import read_model
 from freeflyer.model.readers.mjcf.compiling import Compiled, compile_spec, compile_xml
 from freeflyer.model.readers.mjcf.equalities import read_equalities, read_keyframes
 from freeflyer.model.readers.mjcf.gate import VettedFile, vet
+from freeflyer.text import listed
 
 
 def read_mjcf(source: str | os.PathLike[str]) -> Description:
@@ -65,11 +66,7 @@ def list_ignored(compiled: Compiled) -> list[str]:
         "these mocap bodies are fixed to the world": [bodies[b] for b in range(m.nbody) if m.body_mocapid[b] >= 0],
         "the gravity compensation of these bodies is ignored": helped,
     }
-    notes = []
-    for what, names in found.items():
-        if names:
-            more = f", ... ({len(names)} in all)" if len(names) > 6 else ""
-            notes.append(f"{what}: {', '.join(names[:6])}{more}")
+    notes = [f"{what}: {listed(names)}" for what, names in found.items() if names]
     if m.opt.density or m.opt.viscosity:
         notes.append("the forces of the surrounding fluid are ignored")
     return notes
