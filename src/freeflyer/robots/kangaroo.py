@@ -20,8 +20,8 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 def kangaroo_like() -> Model:
     """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II): hip yaw (RRPR)
-    and hip (U-2RRPU) in `kangaroo_hip`, `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
+    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II). Hip yaw (RRPR)
+    and hip (U-2RRPU) are in `kangaroo_hip`, the others in `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
     Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
     independent rows.
 
