@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_meshes import Meshes, find_meshes
-from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
+from freeflyer.model.readers.mjcf.meshes import Meshes, find_meshes
+from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
 from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, numbers, parse_xml, read_bytes, resolve_inside
 
 if TYPE_CHECKING:

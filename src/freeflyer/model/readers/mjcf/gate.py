@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_meshes import attach_meshes
-from freeflyer.model.readers.mjcf_shapes import collides, delete, geoms_by_inertia, mesh_of
-from freeflyer.model.readers.mjcf_tree import Extras, expand, strip_unused
+from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
 from freeflyer.model.readers.safe_file import is_xml_text, read_xml
+from freeflyer.text import listed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -116,10 +116,9 @@ def refusal(robot: VettedFile, error: Exception) -> FileError:
     words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")
-    more = f", ... ({len(left_out)} in all)" if len(left_out) > 4 else ""
     return FileError(
         f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
-        f"{', '.join(left_out[:4])}{more}; if the message is about one of them, remove what refers to it, or write rigid "
+        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid "
         "bodies in its place"
     )
 

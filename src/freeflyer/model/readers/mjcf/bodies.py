@@ -1,4 +1,4 @@
-"""Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites."""
+"""Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites; kinds that MJCF splits are put together again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
-from freeflyer.model.readers.mjcf_groups import regroup
-from freeflyer.model.readers.mjcf_layout import BALL, FREE, HINGE, NEUTRAL, SLIDE, layout, position
-from freeflyer.model.readers.mjcf_names import GROUPED, hidden_joint, hidden_link, link_site, unique_name
-from freeflyer.model.readers.mjcf_spec import Compiled, Drive
-from freeflyer.model.readers.mjcf_tree import Extras
-from freeflyer.model.rotations import placement, shift, turn_about
-from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
+from freeflyer.model.placements import placement, shift, turn_about
+from freeflyer.model.readers.mjcf import names as N
+from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
+from freeflyer.model.readers.mjcf.tree import Extras
+from freeflyer.model.validate_numbers import PER_COORDINATE
+from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
-KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "continuous"}
+KINDS = {N.FREE: "free", N.BALL: "spherical", N.SLIDE: "prismatic", N.HINGE: "continuous"}
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,9 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
     actuated = _actuated_joints(joints, compiled.drives, notes)
     links, joints = regroup(links, joints)
     return Description(
-        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot",
-        links=tuple(links),
-        joints=tuple(joints),
-        sites=_sites(m, bodies),
-        actuated=actuated,
-        gravity=_gravity(m, notes),
-        mujoco=layout(m, compiled.bodies, compiled.joints),
+        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot", links=tuple(links),
+        joints=tuple(joints), sites=_sites(m, bodies), actuated=actuated, gravity=_gravity(m, notes),
+        mujoco=N.layout(m, compiled.bodies, compiled.joints)
     )
 
 
@@ -74,26 +69,25 @@ def _inertia(m: Any, b: int) -> Inertia:
 def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, notes: list[str]) -> Step:
     kind, adr, dof = int(m.jnt_type[j]), int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
     limited = bool(m.jnt_limited[j])
-    our_kind = "revolute" if kind == HINGE and limited else KINDS[kind]
+    our_kind = "revolute" if kind == N.HINGE and limited else KINDS[kind]
     drive = drives.get(m.joint(j).name, Drive())
     nv = joint_sizes(our_kind)[1]
     values: dict[str, Any] = {}
     for field, array, extra in (
-        ("armature", m.dof_armature, drive.armature),
-        ("damping", m.dof_damping, drive.damping),
-        ("friction", m.dof_frictionloss, 0.0),
+        ("armature", m.dof_armature, drive.armature), ("damping", m.dof_damping, drive.damping),
+        ("friction", m.dof_frictionloss, 0.0)
     ):
         x = tuple(float(v) + (extra if nv == 1 else 0.0) for v in array[dof : dof + nv])
         if any(x):
             values[field] = x
     anchor, turn, axis = np.zeros(3), np.eye(4), np.array([0.0, 0.0, 1.0])
-    if kind == FREE:
-        drawn = position(kind, m.qpos0[adr:])
+    if kind == N.FREE:
+        drawn = N.position(kind, m.qpos0[adr:])
         if any(drawn[:6]):
             values["initial"] = drawn
-    if kind in (SLIDE, HINGE):
+    if kind in (N.SLIDE, N.HINGE):
         axis, ref = m.jnt_axis[j].copy(), float(m.qpos0[adr])
-        turn = shift(-ref * axis) if kind == SLIDE else turn_about(axis, -ref)
+        turn = shift(-ref * axis) if kind == N.SLIDE else turn_about(axis, -ref)
         if ref:
             values["initial"] = (ref,)
         if limited:
@@ -101,14 +95,14 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
         effort = min(_bound(m, j, name, notes), drive.effort if drive.count else np.inf)
         if np.isfinite(effort):
             values["effort"] = (effort,)
-    elif kind == BALL and limited:
+    elif kind == N.BALL and limited:
         notes.append(f"ball joint {name!r}: its cone limit is ignored")
-    if kind in (BALL, HINGE):
+    if kind in (N.BALL, N.HINGE):
         anchor = m.jnt_pos[j].copy()
     if m.jnt_stiffness[j]:
         values["stiffness"] = (float(m.jnt_stiffness[j]),) * nv
-        rest = position(kind, m.qpos_spring[adr:])
-        if rest != NEUTRAL[kind]:
+        rest = N.position(kind, m.qpos_spring[adr:])
+        if rest != N.NEUTRAL[kind]:
             values["spring_reference"] = rest
     sizes = {"initial": joint_sizes(our_kind)[0]}
     values |= {f: v for f, v in extras.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
@@ -135,21 +129,21 @@ def _chain(
     joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body."""
     if not steps:
         name = extras.names.get(("fixed", body), f"{body}_fixed")
-        return [Joint(unique_name(name, taken.joints), "fixed", parent, body, X)], []
+        return [Joint(N.unique_name(name, taken.joints), "fixed", parent, body, X)], []
     if steps[0].joint.kind == "free":
         return [replace(steps[0].joint, parent=parent, child=body)], []
     joints, hidden = [], []
     at = np.zeros(3)
     for k, step in enumerate(steps):
         last = k == len(steps) - 1 and not step.anchor.any()
-        between = hidden_link(body, step.joint.name)
-        child = body if last else unique_name(extras.names.get(("link", between), between), taken.links)
+        between = N.hidden_link(body, step.joint.name)
+        child = body if last else N.unique_name(extras.names.get(("link", between), between), taken.links)
         P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(unique_name(hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
+        joints.append(Joint(N.unique_name(N.hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
     return joints, hidden
 
 
@@ -160,14 +154,14 @@ def _sites(m: Any, bodies: tuple[str, ...]) -> tuple[Site, ...]:
         name, body = m.site(s).name, bodies[m.site_bodyid[s]]
         if name and not is_link_site(m, s, bodies):
             X = placement(m.site_pos[s], m.site_quat[s])
-            sites.append(Site(unique_name(name if name not in taken else f"{name}/site", taken), body, X))
+            sites.append(Site(N.unique_name(name if name not in taken else f"{name}/site", taken), body, X))
     return tuple(sites)
 
 
 def is_link_site(m: Any, s: int, bodies: tuple[str, ...]) -> bool:
     """Whether site s is the one by which the writer names a link's own frame."""
     plain = not m.site_pos[s].any() and abs(m.site_quat[s][0]) == 1.0
-    return plain and m.site(s).name == link_site(bodies[m.site_bodyid[s]])
+    return plain and m.site(s).name == N.link_site(bodies[m.site_bodyid[s]])
 
 
 def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[str]) -> tuple[str, ...]:
@@ -180,7 +174,7 @@ def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[
         if drive.count < joint_sizes(kinds[name])[1]:
             notes.append(f"{kinds[name]} joint {name!r} has only {drive.count} actuators: not counted as actuated")
             continue
-        match = GROUPED.fullmatch(name)
+        match = N.GROUPED.fullmatch(name)
         names[match[1] if match and f"{match[1]}/{match[2]}/0" in drives else name] = None
     return tuple(names)
 
@@ -193,3 +187,40 @@ def _gravity(m: Any, notes: list[str]) -> tuple[float, float, float]:
         return (0.0, 0.0, 0.0)
     x, y, z = (float(g) for g in m.opt.gravity)
     return (x, y, z)
+
+
+FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
+
+
+def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
+    """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
+    from freeflyer.model.placements import turn_z_to
+
+    joints, result = list(joints), []
+    while joints:
+        match = N.GROUPED.fullmatch(joints[0].name)
+        name, kind = (match[1], match[2]) if match else ("", "")
+        parts = joints[: len(N.CHAINS.get(kind, ()))]
+        if not match or [j.name for j in parts] != [f"{name}/{kind}/{k}" for k in range(len(parts))]:
+            result.append(joints.pop(0))
+            continue
+        del joints[: len(parts)]
+        axes: list[np.ndarray] = []
+        P = np.eye(4)  # placement of the parts together, and their axes in the frame to which it leads
+        for part in reversed(parts):
+            axes.insert(0, P[:3, :3].T @ part.axis)
+            P = part.placement @ P
+        axis, axis2 = (axes[0], axes[1]) if kind == "universal" else (axes[-1], np.array([0.0, 1.0, 0.0]))
+        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - axes[:2]).max() > EQUAL_AXES_ROUNDING:
+            result += parts
+            continue
+        hidden = {p.child for p in parts[:-1]}
+        links = [x for x in links if x.name not in hidden]
+        fields: dict[str, Any] = {f: _join(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
+        result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
+    return links, result
+
+
+def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
+    empty = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}.get(field, 0.0)
+    return tuple((getattr(p, field) or (empty,))[0] for p in parts)

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description
-from freeflyer.model.readers.mjcf_equalities import read_equalities
-from freeflyer.model.readers.mjcf_gate import VettedFile, vet
-from freeflyer.model.readers.mjcf_keyframes import read_keyframes
-from freeflyer.model.readers.mjcf_model import read_model
-from freeflyer.model.readers.mjcf_native import compile_spec
-from freeflyer.model.readers.mjcf_notes import list_ignored
-from freeflyer.model.readers.mjcf_spec import Compiled, compile_xml
+from freeflyer.model.readers.mjcf.bodies import read_model
+from freeflyer.model.readers.mjcf.compiling import Compiled, compile_spec, compile_xml
+from freeflyer.model.readers.mjcf.equalities import read_equalities, read_keyframes
+from freeflyer.model.readers.mjcf.gate import VettedFile, vet
+from freeflyer.text import listed
 
 
 def read_mjcf(source: str | os.PathLike[str]) -> Description:
@@ -50,3 +48,25 @@ def _describe(robot: VettedFile, compiled: Compiled) -> Description:
         description = read_keyframes(description, extras, robot.where, notes)
     notes += list_ignored(compiled)
     return replace(description, notes=tuple(dict.fromkeys(notes)), base="file")
+
+
+def list_ignored(compiled: Compiled) -> list[str]:
+    """Notes on springs, mocap bodies, gravity compensation, nonlinear damping and fluid."""
+    m, bodies, joints = compiled.model, compiled.bodies, compiled.joints
+    poly = getattr(m, "dof_dampingpoly", np.zeros((m.nv, 0)))  # older MuJoCo has linear damping only
+    nonlinear = sorted({int(m.dof_jntid[d]) for d in range(m.nv) if poly[d].any()})
+    bent = getattr(m, "jnt_stiffnesspoly", np.zeros((m.njnt, 0)))
+    helped = [bodies[b] for b in range(m.nbody) if m.body_gravcomp[b]]
+    found = {
+        "the springs of these joints are no part of the equations of motion (see freeflyer.passive_forces)": [
+            joints[j] for j in range(m.njnt) if m.jnt_stiffness[j]
+        ],
+        "the nonlinear part of the springs of these joints is ignored": [joints[j] for j in range(m.njnt) if bent[j].any()],
+        "the nonlinear damping of these joints is ignored": [joints[j] for j in nonlinear],
+        "these mocap bodies are fixed to the world": [bodies[b] for b in range(m.nbody) if m.body_mocapid[b] >= 0],
+        "the gravity compensation of these bodies is ignored": helped,
+    }
+    notes = [f"{what}: {listed(names)}" for what, names in found.items() if names]
+    if m.opt.density or m.opt.viscosity:
+        notes.append("the forces of the surrounding fluid are ignored")
+    return notes
