@@ -31,10 +31,8 @@ def pink_solver(r: Reach) -> Reaching:
     tasks = [pink.tasks.FrameTask(frame, position_cost=1.0, orientation_cost=1.0) for frame in r.frames]
     poses = [peer.pin.SE3(X[:3, :3], X[:3, 3]) for X in r.frames.values()]
     limits = [pink.limits.ConfigurationLimit(peer.model, 1.0)] if r.limits else []
-    return _peer_solver(
-        pink, r, lambda: pink.Configuration(peer.model, peer.data, start), [*tasks, pink.tasks.ComTask(1.0)], poses, limits,
-        lambda q: from_pinocchio(model, peer.model, q).q,
-    )  # fmt: skip
+    return _peer_solver(pink, r, lambda: pink.Configuration(peer.model, peer.data, start), [*tasks, pink.tasks.ComTask(1.0)],
+        poses, limits, lambda q: from_pinocchio(model, peer.model, q).q)  # fmt: skip
 
 
 def mink_solver(r: Reach) -> Reaching:
@@ -44,19 +42,15 @@ def mink_solver(r: Reach) -> Reaching:
     start = to_mujoco(model, r.q).qpos
     tasks = [mink.FrameTask(frame, "body" if frame in model.link_names else "site", 1.0, 1.0) for frame in r.frames]
     limits = [mink.ConfigurationLimit(peer, 1.0)] if r.limits else []
-    return _peer_solver(
-        mink, r, lambda: mink.Configuration(peer, start), [*tasks, mink.ComTask(1.0)],
-        [mink.SE3.from_matrix(X) for X in r.frames.values()], limits, lambda q: from_mujoco(model, q).q,
-    )  # fmt: skip
+    return _peer_solver(mink, r, lambda: mink.Configuration(peer, start), [*tasks, mink.ComTask(1.0)],
+        [mink.SE3.from_matrix(X) for X in r.frames.values()], limits, lambda q: from_mujoco(model, q).q)  # fmt: skip
 
 
 SOLVERS = {"pink, daqp": pink_solver, "mink, daqp": mink_solver}
 
 
-def _peer_solver(
-    package: Any, r: Reach, start: Callable[[], Any], tasks: list[Any], poses: list[Any], limits: list[Any],
-    ours: Callable[[np.ndarray], np.ndarray],
-) -> Reaching:  # fmt: skip
+def _peer_solver(package: Any, r: Reach, start: Callable[[], Any], tasks: list[Any], poses: list[Any], limits: list[Any],
+        ours: Callable[[np.ndarray], np.ndarray]) -> Reaching:  # fmt: skip
     for task, target in zip(tasks, [*poses, r.com], strict=True):
         task.set_target(target)
 

@@ -21,9 +21,8 @@ from freeflyer.model.writers import to_mjcf
 INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
 
-def mujoco_steps(
-    model: Model, q: np.ndarray, v: np.ndarray, dt: float, count: int
-) -> tuple[str, dict[str, Callable[[], object]]]:
+def mujoco_steps(model: Model, q: np.ndarray, v: np.ndarray, dt: float,
+        count: int) -> tuple[str, dict[str, Callable[[], object]]]:  # fmt: skip
     """MuJoCo's steps without contacts and limits, called one by one from Python; none where it is not installed or cannot."""
     try:
         import mujoco

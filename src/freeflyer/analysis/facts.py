@@ -154,28 +154,12 @@ def overview(model: Model) -> Overview:
     model = model.tree
     mimics = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
     actuated = set(model.actuated)
-    joints = tuple(
-        _joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed"
-    )
-    return Overview(
-        name=model.name,
-        base=base_kind(d),
-        base_origin=ORIGINS.get(d.base, ""),
-        nq=model.nq,
-        nv=model.nv,
-        independent=independent,
-        mass=float(model.mass),
-        total_mass=float(sum(link.inertia.mass for link in d.links)),
-        gravity=np.array(model.gravity, dtype=float),
-        actuated=tuple(model.actuated),
-        links=_link_rows(d),
-        joints=joints,
-        loops=tuple(
-            LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask)) for x in model.loops
-        ),
-        sites=len(d.sites),
-        notes=tuple(d.notes),
-    )
+    joints = tuple(_joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed")
+    return Overview(name=model.name, base=base_kind(d), base_origin=ORIGINS.get(d.base, ""), nq=model.nq, nv=model.nv,
+        independent=independent, mass=float(model.mass), total_mass=float(sum(link.inertia.mass for link in d.links)),
+        gravity=np.array(model.gravity, dtype=float), actuated=tuple(model.actuated), links=_link_rows(d), joints=joints,
+        loops=tuple(LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask))
+        for x in model.loops), sites=len(d.sites), notes=tuple(d.notes))  # fmt: skip
 
 
 def loop_kind(mask: tuple[int, ...]) -> str:
@@ -193,41 +177,26 @@ def _link_rows(d: Description) -> tuple[LinkRow, ...]:
     total = sum(link.inertia.mass for link in d.links) or 1.0
     rows = []
     for link, joint, depth in links_in_tree_order(d):
-        rows.append(
-            LinkRow(
-                name=link.name,
-                parent=joint.parent if joint else None,
-                joint=joint.name if joint else None,
-                joint_kind=joint.kind if joint else None,
-                depth=depth,
-                mass=link.inertia.mass,
-                share=link.inertia.mass / total,
-                com=link.inertia.com,
-                rotational=link.inertia.rotational,
-            )
-        )
+        rows.append(LinkRow(name=link.name, parent=joint.parent if joint else None, joint=joint.name if joint else None,
+            joint_kind=joint.kind if joint else None, depth=depth, mass=link.inertia.mass, share=link.inertia.mass / total,
+            com=link.inertia.com, rotational=link.inertia.rotational))  # fmt: skip
     return tuple(rows)
 
 
 def _joint_row(model: Model, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
     part = slice(joint.iv, joint.iv + joint.nv)
-    return JointRow(
-        name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated, mimics=mimics,
-        nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv,
-        lower=model.position_lower[part], upper=model.position_upper[part], velocity=model.velocity_limit[part],
-        effort=model.effort_limit[part], armature=model.armature[part], damping=model.damping[part],
-        friction=model.friction[part],
-    )  # fmt: skip
+    return JointRow(name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated,
+        mimics=mimics, nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv, lower=model.position_lower[part],
+        upper=model.position_upper[part], velocity=model.velocity_limit[part], effort=model.effort_limit[part],
+        armature=model.armature[part], damping=model.damping[part], friction=model.friction[part])  # fmt: skip
 
 
 def totals(o: Overview) -> str:
     """Base, sizes, mass and counts in one line."""
     origin = f" ({o.base_origin})" if o.base_origin else ""
     total = "" if abs(o.total_mass - o.mass) <= 1e-9 * o.total_mass else f" moving of {number(o.total_mass, 6)} kg"
-    return (
-        f"{o.base} base{origin}, nq {o.nq}, nv {o.nv}, {number(o.mass, 6)} kg{total}, {count(len(o.links), 'link')}, "
-        f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}"
-    )
+    return (f"{o.base} base{origin}, nq {o.nq}, nv {o.nv}, {number(o.mass, 6)} kg{total}, {count(len(o.links), 'link')}, "
+        f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}")  # fmt: skip
 
 
 def joints_table(joints: Iterable[JointRow]) -> Table:

@@ -72,10 +72,8 @@ class Flight:
 
 
 @public
-def free_flight(
-    model: Model, q: np.ndarray | None = None, *, duration: float = 10.0, dt: float = 1e-3, spin: float = 0.07,
-    speed: float = 0.0, stiffness: float = 0.0, seed: int = 0,
-) -> Flight:  # fmt: skip
+def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 10.0, dt: float = 1e-3, spin: float = 0.07,
+        speed: float = 0.0, stiffness: float = 0.0, seed: int = 0) -> Flight:  # fmt: skip
     """Free flight of a floating robot from a closed posture, without gravity, its centre of mass at rest.
 
     Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by
@@ -131,10 +129,8 @@ def free_flight(
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
     gap = np.abs(linkages.constraint_residual(model, Q[-1])).max(initial=0.0)
     turned = dt * np.sum(np.linalg.norm(U[:, angular], axis=1)[1:])
-    return Flight(
-        run.t, energy, kinetic, momentum, dt, stiffness, float(turned),
-        ranges[places], float(ranges[others].max(initial=0.0)), float(gap), run.failure,
-    )  # fmt: skip
+    return Flight(run.t, energy, kinetic, momentum, dt, stiffness, float(turned), ranges[places],
+        float(ranges[others].max(initial=0.0)), float(gap), run.failure)  # fmt: skip
 
 
 @public

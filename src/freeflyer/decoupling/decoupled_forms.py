@@ -264,6 +264,5 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
     rate = length(d.M_x, axis=(-2, -1)) * length(d.base_map_rate, axis=(-2, -1)) * length(v, axis=-1)
     size = inverse * (forces + length(plain.C_xy, axis=(-2, -1)) * length(v, axis=-1)) + rate
     residual = own + coupling
-    return Invariance(
-        residual, coupling, length(residual, axis=-1) <= CONSERVED_RATIO * size, length(coupling, axis=-1) <= CONSERVED_RATIO * size
-    )
+    return Invariance(residual, coupling, length(residual, axis=-1) <= CONSERVED_RATIO * size,
+        length(coupling, axis=-1) <= CONSERVED_RATIO * size)  # fmt: skip

@@ -48,6 +48,5 @@ def _pictures(result: Any) -> Any:
     return {**theory.pictures(result.theory), **hopping_shown.pictures(result.hopping)}
 
 
-REPRODUCTION = Reproduction(
-    "decoupling", "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", compute, _tables, _pictures
-)
+REPRODUCTION = Reproduction("decoupling", "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots",
+    compute, _tables, _pictures)  # fmt: skip

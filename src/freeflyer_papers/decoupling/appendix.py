@@ -96,12 +96,10 @@ def compute(progress: Progress) -> AppendixResult:
     edge[:, 3] = np.pi * (1.0 - 1e-9), np.pi * (1.0 + 1e-9)
     jump = _values(program, {"printed": program.printed_angle}, edge, edge)["printed"]
     printed_forms = _values(program, {"h": program.printed_momentum, "r": program.printed_radial}, q, v)
-    return AppendixResult(
-        table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
-        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside), float(np.abs(np.diff(jump))[0]),
-        distance(printed_forms["h"], theirs["h_inertc"]), distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps),
-        done - start, printed - done,
-    )  # fmt: skip
+    return AppendixResult(table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
+        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside),
+        float(np.abs(np.diff(jump))[0]), distance(printed_forms["h"], theirs["h_inertc"]),
+        distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps), done - start, printed - done)  # fmt: skip
 
 
 def output_routine(program: SampleProgram) -> Routine:
@@ -209,10 +207,8 @@ def _verdict(error: float) -> str:
 
 
 def _functions(r: AppendixResult) -> Table:
-    rows = [
-        (f.thesis, f.ours, *(("-", f.beside, "") if f.residual is None else (f"{f.residual:.1e}", f.beside, _verdict(f.residual))))
-        for f in r.functions
-    ]
+    rows = [(f.thesis, f.ours, *(("-", f.beside, "") if f.residual is None else (f"{f.residual:.1e}", f.beside,
+        _verdict(f.residual)))) for f in r.functions]  # fmt: skip
     return Table(
         "Table A.1: functions of the symbolic toolbox", ("thesis", "ours, in freeflyer.symbolic", "difference", "from", ""),
         rows, (2,),
@@ -249,9 +245,7 @@ def _tests(r: AppendixResult) -> Table:
 
 
 def _integrability(r: AppendixResult) -> Table:
-    rows = [
-        (i.robot, str(i.joints), "always" if i.joints == 1 else "generally not", "yes" if i.integrable else "no")
-        for i in r.integrability
-    ]
+    rows = [(i.robot, str(i.joints), "always" if i.joints == 1 else "generally not", "yes" if i.integrable else "no")
+        for i in r.integrability]  # fmt: skip
     return Table("(3.73) in symbols: is the frame of the locked velocity a function of the posture?",
                  ("robot", "joints", "paper", "integrable"), rows, (1,))  # fmt: skip

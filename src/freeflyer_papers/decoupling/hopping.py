@@ -20,11 +20,8 @@ KNEES = np.radians(np.arange(86.0, 127.0, 1.0))
 NOISES = (1e-13, 1e-10, 1e-8, 1e-6, 1e-4)
 ANGLES, HEIGHTS, SPEEDS = np.radians(np.linspace(-30.0, 66.0, 13)), np.linspace(0.22, 0.36, 8), np.linspace(-0.5, 0.9, 5)
 
-
-FORWARD: dict[str, Any] = {
-    "polar_gain": 6.0, "polar_damping": 1.9, "angle": -0.08, "energy_gain": 13.0,
-    "radial_damping": 47.0, "radial_gain": 1400.0, "energy": 2.47,
-}  # fmt: skip
+FORWARD: dict[str, Any] = {"polar_gain": 6.0, "polar_damping": 1.9, "angle": -0.08, "energy_gain": 13.0,
+    "radial_damping": 47.0, "radial_gain": 1400.0, "energy": 2.47}  # fmt: skip
 COMMANDS = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)  # deg
 COMMANDED = ("revolute-IV", "revolute-V", "revolute-VI")  # of the same gains; their starts differ
 HOPS = 5  # over which speeds are means
@@ -109,10 +106,8 @@ def compute(progress: Progress) -> HoppingResult:
     basins = hop_basins("revolute-V", angle=ANGLES, height=HEIGHTS, speed=SPEEDS, progress=progress)
     shares = [("falls", basins.share(-1)), ("neither in 20 s", basins.share(-2))]
     shares += [(f"gait {k}: {g[1, 0]:+.3f} m/s at the apex", basins.share(k)) for k, g in enumerate(basins.gaits)]
-    return HoppingResult(
-        statements(runs, tuning, noise, gaits), works(runs["revolute-VI"]), tuning, noise, gaits,
-        locked, alone, commands(), tuple(shares), Drawn(runs, basins),
-    )  # fmt: skip
+    return HoppingResult(statements(runs, tuning, noise, gaits), works(runs["revolute-VI"]), tuning, noise, gaits, locked,
+        alone, commands(), tuple(shares), Drawn(runs, basins))  # fmt: skip
 
 
 def tune() -> Tuning:
@@ -187,12 +182,10 @@ def spring_in_flight(run: HopRun) -> np.ndarray:
 def works(run: HopRun) -> tuple[Works, ...]:
     energy = run.energy
     floor = -energy.floor[-1]
-    return (
-        Works("external work, in", 7.15, energy.external[-1]), Works("joint work, in", 4.65, energy.joint[-1]),
-        Works("losses at touch-down, out", 2.9, -energy.touch_down[-1]), Works("radial damper, out", 5.9,
-            -energy.radial_damper[-1]),
-        Works("floor after touch-down, less the radial damper", 3.0, floor + energy.radial_damper[-1]),
-    )  # fmt: skip
+    return (Works("external work, in", 7.15, energy.external[-1]), Works("joint work, in", 4.65, energy.joint[-1]),
+        Works("losses at touch-down, out", 2.9, -energy.touch_down[-1]),
+        Works("radial damper, out", 5.9, -energy.radial_damper[-1]),
+        Works("floor after touch-down, less the radial damper", 3.0, floor + energy.radial_damper[-1]))  # fmt: skip
 
 
 def flight_turns(run: HopRun) -> np.ndarray:

@@ -106,10 +106,9 @@ def beyond(r: HoppingResult) -> Table:
     return Table("Beyond the thesis", ("experiment", "what", "found"), rows)
 
 
-FIGURES = {
-    "prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "fig4_5", "revolute-I": "fig4_8", "revolute-II": "fig4_9",
-    "revolute-III": "fig4_10", "revolute-IV": "fig4_11", "revolute-V": "fig4_12", "revolute-VI": "fig4_13_4_14",
-}  # fmt: skip
+FIGURES = {"prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "fig4_5", "revolute-I": "fig4_8",
+    "revolute-II": "fig4_9", "revolute-III": "fig4_10", "revolute-IV": "fig4_11", "revolute-V": "fig4_12",
+    "revolute-VI": "fig4_13_4_14"}  # fmt: skip
 
 
 def pictures(r: HoppingResult) -> dict[str, Any]:

@@ -24,15 +24,9 @@ def compute(progress: Progress) -> DualQuaternionResult:
     timed, peer = counts.timings(progress, counts.SIZES)
     validation = validate(progress)
     here = machine()
-    return DualQuaternionResult(
-        found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation,
-    )  # fmt: skip
+    return DualQuaternionResult(found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
 
 
-REPRODUCTION = Reproduction(
-    "dual-quaternion",
-    "Dynamics of Mobile Manipulators using Dual Quaternion Algebra",
-    compute,
+REPRODUCTION = Reproduction("dual-quaternion", "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", compute,
     deferred("freeflyer_papers.dual_quaternion.tables", "tables"),
-    deferred("freeflyer_papers.dual_quaternion.tables", "pictures"),
-)
+    deferred("freeflyer_papers.dual_quaternion.tables", "pictures"))  # fmt: skip

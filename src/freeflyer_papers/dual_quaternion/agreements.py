@@ -69,11 +69,9 @@ def _agreement(robots: str, model: Model) -> Agreement:
     armature = model.armature * x.a  # which the printed recursion leaves out
     rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
     by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
-    return Agreement(
-        robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"), expected),
-        _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v),
-    )  # fmt: skip
+    return Agreement(robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
+        expected), _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
+        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:
@@ -173,9 +171,8 @@ def _hamilton(x: Array) -> Array:
 
 
 def _hamilton4(a: Array) -> Array:
-    return np.array([
-        [a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]], [-a[0], -a[1], -a[2], a[3]],
-    ])  # fmt: skip
+    return np.array([[a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]],
+        [-a[0], -a[1], -a[2], a[3]]])  # fmt: skip
 
 
 def _rotated(r: Array, p: Array) -> Array:
@@ -259,8 +256,6 @@ def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> Model:
         turned = quaternion.to_matrix(quaternion.random(rng))
         links.append(Link(f"link_{k + 1}", Inertia(float(rng.uniform(0.2, 0.5)), com, turned @ I @ turned.T)))
         at = se3.from_position_quaternion(0.1 * rng.standard_normal(3), quaternion.random(rng))
-        joints.append(Joint(
-            f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at, axis / np.linalg.norm(axis),
-            pitch=PITCH if kind == "helical" else 0.0,
-        ))  # fmt: skip
+        joints.append(Joint(f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at,
+            axis / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
     return build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))

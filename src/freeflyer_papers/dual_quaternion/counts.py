@@ -34,8 +34,7 @@ Counter = Callable[[int], Operations]
 
 def counts() -> tuple[Count, ...]:
     """Every line of Table 3: as printed, ours for any joint and for revolute joints alone."""
-    return (
-        _line("dqNE", "as printed, 8 entries", "any", printed_newton_euler, 1),
+    return (_line("dqNE", "as printed, 8 entries", "any", printed_newton_euler, 1),
         _line("dqNE", "ours", "any, 6 DoF each", _ours("dq_newton_euler", "6-DoF", straight), 1, own=True),
         _line("dqNE", "ours", "any screw", _ours("dq_newton_euler", "helical", straight), 1, own=True),
         _line("dqNE", "ours", "revolute", _ours("dq_newton_euler", "revolute", units), 1, own=True),
@@ -45,8 +44,7 @@ def counts() -> tuple[Count, ...]:
         _line("dqGP", "ours", "any screw", _ours("gauss", "helical", straight), 3, own=True),
         _line("dqGP", "ours", "revolute", _ours("gauss", "revolute", units), 3, own=True),
         _line("classic EL [66]", "3 x 3 recursion, full matrices", "revolute", lagrange, 1),
-        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1),
-    )
+        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1))  # fmt: skip
 
 
 def straight(model: Model) -> set[int]:
@@ -74,10 +72,8 @@ def _ours(name: str, kind: str, known: Callable[[Model], Collection[int]]) -> Co
 def _line(line: str, algorithm: str, joints: str, counter: Counter, degree: int, own: bool = False) -> Count:
     n = range(FIRST, FIRST + degree + 4)
     found = [counter(k) for k in n]
-    return Count(
-        line, algorithm, joints, polynomial(n, [x.multiplications for x in found], degree),
-        polynomial(n, [x.additions for x in found], degree), ("", "") if own else PAPER[line],
-    )  # fmt: skip
+    return Count(line, algorithm, joints, polynomial(n, [x.multiplications for x in found], degree),
+        polynomial(n, [x.additions for x in found], degree), ("", "") if own else PAPER[line])  # fmt: skip
 
 
 def polynomial(n: Collection[int], values: Collection[int], degree: int) -> tuple[float, ...]:
@@ -212,12 +208,9 @@ def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, .
 def _timing(model: Model) -> tuple[Timing, str]:
     n, states = model.nv, random_states(model, BATCH, 1)
     q, v, a = states.q[0], states.v[0], states.a[0]
-    calls: list[Callable[[], object]] = [
-        lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
-        lambda: inverse_dynamics(model, q, v, a),
-        lambda: gauss_terms(model, q, v),
-        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion"),
-    ]
+    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
+        lambda: inverse_dynamics(model, q, v, a), lambda: gauss_terms(model, q, v),
+        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion")]  # fmt: skip
     theirs, peer = _pinocchio(model, states)
     times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
     pinocchio = times[4] if theirs else None

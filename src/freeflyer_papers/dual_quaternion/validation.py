@@ -158,10 +158,8 @@ def correlate(robot: str, name: str, motion: Motion, a: np.ndarray) -> Correlati
     """A cell of Table 2: the CMC of each coordinate."""
     coordinates = compared_coordinates(motion.model)
     each = np.array([multiple_correlation([a[:, k], motion.a[:, k]]) for _, k in coordinates])
-    return Correlation(
-        robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
-        tuple(x for x, _ in coordinates), each,
-    )  # fmt: skip
+    return Correlation(robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
+        tuple(x for x, _ in coordinates), each)  # fmt: skip
 
 
 def waveforms(correlation: Correlation, motion: Motion, a: np.ndarray) -> tuple[Waveform, ...]:
@@ -200,18 +198,14 @@ def coast(integrator: str, dt: float, drift: constrained.DriftControl | None, se
         row = constrained.differential_drive(model, q, v)
         return tau + constrained.accelerations(model, q, v, tau, constraints=row, drift=drift).forces
 
-    run = simulate(
-        model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
-        rtol=ACCURACY, atol=0.1 * ACCURACY,
-    )  # fmt: skip
+    run = simulate(model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
+        rtol=ACCURACY, atol=0.1 * ACCURACY)  # fmt: skip
     kinetic = kinetic_energy(model, run.q, run.v)
     energy = kinetic + potential_energy(model, run.q)
     violation = np.abs(constrained.differential_drive(model, run.q, run.v).rate).max()
     setting = f"{dt:g} s" if integrator == "rk4" else f"errors {ACCURACY:g}"
-    return Integration(
-        "driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none", seconds,
-        float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)),
-    )  # fmt: skip
+    return Integration("driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none",
+        seconds, float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)))  # fmt: skip
 
 
 def drive(model: Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -38,10 +38,8 @@ from freeflyer_papers.kernels.entries import HOP_STEPS
 BLOCK = 128  # runs that are sent to an executor together
 TRIES = 256  # of a call
 MOST_TRIES = 40_000  # a second of a run
-OUTCOMES = {
-    L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
-    L.CHATTERING: "chattering", L.COUNTED: "counted",
-}  # fmt: skip
+OUTCOMES = {L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
+    L.CHATTERING: "chattering", L.COUNTED: "counted"}  # fmt: skip
 
 
 @runtime_checkable
@@ -131,16 +129,14 @@ def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> Ho
     nv, apex = model.nv, L.STATE + 2 * model.nv + 1 + L.PORTS
     outcome = np.array([OUTCOMES[int(k)] for k in records[:, L.STATUS]], dtype=object).astype(str)
     state, last = records[:, L.STATE : L.STATE + 2 * nv], records[:, apex : apex + 2 * nv]
-    return HopEnds(
-        outcome.reshape(lead), records[:, L.TIME].reshape(lead), state[:, :nv].reshape(*lead, nv), state[:, nv:].reshape(*lead, nv),
-        records[:, L.APEXES].astype(int).reshape(lead), last[:, :nv].reshape(*lead, nv), last[:, nv:].reshape(*lead, nv),
-    )  # fmt: skip
+    return HopEnds(outcome.reshape(lead), records[:, L.TIME].reshape(lead), state[:, :nv].reshape(*lead, nv),
+        state[:, nv:].reshape(*lead, nv), records[:, L.APEXES].astype(int).reshape(lead), last[:, :nv].reshape(*lead, nv),
+        last[:, nv:].reshape(*lead, nv))  # fmt: skip
 
 
 @public
 def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, model: Model | None = None,
-             executor: Executor | None = None, progress: Progress = no_progress,
-             **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
+        executor: Executor | None = None, progress: Progress = no_progress, **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
     """Ends of many hopping runs, of different starts and settings.
 
     A run ends early where it has fallen, and with `repeated` where five apexes in a row repeat the one before.

@@ -119,10 +119,8 @@ def _run(experiment: str, model: Model, settings: HopSettings, record: np.ndarra
     nv, codes = model.nv, rows[:, L.TRACE_CODE].astype(int)
     at = L.TRACE_STATE
     q, v = rows[:, at : at + nv], rows[:, at + nv : at + 2 * nv]
-    events = tuple(
-        Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k],
-            ()) for k in np.flatnonzero(codes >= L.TOUCH_DOWN)
-    )
+    events = tuple(Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k], ())
+        for k in np.flatnonzero(codes >= L.TOUCH_DOWN))  # fmt: skip
     stance = np.isin(rows[:, L.TRACE_PHASE], STANCE)
     works = rows[:, at + 2 * nv + 1 :]
     return HopRun(experiment, model, settings, rows[:, 0], q, v, rows[:, at + 2 * nv], stance, works, events, ended, failure)
@@ -307,10 +305,8 @@ class HopRun:
         w = self.works.T
         mechanical = np.asarray(kinetic_energy(self.model, self.q, self.v)) + np.asarray(potential_energy(self.model, self.q))
         impacts = self._impacts()
-        return HopEnergy(
-            mechanical, w[L.EXTERNAL], w[L.JOINT], w[L.FLOOR] - impacts, impacts, w[L.DAMPER], w[L.ENERGY_PORT],
-            self.radial_energy[0] - self.radial_energy, w[L.POLAR],
-        )  # fmt: skip
+        return HopEnergy(mechanical, w[L.EXTERNAL], w[L.JOINT], w[L.FLOOR] - impacts, impacts, w[L.DAMPER], w[L.ENERGY_PORT],
+            self.radial_energy[0] - self.radial_energy, w[L.POLAR])  # fmt: skip
 
     def _impacts(self) -> np.ndarray:
         """What plastic impacts of the foot take, summed up over all touch-downs to each sample."""

@@ -73,7 +73,6 @@ CAPTIONS = {
     ),
 }
 
-
 __all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
 
 PARTS = {
@@ -148,13 +147,6 @@ def _pictures(result: Any) -> dict[str, Any]:
     return found
 
 
-REPRODUCTION = Reproduction(
-    "kangaroo",
+REPRODUCTION = Reproduction("kangaroo",
     "Modeling and Numerical Analysis of Kangaroo Lower Body based on Constrained Dynamics of Hybrid Serial-Parallel "
-    "Floating-Base Systems",
-    compute,
-    _tables,
-    _pictures,
-    options=("robot", "peer"),
-    captions=CAPTIONS,
-)
+    "Floating-Base Systems", compute, _tables, _pictures, options=("robot", "peer"), captions=CAPTIONS)  # fmt: skip

@@ -52,10 +52,8 @@ def closure(leg: Model, name: str, motors: tuple[str, ...]) -> Closure:
     gap = np.abs(constraint_residual(leg, q))
     others = np.setdiff1d(np.arange(gap.shape[1]), split.rows)
     fitted = np.array([least_squares_posture(leg, x) for x in q])
-    return Closure(
-        name, len(q), float(gap[:, split.rows].max()), float(gap[:, others].max(initial=0.0)),
-        float(np.abs(constraint_residual(leg, fitted)).max()), float(np.abs(fitted - q).max()),
-    )  # fmt: skip
+    return Closure(name, len(q), float(gap[:, split.rows].max()), float(gap[:, others].max(initial=0.0)),
+        float(np.abs(constraint_residual(leg, fitted)).max()), float(np.abs(fitted - q).max()))  # fmt: skip
 
 
 def least_squares_posture(model: Model, q: np.ndarray) -> np.ndarray:
@@ -80,10 +78,8 @@ def _within_stops(model: Model, q: np.ndarray) -> np.ndarray:
 
 def tables(parts: tuple[Closure, ...]) -> list[Table]:
     """Gaps by sub-mechanism."""
-    rows = [
-        (c.name, str(c.postures), f"{c.independent:.0e}", f"{c.redundant:.2g}", f"{c.least_squares:.2g}",
-         f"{np.degrees(c.moved):.2g}") for c in parts
-    ]  # fmt: skip
+    rows = [(c.name, str(c.postures), f"{c.independent:.0e}", f"{c.redundant:.2g}", f"{c.least_squares:.2g}",
+        f"{np.degrees(c.moved):.2g}") for c in parts]  # fmt: skip
     worst = max(parts, key=lambda c: c.redundant)
     note = (
         f"The {worst.name} of this file is over-constrained: its dimensions agree within {1e3 * worst.redundant:.2f} mm only. "

@@ -24,7 +24,6 @@ PAPER = ((3.6, 4.1, 4.6), (11.4, 4.9, 3.6), (2.6, 2.7, 2.0))  # chi linear, chi 
 LENGTHS = (HOME_LENGTH, 0.005, 0.01, 0.02, 0.04)  # m: the posture compared, and how much the answer depends on it
 FITTED_LENGTH = 0.0125  # m: with the middle of the foot's box as the sole's origin, all nine indices come near the paper's
 
-
 WORDS = {HOME_LENGTH: ", home posture", FITTED_LENGTH: ", origin in the middle of the foot"}
 
 
@@ -73,9 +72,7 @@ def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Co
         model, q = talos(peer)
         name, mass = Path(peer).name, model.mass
         other, turning = cartesian_inertia(model, "left_sole_link", q).columns, angular_momentum(model, q).columns
-    return Comparison(
-        robot.source, robot.model.mass, np.array(lengths), inertia, momenta, com, name, mass, other, turning
-    )
+    return Comparison(robot.source, robot.model.mass, np.array(lengths), inertia, momenta, com, name, mass, other, turning)
 
 
 def tables(r: Comparison) -> list[Table]:
@@ -159,9 +156,7 @@ class AngularMomentum:
         return np.linalg.norm(self.A[:, 6:], axis=1)
 
 
-def cartesian_inertia(
-    model: Model, frame: str, q: ArrayLike | None = None, epsilon: float = EPSILON
-) -> CartesianInertia:
+def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsilon: float = EPSILON) -> CartesianInertia:
     """(31) at q (nq,), closed (without it: the file's posture, assembled); trees work too. Errors: InputError, UnknownNameError."""
     model.frame(frame)
     if not (np.isfinite(epsilon) and epsilon >= 0.0):

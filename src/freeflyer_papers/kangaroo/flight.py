@@ -48,19 +48,15 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
 
 def row(f: Flight) -> Row:
     """The summary of a flight."""
-    return Row(
-        f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
-        float(f.motors.max()), f.gap,
-    )  # fmt: skip
+    return Row(f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
+        float(f.motors.max()), f.gap)  # fmt: skip
 
 
 def tables(rows: tuple[Row, ...]) -> list[Table]:
     """One line for each flight."""
-    lines = [
-        ("springs" if r.stiffness else "free", f"{1e3 * r.dt:g}", f"{r.flown:g}", f"{r.drift:.1e}", f"{r.momentum_drift:.1e}",
-         f"{r.energy:.3g}", f"{np.degrees(r.turned):.0f}", f"{np.degrees(r.joints):.0f}", f"{1e3 * r.stroke:.1f}", f"{r.gap:.0e}")
-        for r in rows
-    ]  # fmt: skip
+    lines = [("springs" if r.stiffness else "free", f"{1e3 * r.dt:g}", f"{r.flown:g}", f"{r.drift:.1e}",
+        f"{r.momentum_drift:.1e}", f"{r.energy:.3g}", f"{np.degrees(r.turned):.0f}", f"{np.degrees(r.joints):.0f}",
+        f"{1e3 * r.stroke:.1f}", f"{r.gap:.0e}") for r in rows]  # fmt: skip
     note = (
         "No gravity; the centre of mass rests. Steps: rk4, order 4 and commutator-free, in base and motor velocities. Drifts are "
         "relative to the largest kinetic energy and to the angular momentum. Springs of "

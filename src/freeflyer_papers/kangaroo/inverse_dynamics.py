@@ -93,15 +93,13 @@ def inverse_dynamics(robot: Kangaroo) -> Result:
     solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
     weight, rest = closed.mass * float(np.linalg.norm(closed.gravity)), [both[0] for both in solved[::2]]
-    return Result(
-        robot=robot.source, states=len(errors), solved=all(x.status == "solved" for both in solved for x in both),
-        sizes=_sizes(states[0][0]), motors=tuple(closed.actuated), feet=tuple([foot.frame for foot in robot.feet]), lengths=LENGTHS,
-        motor_forces=np.array([x.tau for x in rest]), times=_times(*states[-1]),
+    return Result(robot=robot.source, states=len(errors), solved=all(x.status == "solved" for both in solved for x in both),
+        sizes=_sizes(states[0][0]), motors=tuple(closed.actuated), feet=tuple([foot.frame for foot in robot.feet]),
+        lengths=LENGTHS, motor_forces=np.array([x.tau for x in rest]), times=_times(*states[-1]),
         shares=np.array([[x.forces[foot.frame][2] / weight for foot in robot.feet] for x in rest]),
         base_accelerations=np.array([_base_accelerations(state, both[0]) for state, both in zip(states, solved)][1::2]),
         held_back=tuple([both[0].levels[1].active for both in solved[1::2]]),
-        **{name: max(e[name] for e in errors) for name in errors[0]},
-    )  # fmt: skip
+        **{name: max(e[name] for e in errors) for name in errors[0]})  # fmt: skip
 
 
 def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], found: ControlSolution) -> tuple[np.ndarray,
@@ -181,10 +179,8 @@ def tables(results: tuple[Result, ...]) -> list[Table]:
 
 
 def _programs(results: tuple[Result, ...]) -> Table:
-    rows: list[tuple[str, ...]] = [
-        ("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
-        ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-"),
-    ]
+    rows: list[tuple[str, ...]] = [("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
+        ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-")]  # fmt: skip
     for r in results:
         for k, word in enumerate(FORMULATIONS):
             whole, terms = r.times[word]
@@ -232,12 +228,9 @@ def _agreement(results: tuple[Result, ...]) -> Table:
 
 
 def _base(r: Result) -> Table:
-    rows = [
-        (f"{1e3 * length:g}" if k == 0 else "", name, *(f"{x:.6f}" for x in pair), f"{abs(pair[1] - pair[0]):.1g}",
-         ", ".join(held) if k == 0 else "")
-        for length, pairs, held in zip(r.lengths, r.base_accelerations, r.held_back)
-        for k, (name, pair) in enumerate(zip(BASE_ROWS, pairs.T))
-    ]  # fmt: skip
+    rows = [(f"{1e3 * length:g}" if k == 0 else "", name, *(f"{x:.6f}" for x in pair), f"{abs(pair[1] - pair[0]):.1g}",
+        ", ".join(held) if k == 0 else "") for length, pairs, held in zip(r.lengths, r.base_accelerations, r.held_back) for k,
+        (name, pair) in enumerate(zip(BASE_ROWS, pairs.T))]  # fmt: skip
     return Table(
         f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
@@ -252,10 +245,8 @@ def _forces(r: Result) -> Table:
     rows += [(f"share of the weight on {foot}", *(f"{x:.4f}" for x in r.shares[:, k])) for k, foot in enumerate(r.feet)]
     rows.append(("both feet together, less 1", *(f"{x - 1.0:.1g}" for x in r.shares.sum(axis=1))))
     columns = ("length motors at (mm)", *(f"{1e3 * x:g}" for x in r.lengths))
-    return Table(
-        f"motor forces that hold {r.robot} on two feet (N)", columns, rows, range(1, len(columns)),
-        "Of the left leg, by the three steps, at rest; those of the right leg mirror them. The paper gives none.",
-    )  # fmt: skip
+    return Table(f"motor forces that hold {r.robot} on two feet (N)", columns, rows, range(1, len(columns)),
+        "Of the left leg, by the three steps, at rest; those of the right leg mirror them. The paper gives none.")  # fmt: skip
 
 
 class Equations(NamedTuple):
@@ -328,7 +319,5 @@ def equations(closed: Model, q: np.ndarray, v: np.ndarray, feet: tuple[Contact, 
     tree, split = closed.tree, closed.reduction.split
     J_c = np.vstack([frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
-    return Equations(
-        mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
-        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent,
-    )  # fmt: skip
+    return Equations(mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
+        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip

@@ -70,13 +70,9 @@ def tables(result: Regions) -> list[Table]:
             rows.append((name, joint, f"{low:.1f} .. {high:.1f}", paper[k], f"{box[0]:.1f} .. {box[1]:.1f}",
                          f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
-    one = Table(
-        "limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper."
-    )
-    spots = [
-        (p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
-        for p in result.places
-    ]
+    one = Table("limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper.")
+    spots = [(p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
+        for p in result.places]  # fmt: skip
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
     note = (
         "Legs at the reference length. Most differ by the paper's rounding (knee: +-0.095 from the middle of the stroke). The "

@@ -145,10 +145,8 @@ def squat(robot: Kangaroo, progress: Progress) -> Squat:
     tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
-    return Squat(
-        robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
-        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved,
-    )  # fmt: skip
+    return Squat(robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
+        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved)  # fmt: skip
 
 
 def _angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -167,10 +165,8 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     duration = REST + TIMES * PERIOD
     t = servos.dt * np.arange(round(duration / servos.dt) + 1)
     table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
-    run = simulate_in_mujoco(
-        plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration, progress=progress,
-        targets=lambda x: table[round(x / servos.dt)],
-    )  # fmt: skip
+    run = simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
+        progress=progress, targets=lambda x: table[round(x / servos.dt)])  # fmt: skip
     if run.failure:
         raise InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)

@@ -46,10 +46,8 @@ def compute(robot: Kangaroo, progress: Progress) -> SwingResult:
 
     def run(word: str, servos: Servos, model: Model = robot.model, path: Path | None = robot.path) -> Swing:
         feet = None if path is not None and robot.is_real else robot.feet
-        return lateral_swing(
-            model, path if robot.is_real else None, feet, sway=SWAY, servos=servos,
-            progress=lambda x, what: progress(x, f"Fig 22, {word}: {what}"),
-        )  # fmt: skip
+        return lateral_swing(model, path if robot.is_real else None, feet, sway=SWAY, servos=servos, progress=lambda x,
+            what: progress(x, f"Fig 22, {word}: {what}"))  # fmt: skip
 
     rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)
     first = run("as the file has it", Servos())
@@ -92,11 +90,9 @@ def tables(r: SwingResult) -> list[Table]:
         "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
         "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces.",
     )  # fmt: skip
-    four = Table(
-        f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
+    four = Table(f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
         "The paper's robot swings without its protection cages; here the torso is lighter by as much. MuJoCo reads the file "
-        "that we write.",
-    )  # fmt: skip
+        "that we write.")  # fmt: skip
     return [one, two, *([three] if r.smooth else []), *([four] if r.light else [])]
 
 
@@ -113,7 +109,5 @@ def pictures(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
     from freeflyer.plots import swing as figures
 
-    return {
-        "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
-        "fig22b_balance": figures.balance(r.shown),
-    }  # fmt: skip
+    return {"fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
+        "fig22b_balance": figures.balance(r.shown)}  # fmt: skip

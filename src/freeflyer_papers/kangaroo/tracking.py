@@ -69,26 +69,20 @@ def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
     times = estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)
     left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
-    return TrackingResult(
-        robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left), first.t[keep],
-        first.actual[keep, left], first.estimated[keep, left], first.actual_rates[keep, left], first.estimated_rates[keep, left],
-        tuple(t.closure[keep] for _, t in found), times,
-    )  # fmt: skip
+    return TrackingResult(robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left),
+        first.t[keep], first.actual[keep, left], first.estimated[keep, left], first.actual_rates[keep, left],
+        first.estimated_rates[keep, left], tuple(t.closure[keep] for _, t in found), times)  # fmt: skip
 
 
 def _run(kind: str, t: Tracking) -> Run:
-    return Run(
-        kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure,
-        t.largest_redundant,
-    )  # fmt: skip
+    return Run(kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure,
+        t.largest_redundant)  # fmt: skip
 
 
 def tables(r: TrackingResult) -> list[Table]:
     """Errors by encoder and gain; times beside the paper's."""
-    rows = [
-        (x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}", f"{x.bias:.1e}",
-         x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs
-    ]  # fmt: skip
+    rows = [(x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}",
+        f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
     columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
     note = (
         f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by differences. The "
@@ -105,10 +99,8 @@ def tables(r: TrackingResult) -> list[Table]:
         ("for scale: inverse dynamics of the tree alone", "", f"{t.tree:.1f}"),
     )
     said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
-    return [
-        Table("Fig 19: passive state along sinusoids", columns, rows, (1, 2, 3, 4, 5, 7, 8), note),
-        Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said),
-    ]
+    return [Table("Fig 19: passive state along sinusoids", columns, rows, (1, 2, 3, 4, 5, 7, 8), note),
+        Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said)]  # fmt: skip
 
 
 def pictures(r: TrackingResult) -> dict[str, Any]:
@@ -116,7 +108,6 @@ def pictures(r: TrackingResult) -> dict[str, Any]:
     from freeflyer.plots.estimation import tracking
 
     labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
-    figure = tracking(
-        r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates), dict(zip(labels, r.closures))
-    )  # fmt: skip
+    figure = tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
+        dict(zip(labels, r.closures)))  # fmt: skip
     return {"fig19_tracking": figure}

@@ -58,13 +58,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     shown = (n.thigh, n.knee, n.ankle_pitch)
     ankle = leg.joint(n.ankle_pitch).iv
     stop = float(min(-leg.position_lower[ankle], leg.position_upper[ankle]))
-    retractions = [
-        Retraction(
-            p.values[p.reached], {j: p.joint(leg, j)[p.reached] for j in shown},
-            {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside, stop,
-        )
-        for p in (level, fixed)
-    ]  # fmt: skip
+    retractions = [Retraction(p.values[p.reached], {j: p.joint(leg, j)[p.reached] for j in shown},
+        {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside, stop) for p in (level, fixed)]  # fmt: skip
     force = force_curve(leg, plain, n.sole, FORCE)
     return Transmissions(robot.source, transmission_curve(leg, plain, n.knee), retractions[0], retractions[1], force)
 
@@ -118,9 +113,7 @@ def pictures(r: Transmissions) -> dict[str, Any]:
 
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
-    axes.plot(
-        r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line"
-    )
+    axes.plot(r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line")
     axes.set(xlabel="leg-length actuator (mm)", ylabel="knee joint (deg)")
     axes.legend()
     drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level, "orientation of the foot kept"),

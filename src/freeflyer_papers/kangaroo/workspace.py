@@ -53,10 +53,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Workspace:
     shortest = follow(leg, n.length_motor, axes[n.length_motor]).q[-1]
     highest = (np.linalg.inv(X_WB) @ frame_pose(leg, shortest, n.sole))[2, 3]
     position = (found.position[kept] - X_WB[:3, 3]) @ X_WB[:3, :3]
-    return Workspace(
-        robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
-        found.angular[kept], found.peak_linear, found.peak_angular, float(highest),
-    )  # fmt: skip
+    return Workspace(robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
+        found.angular[kept], found.peak_linear, found.peak_angular, float(highest))  # fmt: skip
 
 
 def tables(r: Workspace) -> list[Table]:

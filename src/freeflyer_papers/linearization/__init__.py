@@ -25,7 +25,6 @@ CAPTIONS = {
     ),
 }
 
-
 __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 
 
@@ -52,19 +51,12 @@ def compute(progress: Progress) -> LinearizationResult:
     compared_ways = requirements.approaches(model, state, counts[-1])
     costs = cost.costs(progress, cost.SIZES)
     here = machine()
-    return LinearizationResult(
-        robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks, approaches=compared_ways, differences=compared,
-        exact_error=exact[1].value, sweep=sweep, prediction=prediction, counts=counts, costs=costs,
-        machine=f"{here.cpu}, {here.cores} cores",
-        skeletons=(robot.skeleton(model, model.neutral), robot.skeleton(model, state.q)),
-    )  # fmt: skip
+    return LinearizationResult(robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks,
+        approaches=compared_ways, differences=compared, exact_error=exact[1].value, sweep=sweep, prediction=prediction,
+        counts=counts, costs=costs, machine=f"{here.cpu}, {here.cores} cores",
+        skeletons=(robot.skeleton(model, model.neutral), robot.skeleton(model, state.q)))  # fmt: skip
 
 
-REPRODUCTION = Reproduction(
-    "linearization",
-    "Efficient geometric linearization of moving-base rigid robot dynamics",
-    compute,
+REPRODUCTION = Reproduction("linearization", "Efficient geometric linearization of moving-base rigid robot dynamics", compute,
     deferred("freeflyer_papers.linearization.tables", "tables"),
-    deferred("freeflyer_papers.linearization.tables", "pictures"),
-    captions=CAPTIONS,
-)
+    deferred("freeflyer_papers.linearization.tables", "pictures"), captions=CAPTIONS)  # fmt: skip

@@ -52,10 +52,8 @@ def _cost(n: int) -> Cost:
     model, rng = chain(n, base="free"), np.random.default_rng(n)
     q = random_configuration(model, rng)
     v, a = rng.standard_normal((2, model.nv))
-    calls: list[Callable[[], object]] = [
-        lambda: inverse_dynamics_derivatives(model, q, v, a),
-        lambda: differences(model, q, v, a),
-    ]
+    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_derivatives(model, q, v, a),
+        lambda: differences(model, q, v, a)]  # fmt: skip
     if n <= LARGEST_TABLES:
         calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
     times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
@@ -90,17 +88,11 @@ def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
     as_printed = np.diff([c.eidamb_as_printed for c in counts], 2)
     printed = np.diff([c.by_shape_through_wrenches for c in counts], 3)
     step = counts[1].bodies - counts[0].bodies
-    return (
-        Check("RF", "Table 4 without its table of wrenches F: second difference of its operations", _largest(table_4), 0.0),
-        Check("RF", "Table 4 as printed: operations times bodies^2, on a chain", _largest(as_printed) / (2.0 * step**2), None),
-        Check("RF", "Tables 5-8: third difference of theirs", _largest(tables_5_to_8), 0.0),
-        Check(
-            "RF",
-            "Table 6 with lines 32-48 as printed: operations times bodies^3",
-            _largest(printed) / (6.0 * step**3),
-            None,
-        ),
-    )
+    return (Check("RF", "Table 4 without its table of wrenches F: second difference of its operations", _largest(table_4),
+        0.0), Check("RF", "Table 4 as printed: operations times bodies^2, on a chain", _largest(as_printed) / (2.0 * step**2),
+        None), Check("RF", "Tables 5-8: third difference of theirs", _largest(tables_5_to_8), 0.0),
+        Check("RF", "Table 6 with lines 32-48 as printed: operations times bodies^3", _largest(printed) / (6.0 * step**3),
+        None))  # fmt: skip
 
 
 def _largest(x: np.ndarray) -> float:
@@ -124,11 +116,9 @@ def _count(n: int) -> Counts:
     inputs = (scalars(model.nq), scalars(joints), scalars(joints), scalars(4, 4), scalars(6), scalars(6))
     eidamb, _ = spent(lambda: geometric.eidamb(tree, *inputs, wrenches=False))
     printed, e = spent(lambda: geometric.eidamb(tree, *inputs))
-    return Counts(
-        bodies=n, entries=(6 + n) * (6 + n + 6 + n), eidamb=eidamb, eidamb_as_printed=printed,
+    return Counts(bodies=n, entries=(6 + n) * (6 + n + 6 + n), eidamb=eidamb, eidamb_as_printed=printed,
         by_pose=spent(lambda: geometric.derivative_by_pose(e))[0],
         by_shape=spent(lambda: geometric.derivative_by_shape(e, through_wrenches=False))[0],
         by_shape_through_wrenches=spent(lambda: geometric.derivative_by_shape(e))[0],
         by_base_velocity=spent(lambda: geometric.derivative_by_base_velocity(e))[0],
-        by_joint_velocity=spent(lambda: geometric.derivative_by_joint_velocity(e))[0],
-    )  # fmt: skip
+        by_joint_velocity=spent(lambda: geometric.derivative_by_joint_velocity(e))[0])  # fmt: skip

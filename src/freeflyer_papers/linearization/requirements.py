@@ -54,19 +54,15 @@ def moving_base(model: Model, state: State, prediction: Prediction) -> tuple[Che
         v, a = state.v.copy(), state.a.copy()
         v[:6], a[:6] = 3.0 * rng.standard_normal((2, 6))
         ours = geometric.inverse_dynamics_derivatives(model, state.q, v, a)
-        for mine, exact in zip(
-            (ours.dq, ours.dv, ours.da), by_complex_steps("rnea", model, state.q, v, a), strict=True
-        ):
+        for mine, exact in zip((ours.dq, ours.dv, ours.da), by_complex_steps("rnea", model, state.q, v, a), strict=True):
             errors += [distance(mine[:6], exact[:6]), distance(mine[:, :6], exact[:, :6])]
         e = geometric.motion_pass(tree, state.q, v, a)
         inertial, body = geometric.derivative_by_pose(e, "inertial"), geometric.derivative_by_pose(e, "body")
         by_velocity = geometric.derivative_by_base_velocity(e)
         relations.append(distance(geometric.pose_derivative_with_inertial_twist(body, by_velocity, e.v[0]), inertial))
-    return (
-        Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
+    return (Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
         Check("MB", "Table 5 at fixed inertial twist, from fixed body twist and Table 7", max(relations), ROUNDING),
-        Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1),
-    )
+        Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1))  # fmt: skip
 
 
 def exact_derivatives(model: Model, state: State, differences: tuple[Differences, ...]) -> tuple[Check, ...]:
@@ -74,21 +70,11 @@ def exact_derivatives(model: Model, state: State, differences: tuple[Differences
     ours = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = by_complex_steps("aba", model, state.q, state.v, state.tau)
     forward = max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.dtau), exact, strict=True))
-    compare = tuple(
-        Check(
-            "ED",
-            f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
-            float(d.maximal[d.best]),
-            None,
-        )
-        for d in differences
-    )
-    return (
-        Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
-              _inverse_error(model, state.q, state.v, state.a), ROUNDING),
-        Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING),
-        *compare,
-    )  # fmt: skip
+    compare = tuple(Check("ED", f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
+        float(d.maximal[d.best]), None) for d in differences)  # fmt: skip
+    return (Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
+        _inverse_error(model, state.q, state.v, state.a), ROUNDING),
+        Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING), *compare)  # fmt: skip
 
 
 def _inverse_error(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
@@ -165,9 +151,7 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ..
     )
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
     exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
-    return tuple(
-        _judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made
-    )
+    return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
 
 
 def tables(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -185,9 +169,8 @@ def compiled_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
 def geometric_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Central differences along q (+) delta."""
     moves = STEP * np.eye(model.nv)
-    by_q = inverse_dynamics(model, integrate(model, q, moves), v, a) - inverse_dynamics(
-        model, integrate(model, q, -moves), v, a
-    )
+    by_q = inverse_dynamics(model, integrate(model, q, moves), v, a) - inverse_dynamics(model, integrate(model, q, -moves), v,
+        a)  # fmt: skip
     by_v = inverse_dynamics(model, q, v + moves, a) - inverse_dynamics(model, q, v - moves, a)
     return by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP)
 
@@ -214,9 +197,8 @@ def _judge(name: str, derivatives: Derivatives, model: Model, state: State, atti
         pairs = list(zip(derivatives(model, q, state.v, state.a), truth, strict=True))
         errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
         base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
-    return Approach(
-        name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)), operations=per_entry
-    )
+    return Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
+        operations=per_entry)  # fmt: skip
 
 
 def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:

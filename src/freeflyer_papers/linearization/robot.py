@@ -55,10 +55,8 @@ def branched_robot() -> Model:
         placement = np.eye(4)
         placement[:3, 3] = at
         links.append(Link(f"body_{i}", _rod(np.array(end))))
-        joints.append(Joint(
-            f"{kind}_{i}", kind, "base" if parent == 0 else f"body_{parent}", f"body_{i}", placement,
-            np.array(axis) / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0,
-        ))  # fmt: skip
+        joints.append(Joint(f"{kind}_{i}", kind, "base" if parent == 0 else f"body_{parent}", f"body_{i}", placement,
+            np.array(axis) / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
     return build(Description("branched", tuple(links), tuple(joints)))
 
 

@@ -14,9 +14,7 @@ from freeflyer_papers.linearization.cost import exponent
 from freeflyer_papers.linearization.results import LinearizationResult
 from freeflyer_papers.linearization.robot import SHAPE
 
-MEANING = {
-    "SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives",
-}  # fmt: skip
+MEANING = {"SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives"}
 
 
 def tables(result: LinearizationResult) -> tuple[Table, ...]:
@@ -33,10 +31,8 @@ def _approaches(r: LinearizationResult) -> Table:
             a.name, paper, f"{yes[a.singularity_free]}: {number(a.worst, 2)}", f"{yes[a.moving_base]}: {number(a.base, 2)}",
             number(a.operations, 3), f"{yes[a.exact]}: {number(a.typical, 2)}",
         ))  # fmt: skip
-    columns = (
-        "approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows", "RF: operations an entry",
-        "ED: typical error",
-    )  # fmt: skip
+    columns = ("approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows",
+        "RF: operations an entry", "ED: typical error")  # fmt: skip
     return Table(
         f"Table 1, for the approaches that run here: {'; '.join(f'{k} {v}' for k, v in MEANING.items())}",
         columns,
@@ -75,19 +71,15 @@ def _differences(r: LinearizationResult) -> Table:
         "rising",
         "evaluations",
     )
-    return Table(
-        "Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),
+    return Table("Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),
         "the paper's curves, one-sided or central, fall with the step until round-off rises; its text gives no numbers. "
-        "The error of the tables is against complex steps",
-    )  # fmt: skip
+        "The error of the tables is against complex steps")  # fmt: skip
 
 
 def _counts(r: LinearizationResult) -> Table:
-    rows = [
-        (str(c.bodies), str(c.eidamb_as_printed), str(c.eidamb), number(c.eidamb / c.bodies), str(c.entries), str(c.derivatives),
-         number(c.derivatives / c.entries), number(c.by_shape_through_wrenches / c.by_shape, 3))
-        for c in r.counts
-    ]  # fmt: skip
+    rows = [(str(c.bodies), str(c.eidamb_as_printed), str(c.eidamb), number(c.eidamb / c.bodies), str(c.entries),
+        str(c.derivatives), number(c.derivatives / c.entries), number(c.by_shape_through_wrenches / c.by_shape, 3))
+        for c in r.counts]  # fmt: skip
     columns = (
         "bodies",
         "Table 4 as printed",
@@ -107,17 +99,11 @@ def _counts(r: LinearizationResult) -> Table:
 
 
 def _costs(r: LinearizationResult) -> Table:
-    rows = [
-        (str(c.bodies), str(c.nv), microseconds(c.tables), microseconds(c.differences), microseconds(c.compiled),
-         f"{c.differences / c.compiled:.3g}x", f"{1e3 * c.compiled / (3 * c.nv**2):.2f}")
-        for c in r.costs
-    ]  # fmt: skip
+    rows = [(str(c.bodies), str(c.nv), microseconds(c.tables), microseconds(c.differences), microseconds(c.compiled),
+        f"{c.differences / c.compiled:.3g}x", f"{1e3 * c.compiled / (3 * c.nv**2):.2f}") for c in r.costs]  # fmt: skip
     columns = ("bodies", "nv", "tables, NumPy us", "differences us", "compiled us", "faster", "ns an entry")
-    powers = (
-        f"{name} bodies^{p:.2f}"
-        for name, field in (("tables", "tables"), ("differences", "differences"), ("compiled", "compiled"))
-        if (p := exponent(r.costs, field)) is not None
-    )
+    powers = (f"{name} bodies^{p:.2f}" for name, field in (("tables", "tables"), ("differences", "differences"),
+        ("compiled", "compiled")) if (p := exponent(r.costs, field)) is not None)  # fmt: skip
     return Table(
         "cost of all derivatives of the inverse dynamics: chains on a floating base", columns, rows, range(7),
         f"from 20 bodies on: {', '.join(powers)}; differences are one-sided, of the compiled inverse dynamics in batches, and "
@@ -134,9 +120,8 @@ def pictures(result: LinearizationResult) -> dict[str, Any]:
     with style(WHITE | {"grid.color": "#e3e5e8"}, PRINT_INK):  # 3D axes support no transparent grid
         drawn = {"fig4_robot": robot(result)}
     with style(WHITE, PRINT_INK):
-        return drawn | {
-            "table1_requirements": requirements(result), "fig5_differences": differences(result), "cost": cost(result),
-        }  # fmt: skip
+        return drawn | {"table1_requirements": requirements(result), "fig5_differences": differences(result),
+            "cost": cost(result)}  # fmt: skip
 
 
 def robot(r: LinearizationResult) -> Any:
@@ -186,9 +171,8 @@ def requirements(r: LinearizationResult) -> Any:
     p = r.prediction
     right.loglog(p.size, p.remainder, "o", color=BLUE, ms=4, label=f"|motion - prediction|, order {p.order:.2f}")
     right.loglog(p.size, p.remainder[0] * (p.size / p.size[0]) ** 2, "--", color=GREY, lw=1.0, label="order 2")
-    right.set(
-        xlabel="size of the perturbation", ylabel=f"remainder after {p.duration:g} s", title="MB: (A, B) along a motion"
-    )
+    right.set(xlabel="size of the perturbation", ylabel=f"remainder after {p.duration:g} s",
+        title="MB: (A, B) along a motion")  # fmt: skip
     right.legend(fontsize=7)
     for axes in (left, right):
         axes.grid(True)
@@ -227,9 +211,7 @@ def cost(r: LinearizationResult) -> Any:
     left.set_ylim(top=20.0 * max(c.tables or c.differences for c in r.costs))
     left.legend(fontsize=7, loc="upper left")
     bodies = [c.bodies for c in r.counts]
-    right.plot(
-        bodies, [c.derivatives / c.entries for c in r.counts], "o-", color=BLUE, ms=3, label="Tables 5 to 8, an entry"
-    )
+    right.plot(bodies, [c.derivatives / c.entries for c in r.counts], "o-", color=BLUE, ms=3, label="Tables 5 to 8, an entry")
     printed = [(c.derivatives - c.by_shape + c.by_shape_through_wrenches) / c.entries for c in r.counts]
     right.plot(bodies, printed, "s--", color=ORANGE, ms=3, label="with Table 6 through F, as printed")
     right.set_xticks(bodies, [str(n) for n in bodies])

@@ -58,10 +58,9 @@ def equations(robot: PlanarRobot) -> Equations:
         g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
     """
     M = mass_matrix(robot)
-    return Equations(
-        M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot), coriolis_matrix(robot),
-        gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot), momentum(robot),
-    )  # fmt: skip
+    return Equations(M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot),
+        coriolis_matrix(robot), gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot),
+        momentum(robot))  # fmt: skip
 
 
 @public

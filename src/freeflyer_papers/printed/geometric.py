@@ -51,9 +51,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-def forward_dynamics_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
-) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
     Args:

@@ -65,9 +65,8 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
 def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
     """D^-1 of a pivot; InputError where it is singular beside the inertia M of its body."""
     real = np.real(D)
-    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(
-        np.abs(np.real(M)).max(), np.abs(real).max()
-    ):
+    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(np.abs(np.real(M)).max(),
+            np.abs(real).max()):  # fmt: skip
         raise InputError(
             f"joint {joint!r} moves no inertia by itself, so the mass matrix of the tree has no inverse. Give its links mass, "
             "give the joint armature, or lock it (freeflyer.lock_joints)",

@@ -27,7 +27,6 @@ CAPTIONS = {
     ),
 }
 
-
 __all__ = ["REPRODUCTION", "ReducedResult", "compute"]
 
 
@@ -48,10 +47,8 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
         alone += times.solver_times(st)
     sizes, alone_sizes = times.sizes(progress)
     here = machine()
-    return ReducedResult(
-        r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
-        f"{here.cpu}, {here.cores} cores",
-    )  # fmt: skip
+    return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
+        f"{here.cpu}, {here.cores} cores")  # fmt: skip
 
 
 def find_tocabi() -> Path | None:
@@ -59,12 +56,7 @@ def find_tocabi() -> Path | None:
     return model_file("tocabi", "tocabi.urdf")
 
 
-REPRODUCTION = Reproduction(
-    "reduced-wbc",
-    "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics",
-    compute,
-    deferred("freeflyer_papers.reduced_wbc.tables", "tables"),
-    deferred("freeflyer_papers.reduced_wbc.tables", "pictures"),
-    options=("robot",),
-    captions=CAPTIONS,
-)
+REPRODUCTION = Reproduction("reduced-wbc",
+    "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics", compute,
+    deferred("freeflyer_papers.reduced_wbc.tables", "tables"), deferred("freeflyer_papers.reduced_wbc.tables", "pictures"),
+    options=("robot",), captions=CAPTIONS)  # fmt: skip

@@ -119,7 +119,6 @@ def _parts(problem: WholeBodyProblem) -> tuple[np.ndarray, np.ndarray]:
 
 METHODS: dict[str, Callable[..., Cycle]] = {"conventional": conventional, "reduced": reduced}
 
-
 TRACKED_METHODS: dict[str, Formulation] = {"conventional": "full", "reduced": "reduced"}
 DURATION, PERIOD = 4.0, 1e-3  # s
 WAY_OF_MASS, WAY_OF_HAND = (0.0, 0.03, -0.08), (0.08, 0.06, 0.1)  # m
@@ -173,10 +172,8 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 
 def _tracked(r: Robot, method: str, progress: Progress) -> Tracked:
-    found = run_scenario(
-        reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
-        progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"),
-    )  # fmt: skip
+    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
+        progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
     return _summary(found, method)
 
 
@@ -187,10 +184,8 @@ def _summary(found: ControlRun, method: str) -> Tracked:
     center_size = np.linalg.norm(center, axis=1)
     keep = slice(None, None, THIN)
     largest = (float(center_size.max()), float(position.max()), float(turn.max()))
-    return Tracked(
-        method, found.run.t[: len(center)][keep], center_size[keep], position[keep], largest, float(np.abs(found.tau).max()),
-        found.statuses.get("solved", 0) / len(center), found.fell,
-    )  # fmt: skip
+    return Tracked(method, found.run.t[: len(center)][keep], center_size[keep], position[keep], largest,
+        float(np.abs(found.tau).max()), found.statuses.get("solved", 0) / len(center), found.fell)  # fmt: skip
 
 
 def _pose_error(e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -110,11 +110,9 @@ def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle
 
 def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], base: float) -> Timing:
     terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in cycles) for k in range(4))
-    return Timing(
-        st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
+    return Timing(st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
         1e6 * max(c.total for c in cycles), terms, dynamics, first, second, fmean(c.programs for c in cycles),
-        sum(c.again for c in cycles), base,
-    )  # fmt: skip
+        sum(c.again for c in cycles), base)  # fmt: skip
 
 
 TOLERANCES = (1e-3, 1e-4)  # absolute and relative; the first is OSQP's default
@@ -186,10 +184,8 @@ def solve_by_osqp(p: QuadraticProgram, tolerance: float) -> Any:
     import osqp
 
     solver = osqp.OSQP()
-    solver.setup(
-        csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
-        max_iter=MOST_ITERATIONS, verbose=False,
-    )  # fmt: skip
+    solver.setup(csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
+        max_iter=MOST_ITERATIONS, verbose=False)  # fmt: skip
     return solver.solve(raise_error=False)
 
 
@@ -199,8 +195,6 @@ def _solver_timing(st: Stance, method: str, tolerance: float, states: list[list[
     def mean(field: str) -> float:
         return fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs) for programs in found)
 
-    return SolverTiming(
-        st.support, st.problem.model.nv - 6, method, tolerance, len(states), fmean(len(programs) for programs in states),
-        mean("iter"), 1e6 * mean("setup_time"), 1e6 * mean("solve_time"),
-        sum(repeats[0].status != "solved" for programs in found for repeats in programs),
-    )  # fmt: skip
+    return SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
+        fmean(len(programs) for programs in states), mean("iter"), 1e6 * mean("setup_time"), 1e6 * mean("solve_time"),
+        sum(repeats[0].status != "solved" for programs in found for repeats in programs))  # fmt: skip

@@ -49,9 +49,8 @@ NAMED = 3  # subjects of a sentence
 
 def identities_table(identities: Sequence[Identity]) -> Table:
     """Last cell: "holds" or "fails"."""
-    rows = [
-        (x.law, x.meaning, f"{x.residual:.1e}", f"{x.tolerance:.0e}", "holds" if x.holds else "fails") for x in identities
-    ]
+    rows = [(x.law, x.meaning, f"{x.residual:.1e}", f"{x.tolerance:.0e}", "holds" if x.holds else "fails")
+        for x in identities]  # fmt: skip
     columns = ("law", "meaning", "residual", "tolerance", "")
     return Table("identities at random states (relative residuals)", columns, rows, (2, 3))
 

@@ -32,10 +32,8 @@ def inertia_findings(description: Description) -> Iterator[Finding]:
     """Everything that can be said about masses and inertias without moving the robot."""
     scale, welded = reach(description), _welded_inertias(description)
     if scale > LARGEST_REACH:
-        yield Finding(
-            "warning", "long-robot", description.name,
-            f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale},
-        )  # fmt: skip
+        yield Finding("warning", "long-robot", description.name,
+            f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale})  # fmt: skip
     for link in description.links:
         if link.name == WORLD:
             continue
@@ -127,20 +125,15 @@ def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
     values = {"gyration_radius": gyration, "robot_reach": scale}
     limit = max(3 * scale, 0.5) if scale > 0 else 10.0
     if gyration > limit:
-        sentence = (
-            f"its inertia is that of {link.inertia.mass:.3g} kg spread {gyration:.3g} m away from its centre, on a "
-            f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?"
-        )
+        sentence = (f"its inertia is that of {link.inertia.mass:.3g} kg spread {gyration:.3g} m away from its centre, on a "
+            f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?")  # fmt: skip
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
     elif gyration < POINT_MASS_RADIUS:
-        yield Finding(
-            "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
-        )
+        yield Finding("note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass",
+            values)  # fmt: skip
     elif gyration < MIN_GYRATION_RADIUS and link.inertia.mass > LIGHT_MASS:
-        sentence = (
-            f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
-            "a placeholder, or another unit?"
-        )
+        sentence = (f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
+            "a placeholder, or another unit?")  # fmt: skip
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
 
 
@@ -148,9 +141,7 @@ def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
     distance = float(np.linalg.norm(link.inertia.com))
     others = scale - distance  # what the rest of the robot spans, if this centre of mass is what sets the reach
     if distance > 10.0 or (distance > 0.5 and distance > 3 * max(others, 0.2)):
-        sentence = (
-            f"its centre of mass lies {distance:.4g} m from its frame: is it given in millimetres, or in another frame?"
-        )
+        sentence = f"its centre of mass lies {distance:.4g} m from its frame: is it given in millimetres, or in another frame?"
         yield Finding("warning", "far-centre", link.name, sentence, {"distance": distance})
 
 
@@ -240,17 +231,14 @@ def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
     M = mass_matrix(model, random_states(model, 1, seed).q[0])
     names = coordinate_joints(model)
     if not np.all(np.isfinite(M)):
-        yield Finding(
-            "error", "mass-matrix-not-finite", model.name, "its mass matrix has entries that are not finite numbers"
-        )
+        yield Finding("error", "mass-matrix-not-finite", model.name,
+            "its mass matrix has entries that are not finite numbers")  # fmt: skip
         return
     diagonal = np.diagonal(M)
     free = diagonal <= MIN_DIAGONAL_RATIO * diagonal.max()
     for name in dict.fromkeys(names[i] for i in np.flatnonzero(free)):
         inertia = float(min(diagonal[i] for i in range(model.nv) if names[i] == name))
-        sentence = (
-            f"nothing resists its motion (inertia {inertia:.3g}): the mass matrix is singular; add mass or armature"
-        )
+        sentence = f"nothing resists its motion (inertia {inertia:.3g}): the mass matrix is singular; add mass or armature"
         yield Finding("error", "no-inertia", name, sentence, {"inertia": inertia})
     rest = np.flatnonzero(~free)
     if not len(rest):
@@ -259,8 +247,6 @@ def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
     if values[0] <= MIN_EIGENVALUE:
         strongest = rest[np.argsort(-np.abs(vectors[:, 0]))[:4]]
         moved = ", ".join(dict.fromkeys(repr(names[i]) for i in strongest))
-        sentence = (
-            f"its mass matrix is singular: moving {moved} together meets no inertia "
-            f"(smallest eigenvalue {values[0]:.2g} of the unit-free matrix)"
-        )
+        sentence = (f"its mass matrix is singular: moving {moved} together meets no inertia "
+            f"(smallest eigenvalue {values[0]:.2g} of the unit-free matrix)")  # fmt: skip
         yield Finding("error", "singular-mass-matrix", model.name, sentence, {"eigenvalue": float(values[0])})

@@ -121,9 +121,7 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
     yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), LAW_ROUNDING)
     yield _positive(M)
     product = _or_nan(lambda: M @ inverse_mass_matrix(model, x.q), M)
-    yield _law(
-        "M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved
-    )
+    yield _law("M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved)
     acceleration = _or_nan(lambda: forward_dynamics(model, x.q, x.v, x.tau), x.tau)
     returned = _or_nan(lambda: inverse_dynamics(model, x.q, x.v, acceleration), x.tau)
     yield _law("ID(FD(tau)) = tau", "inverse dynamics undoes forward dynamics", returned, x.tau, solved, bias)
@@ -132,34 +130,20 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
     yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, LAW_ROUNDING)
     Mdot = difference.along_velocity(lambda q: mass_matrix(model, q))
-    yield _law(
-        "Mdot = C + C^T",
-        "Coriolis forces do no work (finite difference)",
-        C + np.swapaxes(C, -1, -2),
-        Mdot,
-        LAW_DIFFERENCED,
-        M,
-    )
+    yield _law("Mdot = C + C^T", "Coriolis forces do no work (finite difference)", C + np.swapaxes(C, -1, -2), Mdot,
+        LAW_DIFFERENCED, M)  # fmt: skip
     yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, LAW_ROUNDING)
     slope = difference.along_each(lambda q: potential_energy(model, q))
-    yield _law(
-        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, LAW_DIFFERENCED
-    )
-    yield _law(
-        "A_G v = h",
-        "momentum matrix and momentum agree",
-        _multiply(A, x.v),
-        centroidal_momentum(model, x.q, x.v),
-        LAW_ROUNDING,
-    )
+    yield _law("dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope,
+        LAW_DIFFERENCED)  # fmt: skip
+    yield _law("A_G v = h", "momentum matrix and momentum agree", _multiply(A, x.v), centroidal_momentum(model, x.q, x.v),
+        LAW_ROUNDING)  # fmt: skip
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
     yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, LAW_ROUNDING)
     if not np.all(np.isfinite(acceleration)):
         power = np.full(x.count, np.nan)
     else:
-        power = difference.along_motion(
-            acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q)
-        )
+        power = difference.along_motion(acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q))
     work = np.einsum("bi,bi->b", x.v, x.tau)
     yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, LAW_DIFFERENCED, kinetic)
     if any(joint.kind == "free" and joint.parent == WORLD for joint in model.joints):

@@ -50,10 +50,8 @@ class Calibrations:
         return int((self.offset_errors < TOLERANCE).sum())
 
 
-def calibrations(
-    s: Sensors, encoders: Sequence[str], starts: int, seed: int = 18, rigid: Sequence[str] = (),
-    motors: Sequence[str] | None = None, progress: Progress = no_progress,
-) -> Calibrations:  # fmt: skip
+def calibrations(s: Sensors, encoders: Sequence[str], starts: int, seed: int = 18, rigid: Sequence[str] = (),
+        motors: Sequence[str] | None = None, progress: Progress = no_progress) -> Calibrations:  # fmt: skip
     """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed.
 
     motors: those to calibrate, all of them if None; the others are known to stand where they truly do."""
@@ -119,18 +117,14 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
     s = sensors_of(robot)
     state = passive_state(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)
-    calls: list[Call] = [
-        lambda: inverse_dynamics(s.model, state.q, state.v, a), lambda: update_passive_state(s, state, x, rates),
-        lambda: closed_torques(s, state.q, state.v, a),
-    ]  # fmt: skip
+    calls: list[Call] = [lambda: inverse_dynamics(s.model, state.q, state.v, a),
+        lambda: update_passive_state(s, state, x, rates), lambda: closed_torques(s, state.q, state.v, a)]  # fmt: skip
     try:
         chosen = feet_by_name(s.model) if feet is None else tuple(feet)
         contacts = contact_model(s.model, state.q, chosen)
         tau = np.array(contacts.motors)
-        more: list[Call] = [
-            lambda: contact_model(s.model, state.q, chosen), lambda: contact_wrenches(contacts, tau),
-            lambda: contact_wrenches(contacts, tau, "balanced"),
-        ]  # fmt: skip
+        more: list[Call] = [lambda: contact_model(s.model, state.q, chosen), lambda: contact_wrenches(contacts, tau),
+            lambda: contact_wrenches(contacts, tau, "balanced")]  # fmt: skip
         for call in more:
             call()
         calls += more

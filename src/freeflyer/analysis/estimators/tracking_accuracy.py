@@ -157,10 +157,8 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
 
 
 @public
-def track(
-    robot: Model | Sensors, encoder: Encoder | None = None, *, duration: float = 4.0, rate: float = 1000.0, alpha: float = ALPHA,
-    beta: float = BETA, path: Sinusoids | None = None, seed: int = 0,
-) -> Tracking:  # fmt: skip
+def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: float = 4.0, rate: float = 1000.0,
+        alpha: float = ALPHA, beta: float = BETA, path: Sinusoids | None = None, seed: int = 0) -> Tracking:  # fmt: skip
     """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None).
 
     duration (s); alpha, beta (1/s) as in `update_passive_state`. Errors: as there; InputError for bad rates and for durations too
@@ -190,16 +188,13 @@ def track(
     others = np.delete(constraint_residual(s.model, q), s.partition.rows, axis=1)
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
-    return Tracking(
-        s.names, encoder, alpha, beta, rate, t, actual, q[:, s.positions], rates, v[:, s.coordinates],
+    return Tracking(s.names, encoder, alpha, beta, rate, t, actual, q[:, s.positions], rates, v[:, s.coordinates],
         np.asarray(constraint_error(s, q)), np.abs(others).max(axis=1, initial=0.0), tuple(j.name for j in joints),
-        (q - true_q)[:, iq], (v - true_v)[:, iv], round(path.lead * rate) + 1,
-    )  # fmt: skip
+        (q - true_q)[:, iq], (v - true_v)[:, iv], round(path.lead * rate) + 1)  # fmt: skip
 
 
-def readings(
-    positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,
+        rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """What encoders show of positions and rates (n, m)."""
     if not (encoder.noise >= 0.0 and encoder.quantum >= 0.0):
         raise InputError(f"noise and quantum must be 0 or more (m or rad), got {encoder}")

@@ -73,13 +73,11 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     steering = controllability(model, M, A, B)
     regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
     d = np.sqrt(np.diagonal(M))
-    return LinearStudy(
-        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
-        _describe_holding(model, at), A, B, _pairs(values),
-        modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
-        steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
-        bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator),
-    )  # fmt: skip
+    return LinearStudy(model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
+        _describe_holding(model, at), A, B, _pairs(values), modes_of(model, As, values, vectors), steering.states,
+        steering.rank, steering.uncontrollable, steering.unstabilizable, _distance(As, Bs, values, steering),
+        _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
+        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator))  # fmt: skip
 
 
 def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
@@ -93,10 +91,8 @@ def _describe_holding(model: Model, at: Equilibrium) -> str:
     if at.balanced:
         return "held by the inputs alone"
     least = 1e-9 * max(1.0, float(np.max(np.abs(at.missing))))
-    return (
-        f"held from outside, as by a hoist or the ground: {describe_forces(model, at.missing, least)}, constant in the "
-        "coordinates' own axes; the inputs hold the rest"
-    )
+    return (f"held from outside, as by a hoist or the ground: {describe_forces(model, at.missing, least)}, constant in the "
+        "coordinates' own axes; the inputs hold the rest")  # fmt: skip
 
 
 def _notes(model: Model, regulator: Regulator | None) -> tuple[str, ...]:

@@ -65,9 +65,8 @@ class Swing:
 
     def inside(self, source: str) -> float:
         """Smallest distance of a foot's centre of pressure from the edge of its sole, m; below 0 it lies outside."""
-        return min(
-            float(_depth(self.centers(source)[self.settled :, k], corners).min()) for k, corners in enumerate(self.soles)
-        )
+        return min(float(_depth(self.centers(source)[self.settled :, k], corners).min()) for k,
+            corners in enumerate(self.soles))  # fmt: skip
 
     def force_error(self, source: str) -> np.ndarray:
         """(2, 3): root mean square and largest error of a foot's force in x, y, z against the simulator, N."""
@@ -103,9 +102,8 @@ WORDS = {
     "balanced": "balanced with the base, at rest",
     "moving": "balanced, with the motion",
 }
-COLUMNS = (
-    "wrenches from", "sum off by", "inside mm", "force x, y, z rms N", "largest z N", "CoP x, y rms mm", "ZMP x, y rms mm",
-)  # fmt: skip
+COLUMNS = ("wrenches from", "sum off by", "inside mm", "force x, y, z rms N", "largest z N", "CoP x, y rms mm",
+    "ZMP x, y rms mm")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -133,13 +131,8 @@ class Line:
 
 def lines(swing: Swing) -> tuple[Line, ...]:
     """One for each source, the simulator first."""
-    return tuple(
-        Line(
-            name, swing.weight_error(name), swing.inside(name), _rows(swing.force_error(name)), _rows(swing.center_error(name)),
-            _rows(swing.zmp_error(name)),
-        )
-        for name in swing.wrenches
-    )
+    return tuple(Line(name, swing.weight_error(name), swing.inside(name), _rows(swing.force_error(name)),
+        _rows(swing.center_error(name)), _rows(swing.zmp_error(name))) for name in swing.wrenches)  # fmt: skip
 
 
 def _rows(x: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:

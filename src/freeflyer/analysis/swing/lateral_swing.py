@@ -47,10 +47,8 @@ def simulate_sensors(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray
 
 
 @public
-def lateral_swing(
-    robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None, *,
-    sway: Sway | None = None, servos: Servos | None = None, progress: Progress = no_progress,
-) -> Swing:  # fmt: skip
+def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
+        *, sway: Sway | None = None, servos: Servos | None = None, progress: Progress = no_progress) -> Swing:  # fmt: skip
     """The experiment. path: the robot's own MJCF file, which the simulator then reads; without it, what `to_mjcf` writes.
 
     feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(fraction, what). Errors:
@@ -66,16 +64,13 @@ def lateral_swing(
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
     record = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
     positions, rates, forces = simulate_sensors(s, record, sway)
-    found = contact_history(
-        s, record.t, positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff, alpha=sway.alpha,
-        progress=progress,
-    )  # fmt: skip
+    found = contact_history(s, record.t, positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff,
+        alpha=sway.alpha, progress=progress)  # fmt: skip
     return _compare(s, soles, record, found, begin, sway, servos)
 
 
-def _compare(
-    s: Sensors, feet: Sequence[Contact], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway, servos: Servos
-) -> Swing:  # fmt: skip
+def _compare(s: Sensors, feet: Sequence[Contact], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway,
+        servos: Servos) -> Swing:  # fmt: skip
     from freeflyer.linkages.rows import constraint_residual
 
     filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
@@ -111,18 +106,14 @@ class Record:
     contacts: np.ndarray
 
 
-def simulate(
-    s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress
-) -> Record:  # fmt: skip
+def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Record:
     """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
     n = round(sway.duration * RATE)
     t = servos.dt * np.arange(n * round(1.0 / (RATE * servos.dt)) + 1)
     table = servo_targets(s, robot, way, servos, *offset_at(t, sway))
     try:
-        run = simulate_in_mujoco(
-            robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
-            targets=lambda t: table[round(t / servos.dt)], progress=progress,
-        )  # fmt: skip
+        run = simulate_in_mujoco(robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
+            targets=lambda t: table[round(t / servos.dt)], progress=progress)  # fmt: skip
     except StepError as error:
         raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None
     offset = offset_at(run.t, sway)[0]

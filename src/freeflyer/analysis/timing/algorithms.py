@@ -54,22 +54,13 @@ class Algorithm:
         return int(count) if count.isdecimal() else 0
 
 
-ALGORITHMS = (
-    Algorithm("inverse_dynamics", ("q", "v", "a"), (0,)),
-    Algorithm("forward_dynamics", ("q", "v", "tau"), (0,)),
-    Algorithm("mass_matrix", ("q",), (0, 1)),
-    Algorithm("inverse_mass_matrix", ("q",), (0, 1)),
-    Algorithm("bias_forces", ("q", "v"), (0,)),
-    Algorithm("gravity_forces", ("q",), (0,)),
-    Algorithm("coriolis_matrix", ("q", "v"), (0, 1)),
-    Algorithm("frame_jacobian", ("q", "frame"), (1,)),
-    Algorithm("frame_bias_acceleration", ("q", "v", "frame")),
-    Algorithm("centroidal_momentum_matrix", ("q",), (1,)),
-    Algorithm("centroidal_bias", ("q", "v")),
-    Algorithm("center_of_mass", ("q",)),
-    Algorithm("kinetic_energy", ("q", "v")),
-    Algorithm("potential_energy", ("q",)),
-    Algorithm("inverse_dynamics_derivatives", ("q", "v", "a"), (1, 2)),
+ALGORITHMS = (Algorithm("inverse_dynamics", ("q", "v", "a"), (0,)), Algorithm("forward_dynamics", ("q", "v", "tau"), (0,)),
+    Algorithm("mass_matrix", ("q",), (0, 1)), Algorithm("inverse_mass_matrix", ("q",), (0, 1)),
+    Algorithm("bias_forces", ("q", "v"), (0,)), Algorithm("gravity_forces", ("q",), (0,)),
+    Algorithm("coriolis_matrix", ("q", "v"), (0, 1)), Algorithm("frame_jacobian", ("q", "frame"), (1,)),
+    Algorithm("frame_bias_acceleration", ("q", "v", "frame")), Algorithm("centroidal_momentum_matrix", ("q",), (1,)),
+    Algorithm("centroidal_bias", ("q", "v")), Algorithm("center_of_mass", ("q",)), Algorithm("kinetic_energy", ("q", "v")),
+    Algorithm("potential_energy", ("q",)), Algorithm("inverse_dynamics_derivatives", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives", ("q", "v", "tau"), (1, 2)),
     Algorithm("frame_velocity_derivatives", ("q", "v", "frame"), (2,)),
     Algorithm("frame_acceleration_derivatives", ("q", "v", "a", "frame"), (2,)),
@@ -81,10 +72,8 @@ ALGORITHMS = (
     Algorithm("forward_dynamics, 2 wrenches", ("q", "v", "tau"), (0,)),
     Algorithm("inverse_dynamics_derivatives, 2 wrenches", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives, 2 wrenches", ("q", "v", "tau"), (1, 2)),
-    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)),
-    Algorithm("constrained_dynamics, 2 contacts", ("q", "v", "tau"), (0,)),
-    Algorithm("constrained_dynamics_derivatives, 2 contacts", ("q", "v", "tau"), (1, 2)),
-)
+    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)), Algorithm("constrained_dynamics, 2 contacts", ("q", "v", "tau"),
+    (0,)), Algorithm("constrained_dynamics_derivatives, 2 contacts", ("q", "v", "tau"), (1, 2)))  # fmt: skip
 INDEPENDENT = 1e-2  # smallest singular value of the Jacobian of frames that contacts may hold
 MOST_FRAMES = max(algorithm.frames for algorithm in ALGORITHMS)
 # what a report times: quick to compile

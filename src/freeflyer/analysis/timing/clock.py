@@ -69,14 +69,9 @@ PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "
 
 def machine() -> Machine:
     """Describe this machine: CPU, usable cores, versions of what is timed."""
-    return Machine(
-        cpu=_cpu(),
-        cores=usable_cores(),
-        architecture=platform.machine(),
-        system=f"{platform.system()} {platform.release()}",
-        python=platform.python_version(),
-        versions={name: found for name in PACKAGES if (found := _version(name)) is not None},
-    )
+    return Machine(cpu=_cpu(), cores=usable_cores(), architecture=platform.machine(),
+        system=f"{platform.system()} {platform.release()}", python=platform.python_version(),
+        versions={name: found for name in PACKAGES if (found := _version(name)) is not None})  # fmt: skip
 
 
 def usable_cores() -> int:

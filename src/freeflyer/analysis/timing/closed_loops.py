@@ -40,10 +40,8 @@ class ClosedPeer(Protocol):
 MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[ClosedPeer], Sequence[str]]]
 
 
-def time_closed(
-    model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int, block_seconds: float,
-    progress: Progress,
-) -> ClosedTimings:  # fmt: skip
+def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int,
+        block_seconds: float, progress: Progress) -> ClosedTimings:  # fmt: skip
     """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
     s, split = closed_state(model), linkages.partition(model)
     many = _states(s, batch)
@@ -61,9 +59,8 @@ def time_closed(
         rows.append(ClosedTiming(quantity.name, ours, state / batch, tuple(beside)))
     softness = tuple(pair for p in peers for pair in p.softness(model, s))
     residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
-    return ClosedTimings(
-        len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows), softness, tuple(notes)
-    )  # fmt: skip
+    return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows),
+        softness, tuple(notes))  # fmt: skip
 
 
 def _states(s: ClosedState, batch: int) -> ClosedState:
@@ -126,19 +123,11 @@ class Quantity:
         return lambda: evaluate(model, s)
 
 
-QUANTITIES = (
-    Quantity("constraint_jacobian", lambda m, s: linkages.constraint_jacobian(m, s.q)),
+QUANTITIES = (Quantity("constraint_jacobian", lambda m, s: linkages.constraint_jacobian(m, s.q)),
     Quantity("constraint_bias", lambda m, s: linkages.constraint_bias(m, s.q, s.v)),
     Quantity("projected_equations", lambda m, s: linkages.projected_equations(m, s.q, s.u)),
     Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
     Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
     Quantity("constrained_dynamics", lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a),
-    Quantity(
-        "inverse_dynamics_derivatives",
-        lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
-    ),
-    Quantity(
-        "forward_dynamics_derivatives",
-        lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
-    ),
-)
+    Quantity("inverse_dynamics_derivatives", lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot)),
+    Quantity("forward_dynamics_derivatives", lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u)))  # fmt: skip

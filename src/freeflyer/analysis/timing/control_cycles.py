@@ -120,24 +120,18 @@ def cycles_table(timings: Sequence[CycleTiming], note: str = "", title: str = TI
 
 JOINTS = 33
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
-WAYS: tuple[tuple[str, bool, Formulation], ...] = (
-    ("freeflyer, weighted", True, "full"), ("freeflyer, strict levels", False, "full"),
-    ("freeflyer, strict levels, reduced", False, "reduced"),
-)  # fmt: skip
+WAYS: tuple[tuple[str, bool, Formulation], ...] = (("freeflyer, weighted", True, "full"),
+    ("freeflyer, strict levels", False, "full"), ("freeflyer, strict levels, reduced", False, "reduced"))  # fmt: skip
 
 
 def control_problem(standing: Standing) -> WholeBodyProblem:
     """Tasks, contacts and limits of the problem; the weighted form leaves the levels out."""
     tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
     feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
-    limits = [
-        TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
-        *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet),
-    ]  # fmt: skip
-    return WholeBodyProblem(
-        standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
-        contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])),
-    )  # fmt: skip
+    limits = [TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
+        *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet)]  # fmt: skip
+    return WholeBodyProblem(standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
+        contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])))  # fmt: skip
 
 
 def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Contestant]:
@@ -181,11 +175,9 @@ def humanoid_problem() -> tuple[WholeBodyProblem, np.ndarray]:
     and accelerations."""
     model = humanoid(JOINTS)
     q = standing_posture(model)
-    tasks = [
-        CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
+    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
         FrameOrientationTask("pelvis", frame_pose(model, q, "pelvis")[:3, :3], level=1),
-        FramePoseTask("left_palm", frame_pose(model, q, "left_palm"), level=2),
-    ]
+        FramePoseTask("left_palm", frame_pose(model, q, "left_palm"), level=2)]  # fmt: skip
     feet = [contacts.surface("left_sole"), contacts.surface("right_sole")]
     return WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
 

@@ -105,10 +105,8 @@ def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Cal
     if solver == "daqp":
         import daqp
 
-        return (
-            lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY),
-            lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY, dual_start=first.dual),
-        )
+        return (lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY),
+            lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY, dual_start=first.dual))  # fmt: skip
     import qpsolvers
     from scipy.sparse import csc_matrix
 
@@ -121,7 +119,5 @@ def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Cal
         options |= {"max_iter": 20000}
         matrices = [csc_matrix(x) for x in matrices]
     problem = qpsolvers.Problem(matrices[0], g, matrices[1], h, matrices[2], upper[equal])
-    return (
-        lambda: qpsolvers.solve_problem(problem, solver, **options),
-        lambda: qpsolvers.solve_problem(problem, solver, initvals=first.x, **options),
-    )
+    return (lambda: qpsolvers.solve_problem(problem, solver, **options),
+        lambda: qpsolvers.solve_problem(problem, solver, initvals=first.x, **options))  # fmt: skip

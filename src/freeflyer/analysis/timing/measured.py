@@ -101,9 +101,8 @@ class Bench:
         return tables + ([start_table(self.start)] if self.start else [])
 
 
-def measure(
-    parts: Collection[str], named: Sequence[BenchRobot], effort: Effort, progress: Progress, peers: Peers | None = None
-) -> Bench:
+def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: Effort, progress: Progress,
+        peers: Peers | None = None) -> Bench:  # fmt: skip
     """Times of some of PARTS, on the named robots or the usual ones."""
     beside = peers or Peers()
 
@@ -111,21 +110,15 @@ def measure(
         return named or islice(default_robots(), 1)
 
     wanted = {part: part in parts for part in PARTS}
-    return Bench(
-        machine(),
-        floor() if wanted["robots"] else None,
-        tuple(
-            time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed, effort=effort,
-                       progress=progress)
-            for c in named or default_robots()
-        ) if wanted["robots"] else (),
+    return Bench(machine(), floor() if wanted["robots"] else None,
+        tuple(time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed, effort=effort,
+        progress=progress) for c in named or default_robots()) if wanted["robots"] else (),
         batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
         scaling(CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
         start_times(NAMES, progress) if wanted["start"] else None,
         step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
         solver_times(effort.blocks, effort.block_seconds, progress) if wanted["solvers"] else (),
-        control_times(beside.control, beside.reach, progress) if wanted["control"] else None,
-    )  # fmt: skip
+        control_times(beside.control, beside.reach, progress) if wanted["control"] else None)  # fmt: skip
 
 
 IMPORT = """

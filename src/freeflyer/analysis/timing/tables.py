@@ -40,9 +40,7 @@ def robot_table(r: RobotTimings) -> Table:
 
 def _summary(r: RobotTimings) -> str:
     parts = [f"medians of {r.blocks} blocks of calls ({r.batch_blocks} for batches)"]
-    means = [
-        geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")
-    ]
+    means = [geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")]
     words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads")
     parts += [word.format(f"{mean:.2f}") for word, mean in zip(words, means, strict=True) if mean is not None]
     slower = [t.algorithm for t in r.rows if t.ratio_call is not None and t.ratio_call < 1]
@@ -50,9 +48,7 @@ def _summary(r: RobotTimings) -> str:
     loops = sorted({t.algorithm for t in r.rows if (t.peer_batch_means or "").endswith("InParallel")})
     if loops:
         functions = " and ".join(loops)
-        parts.append(
-            f"the peer's batch is its parallel function on one thread for {functions}, a Python loop otherwise"
-        )
+        parts.append(f"the peer's batch is its parallel function on one thread for {functions}, a Python loop otherwise")
     parts += [r.note] if r.note else []
     return "geometric means and notes: " + "; ".join(parts)
 
@@ -76,19 +72,8 @@ def _overheads(name: str, points: tuple[BatchPoint, ...]) -> str:
 
 
 def scaling_table(points: tuple[ScalingPoint, ...]) -> Table:
-    rows = [
-        (
-            str(p.bodies),
-            str(p.nv),
-            p.algorithm,
-            us(p.call),
-            us(p.batch),
-            f"{1e3 * p.batch / p.bodies:.2f}",
-            us(p.peer_call),
-            _times(p.ratio_call),
-        )
-        for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))
-    ]
+    rows = [(str(p.bodies), str(p.nv), p.algorithm, us(p.call), us(p.batch), f"{1e3 * p.batch / p.bodies:.2f}",
+        us(p.peer_call), _times(p.ratio_call)) for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))]  # fmt: skip
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
     title = "scaling: chains, batches of 256 states on one thread"
     return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(points))
@@ -117,10 +102,8 @@ def steps_table(steps: tuple[StepTiming, ...]) -> Table:
 
 
 def solvers_table(timings: tuple[SolverTiming, ...]) -> Table:
-    rows = [
-        (t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)), str(t.iterations))
-        for t in timings
-    ]
+    rows = [(t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)),
+        str(t.iterations)) for t in timings]  # fmt: skip
     columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
     title = "quadratic programs: us a call, and what conversion and checks add"
     note = "bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution"

@@ -14,7 +14,5 @@ from freeflyer.formulations.constrained.rows import DriftControl, Rows
 from freeflyer.formulations.constrained.udwadia_kalaba import ConstrainedMotion, accelerations
 from freeflyer.formulations.constrained.unilateral import UnilateralMotion, unilateral_accelerations
 
-__all__ = [
-    "ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive", "joint_stops",
-    "prescribed_motion", "unilateral_accelerations", "unilateral_contacts",
-]  # fmt: skip
+__all__ = ["ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive",
+    "joint_stops", "prescribed_motion", "unilateral_accelerations", "unilateral_contacts"]  # fmt: skip

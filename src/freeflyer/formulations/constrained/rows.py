@@ -112,10 +112,8 @@ def join(model: Model, parts: Sequence[Rows]) -> Rows:
         return Rows(np.zeros((0, model.nv)), none, none, none, ())
     lead = np.broadcast_shapes(*(p.A.shape[:-2] for p in parts), *(p.b.shape[:-1] for p in parts))
     A = np.concatenate([np.broadcast_to(p.A, (*lead, *p.A.shape[-2:])) for p in parts], axis=-2)
-    b, rate, gap = (
-        np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in column], axis=-1)
-        for column in zip(*((p.b, p.rate, p.gap) for p in parts))
-    )
+    b, rate, gap = (np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in column], axis=-1)
+        for column in zip(*((p.b, p.rate, p.gap) for p in parts)))  # fmt: skip
     return Rows(A, b, rate, gap, tuple(name for p in parts for name in p.names))
 
 

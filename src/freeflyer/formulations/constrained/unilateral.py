@@ -115,9 +115,8 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
         names = [*np.array(x.rows.names, dtype=object)[keep], *np.array(rows.names, dtype=object)[closed]]
         at: tuple[int, ...] = error.data["rows"]  # type: ignore[assignment]
         together = tuple(str(names[k]) for k in at)
-        raise InputError(
-            f"no acceleration keeps {', '.join(map(repr, together))} together: leave one of them out", rows=together
-        ) from error
+        raise InputError(f"no acceleration keeps {', '.join(map(repr, together))} together: leave one of them out",
+            rows=together) from error  # fmt: skip
     y = -found.multipliers  # z = D^T y
     count = int(keep.sum())
     multipliers, pressures, slack = np.zeros(len(x.rows.names)), np.zeros(len(rows.names)), np.full(len(rows.names), np.inf)

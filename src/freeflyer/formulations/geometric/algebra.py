@@ -64,11 +64,9 @@ def inverse_transform(R: Array, o: Array) -> Array:
 def rotation_of_quaternion(q: Array) -> Array:
     """R (3, 3) of a unit quaternion x, y, z, w: a polynomial, so derivatives by complex steps pass through it."""
     x, y, z, w = q
-    return np.array([
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+    return np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
         [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-    ])  # fmt: skip
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])  # fmt: skip
 
 
 def pose(R: Array, o: Array) -> Array:

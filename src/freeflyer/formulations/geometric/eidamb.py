@@ -75,9 +75,7 @@ def base_transform(H: Array) -> Array:
     return transform(R, o)  # line 4
 
 
-def eidamb(
-    tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True
-) -> Pass:
+def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
     What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,

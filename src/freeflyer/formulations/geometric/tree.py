@@ -101,25 +101,17 @@ def tree_of(model: Model) -> Tree:
     start, stop = body[:, L.FIRST_COLUMN] - first, body[:, L.FIRST_COLUMN] + body[:, L.COLUMN_COUNT] - first
     names, owned = _columns(model)
     coordinate = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)[:, L.COORDINATE]
-    return Tree(
-        moving=moving,
-        parent=tuple(int(body[i, L.PARENT]) - base for i in kept),
-        last=tuple(int(body[i, L.LAST_BODY]) - base for i in kept),
-        kind=tuple(int(body[i, L.KIND]) for i in kept),
-        first_q=tuple(int(body[i, L.FIRST_Q]) for i in kept),
-        screw=tuple(number[i, L.TURN : L.TURN + 4] for i in kept),
+    return Tree(moving=moving, parent=tuple(int(body[i, L.PARENT]) - base for i in kept),
+        last=tuple(int(body[i, L.LAST_BODY]) - base for i in kept), kind=tuple(int(body[i, L.KIND]) for i in kept),
+        first_q=tuple(int(body[i, L.FIRST_Q]) for i in kept), screw=tuple(number[i, L.TURN : L.TURN + 4] for i in kept),
         placement=tuple(inverse_transform(*_placement(number[i])) for i in kept),
-        mount=pose(*_placement(number[1])) if moving else np.eye(4),
-        inertia=tuple(_inertia(number[i]) for i in kept),
+        mount=pose(*_placement(number[1])) if moving else np.eye(4), inertia=tuple(_inertia(number[i]) for i in kept),
         gamma=tuple(_gamma(int(body[i, L.KIND]), number[i]) if i > base else np.zeros((6, 0)) for i in kept),
         columns=tuple(slice(int(start[i]), int(stop[i])) if i > base else slice(0, 0) for i in kept),
-        n_joint_columns=len(coordinate) - first,
-        spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
-        owned=owned,
-        armature=np.where(owned, model.armature[coordinate], 0.0),
+        n_joint_columns=len(coordinate) - first, spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
+        owned=owned, armature=np.where(owned, model.armature[coordinate], 0.0),
         gravity=np.concatenate([-P[L.GRAVITY : L.GRAVITY + 3], np.zeros(3)]),
-        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept),
-    )
+        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept))  # fmt: skip
 
 
 def _columns(model: Model) -> tuple[list[str], np.ndarray]:
