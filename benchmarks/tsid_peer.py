@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.pinocchio_peer import peer_for
-from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.control_cycles import Contestant
+from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import Standing
 from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 

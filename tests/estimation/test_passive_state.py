@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis.estimators.tracking_accuracy import Encoder, sinusoids, track
+from freeflyer.analysis.estimators import Encoder, sinusoids, track
 from freeflyer.estimation import closed_torques, constraint_error, passive_state, sensors, update_passive_state
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError

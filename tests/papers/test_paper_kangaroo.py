@@ -7,8 +7,8 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis.estimators import calibration as estimation_times
-from freeflyer.analysis.swing.motion import Sway
+from freeflyer.analysis import estimators
+from freeflyer.analysis.swing.comparison import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
 from freeflyer_papers import kangaroo
@@ -45,7 +45,7 @@ def small(monkeypatch):
     monkeypatch.setattr(comparison, "LENGTHS", (robots.HOME_LENGTH,))
     monkeypatch.setattr(calibration, "TRIED", 8)
     monkeypatch.setattr(tracking, "DURATION", 1.5)
-    monkeypatch.setattr(estimation_times, "BLOCKS", 1)
+    monkeypatch.setattr(estimators, "BLOCKS", 1)
     monkeypatch.setattr(swing, "SWAY", Sway(amplitude=0.03, frequency=0.5, duration=5.0))
 
 

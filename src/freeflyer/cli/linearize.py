@@ -19,8 +19,7 @@ from freeflyer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.linearization.recovery import Recovery
-    from freeflyer.analysis.linearization.study import LinearStudy
+    from freeflyer.analysis.linearization import LinearStudy, Recovery
 
 MOST_MODES = 24  # rows of the table
 
@@ -51,7 +50,7 @@ def linearize(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.analysis.linearization.study import study
+    from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.configuration import neutral
@@ -94,7 +93,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.analysis.linearization.recovery import recovery
+    from freeflyer.analysis.linearization import recovery
     from freeflyer.control.regulator import lqr
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.decoupling.base import BASE, b, base_map, check_floating, joints
-from freeflyer.decoupling.coriolis import FORMS, Form, coriolis_matrix
-from freeflyer.decoupling.maps import Map, checked_map
+from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
+from freeflyer.decoupling.momenta import Map, checked_map
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, format_value

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators.calibration import TOLERANCE, Calibrations
+from freeflyer.analysis.estimators import TOLERANCE, Calibrations
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
 
 SHOWN = 6  # starts of the paper's figure

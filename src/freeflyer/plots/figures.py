@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.facts import Overview
-from freeflyer.analysis.fall import FallStudy
-from freeflyer.analysis.postures import Conditioning, Matrices
+from freeflyer.analysis.facts import Conditioning, Matrices, Overview
+from freeflyer.analysis.flight import FallStudy
 from freeflyer.plots.style import (
     BLUE as BLUE,
     GREEN as GREEN,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.linearization.recovery import Recovery
+from freeflyer.analysis.linearization import Recovery
 from freeflyer.plots.figures import SERIES, label, new_figure
 from freeflyer.plots.style import styled
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.checks.laws import random_states
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.model.configuration import neutral

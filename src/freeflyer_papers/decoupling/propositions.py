@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import decoupling, robots
 from freeflyer.analysis.timing.robots import default_robots
-from freeflyer.decoupling.coriolis import FORMS, Form
+from freeflyer.decoupling.base import FORMS, Form
 from freeflyer.dynamics.equations import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.model import Model

@@ -11,7 +11,7 @@ __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.clock import machine
+    from freeflyer.analysis.timing.results import machine
     from freeflyer_papers.dual_quaternion import agreements, counts
     from freeflyer_papers.dual_quaternion.validation import validate
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.checks.laws import States, random_states
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by

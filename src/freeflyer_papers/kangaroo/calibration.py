@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators.calibration import TOLERANCE, Calibrations, calibrations
+from freeflyer.analysis.estimators import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table

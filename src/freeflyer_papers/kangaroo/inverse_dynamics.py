@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.frame_tasks import FramePoseTask

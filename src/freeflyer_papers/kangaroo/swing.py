@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import COLUMNS, Line, Swing, lines, settings
+from freeflyer.analysis.swing.comparison import COLUMNS, Line, Sway, Swing, lines, settings
 from freeflyer.analysis.swing.lateral_swing import lateral_swing
-from freeflyer.analysis.swing.motion import Sway
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
 from freeflyer.plots.skeleton import bones

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators.calibration import Times, estimation_times
-from freeflyer.analysis.estimators.tracking_accuracy import Encoder, Tracking, sinusoids, track
+from freeflyer.analysis.estimators import Encoder, Times, Tracking, estimation_times, sinusoids, track
 from freeflyer.contacts import contact_from_points
 from freeflyer.estimation import sensors
 from freeflyer.progress import Progress
@@ -25,7 +24,7 @@ HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)]
 
 @dataclass(frozen=True)
 class Run:
-    """One way of estimating: the numbers of Tracking (tracking_accuracy.py), m and rad."""
+    """One way of estimating: the numbers of Tracking (analysis/estimators.py), m and rad."""
 
     encoders: str
     alpha: float

@@ -30,7 +30,7 @@ __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 
 def compute(progress: Progress) -> LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.clock import machine
+    from freeflyer.analysis.timing.results import machine
     from freeflyer_papers.linearization import cost, requirements, robot
 
     progress(0.0, "a robot like that of Fig 4")

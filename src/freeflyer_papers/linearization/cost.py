@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads

@@ -32,7 +32,7 @@ __all__ = ["REPRODUCTION", "ReducedResult", "compute"]
 
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
-    from freeflyer.analysis.timing.clock import machine
+    from freeflyer.analysis.timing.results import machine
     from freeflyer_papers.reduced_wbc import cycles, robot as robots, times, two_programs
 
     progress(0.0, "a posture on two feet, one on the left foot")

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.checks.closure import loop_findings, with_loops_closed
 from freeflyer.analysis.checks.findings import (
     SEVERITIES,
     Finding,
     Severity,
     findings_table,
     identities_table,
+    loop_findings,
     sort_by_severity,
+    with_loops_closed,
 )
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities

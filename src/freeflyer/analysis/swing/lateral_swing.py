@@ -13,9 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.estimators.tracking_accuracy import readings
-from freeflyer.analysis.swing.comparison import Swing
-from freeflyer.analysis.swing.motion import RATE, REST_TIME, RISE_TIME, Route, Sway, check_sway, offset_at, route
+from freeflyer.analysis.estimators import readings
+from freeflyer.analysis.swing.comparison import (
+    RATE,
+    REST_TIME,
+    RISE_TIME,
+    Route,
+    Sway,
+    Swing,
+    check_sway,
+    offset_at,
+    route,
+)
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.forces import express_at

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts, robots
-from freeflyer.analysis.timing.clock import NoPeerError, time_interleaved
+from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask

@@ -22,9 +22,18 @@ from freeflyer.analysis.timing.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.analysis.timing.clock import Call, NoPeerError, time_interleaved, usable_cores
-from freeflyer.analysis.timing.closed_loops import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.results import BatchPoint, ClosedTimings, RobotTimings, ScalingPoint, Timing
+from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
+from freeflyer.analysis.timing.results import (
+    BatchPoint,
+    Call,
+    ClosedTimings,
+    NoPeerError,
+    RobotTimings,
+    ScalingPoint,
+    Timing,
+    time_interleaved,
+    usable_cores,
+)
 from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.dynamics.evaluate import get_threads, set_threads

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, scalars, transform, zeros
-from freeflyer.formulations.geometric.tree import Tree, base_pose, jcalc
+from freeflyer.formulations.geometric.tree import (
+    Tree,
+    base_pose,
+    cross,
+    cross_star,
+    cross_star_of,
+    jcalc,
+    scalars,
+    transform,
+    zeros,
+)
 from freeflyer.kernels.model import layout as L
 
 Array = np.ndarray
