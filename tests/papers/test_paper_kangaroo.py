@@ -8,7 +8,7 @@ from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
 from freeflyer.analysis import estimators
-from freeflyer.analysis.swing.comparison import Sway
+from freeflyer.analysis.swing import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
 from freeflyer_papers import kangaroo

@@ -3,6 +3,7 @@
 from .checks.checking import Check as Check, check as check, check_description as check_description
 from .checks.findings import Finding as Finding, Gap as Gap, loop_gaps as loop_gaps
 from .checks.laws import Identity as Identity, identities as identities
+from .estimators import multiple_correlation as multiple_correlation
 from .facts import (
     Conditioning as Conditioning,
     Matrices as Matrices,
@@ -19,4 +20,3 @@ from .flight import (
     middle_posture as middle_posture,
 )
 from .linkage import Linkages as Linkages, Transmission as Transmission, linkages as linkages
-from .waveforms import multiple_correlation as multiple_correlation

@@ -1,5 +1,5 @@
 """Accuracy of the estimators: the passive state while the motors follow sinusoids, with ideal and real encoders (Kangaroo paper,
-Fig 19); motors calibrated from many starts (Fig 18); times."""
+Fig 19); motors calibrated from many starts (Fig 18); times; similarity of the waveforms of one motion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.analysis.timing.results import Call, time_interleaved
 from freeflyer.contacts import Contact, feet_by_name
@@ -19,7 +20,7 @@ from freeflyer.estimation.stance import random_postures, reach, strokes
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.inputs import number
+from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -73,11 +74,6 @@ class Tracking:
         return _rms((self.estimated - self.actual)[self.settled :])
 
     @property
-    def measured_largest(self) -> float:
-        """Its largest magnitude."""
-        return float(np.abs(self.estimated - self.actual)[self.settled :].max())
-
-    @property
     def passive_rms(self) -> float:
         """Root mean square of the passive joints' errors."""
         return _rms(self.passive_error[self.settled :])
@@ -96,11 +92,6 @@ class Tracking:
     def worst_joint(self) -> str:
         """The passive joint of that bias."""
         return self.passive_names[int(np.argmax(np.abs(self.passive_error[self.settled :].mean(axis=0))))]
-
-    @property
-    def rate_rms(self) -> float:
-        """Root mean square of the errors of passive rates."""
-        return _rms(self.passive_rate_error[self.settled :])
 
     @property
     def largest_redundant(self) -> float:
@@ -326,3 +317,52 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
         pass
     times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
     return Times(*times, *[float("nan")] * (6 - len(times)))
+
+
+@public
+def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
+    """Coefficient of multiple correlation (CMC) of waveforms that P methods give for the same G motions, synchronously.
+
+    Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
+    measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
+    methods Y_gf and over methods and samples Y_g:
+
+        CMC^2 = 1 - [sum (Y_gpf - Y_gf)^2 / (G F (P - 1))] / [sum (Y_gpf - Y_g)^2 / (G (P F - 1))]
+
+    Differences in offset, size and phase all lower it. Waveforms that do not vary at all are identical: 1.
+
+    Args:
+        waveforms: (..., P, F) or (..., G, P, F) array, F samples of P waveforms, in any unit: two axes for one motion (G = 1),
+            three or more with the motions before the methods.
+    Returns: (...) array, 1 for identical waveforms, towards 0 for unrelated ones. NaN if the waveforms differ by more than
+    they vary in time (the root of a negative number; the paper calls them dissimilar).
+    Raises: InputError for less than two methods or two samples, and numbers that are not finite.
+
+    Examples:
+        >>> t = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+        >>> for other in (np.sin(t), np.sin(t) + 0.2, 1.2 * np.sin(t), np.sin(t + 0.2), np.cos(t), -np.sin(t)):
+        ...     print(f"{ff.analysis.multiple_correlation([np.sin(t), other]):.4f}")
+        1.0000
+        0.9802
+        0.9918
+        0.9900
+        0.0500
+        nan
+    """
+    Y = finite_array("waveforms", waveforms)
+    if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
+        raise InputError(
+            f"waveforms must have two methods and two samples at least, (..., P, F) or (..., G, P, F), got shape {Y.shape}",
+            shape=Y.shape,
+        )
+    Y = Y[None] if Y.ndim == 2 else Y
+    G, P, F = Y.shape[-3:]
+    if not G:
+        raise InputError(f"waveforms must hold one motion at least, (..., G, P, F), got shape {Y.shape}", shape=Y.shape)
+    apart = Y - Y.mean(axis=-2, keepdims=True)
+    varied = Y - Y.mean(axis=(-2, -1), keepdims=True)
+    within = (apart**2).sum(axis=(-3, -2, -1)) / (G * F * (P - 1))
+    total = (varied**2).sum(axis=(-3, -2, -1)) / (G * (P * F - 1))
+    ratio = np.divide(within, total, out=np.zeros_like(total), where=total > 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(1.0 - ratio)

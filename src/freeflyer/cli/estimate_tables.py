@@ -13,7 +13,7 @@ from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
     from freeflyer.analysis.estimators import Calibrations, Encoder, Times
-    from freeflyer.analysis.swing.comparison import Sway
+    from freeflyer.analysis.swing import Sway
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
 
@@ -105,8 +105,7 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
-    from freeflyer.analysis.swing.comparison import lines, settings
-    from freeflyer.analysis.swing.lateral_swing import lateral_swing
+    from freeflyer.analysis.swing import lateral_swing, lines, settings
     from freeflyer.plots import swing as figures
     from freeflyer.plots.skeleton import bones
 
@@ -121,7 +120,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.analysis.swing.comparison import COLUMNS
+    from freeflyer.analysis.swing import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot

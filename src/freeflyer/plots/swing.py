@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import WORDS, Swing
+from freeflyer.analysis.swing import WORDS, Swing
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES
 from freeflyer.plots.film import draw_arrow
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.progress import Progress
-from freeflyer_papers.dual_quaternion.results import DualQuaternionResult
+from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
 from freeflyer_papers.registry import Reproduction, deferred
 
 __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]

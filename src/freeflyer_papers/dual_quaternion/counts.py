@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.checks.laws import States, random_states
-from freeflyer.analysis.timing.results import time_interleaved
+from freeflyer.analysis.timing.results import threads, time_interleaved
 from freeflyer.dynamics.equations import inverse_dynamics
-from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
@@ -21,7 +20,6 @@ from freeflyer.model.model import Model
 from freeflyer.model.writers import to_urdf
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
-from freeflyer_papers.dual_quaternion.results import Count, Timing
 from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
 
 FIRST = 3  # joints: shorter arms lack links in the middle
@@ -30,6 +28,32 @@ PAPER = {
     "dqGP": ("4 n^3 + 386 n^2 + 401 n", "16/3 n^3 + 326 n^2 + 908/3 n"), "classic EL [66]": ("412 n - 277", "320 n - 201"),
 }  # fmt: skip
 Counter = Callable[[int], Operations]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Operations of an algorithm for a serial arm of n joints: coefficients of n^3, n^2, n, 1, exact for all n from 3 on.
+
+    `line`: of Table 3; `paper`: what it prints there, (multiplications, additions), empty for our own lines."""
+
+    line: str
+    algorithm: str
+    joints: str
+    multiplications: tuple[float, ...]
+    additions: tuple[float, ...]
+    paper: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """us for one state of a serial arm of n joints; None: not measured. Pinocchio's is its inverse dynamics."""
+
+    n: int
+    newton_euler: float
+    rnea: float
+    pinocchio: float | None
+    gauss: float
+    batch: float  # us a state of a batch of dqNE, one thread
 
 
 def counts() -> tuple[Count, ...]:
@@ -193,15 +217,12 @@ BLOCKS, BLOCK_SECONDS, BATCH = 15, 0.01, 4096
 
 def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, ...], str]:
     """Medians of blocks of calls, taken in turn, one state each, on one thread; and the peer's name, or why there is none."""
-    found, threads, peer = [], get_threads(), ""
-    set_threads(1)
-    try:
+    found, peer = [], ""
+    with threads(1):
         for n in sizes:
             progress(0.0, f"times of {n} joints")
             timing, peer = _timing(serial_arm(n))
             found.append(timing)
-    finally:
-        set_threads(threads)
     return tuple(found), peer
 
 

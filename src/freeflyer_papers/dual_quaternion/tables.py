@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,24 @@ from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.style import PRINT_INK, WHITE, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
-from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE
-from freeflyer_papers.dual_quaternion.results import Count, DualQuaternionResult, Validation
-from freeflyer_papers.dual_quaternion.validation import SOFTNESS
+from freeflyer_papers.dual_quaternion.agreements import Agreement, Remark, Twist
+from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE, Count, Timing
+from freeflyer_papers.dual_quaternion.validation import SOFTNESS, Validation
 from freeflyer_papers.dual_quaternion.validation_robots import HOLONOMIC, NONHOLONOMIC, SERIAL
+
+
+@dataclass(frozen=True)
+class DualQuaternionResult:
+    """Everything that the reproduction computes."""
+
+    twists: tuple[Twist, ...]
+    agreements: tuple[Agreement, ...]
+    remarks: tuple[Remark, ...]
+    counts: tuple[Count, ...]
+    timings: tuple[Timing, ...]
+    machine: str
+    peer: str
+    validation: Validation
 
 
 def tables(result: DualQuaternionResult) -> tuple[Table, ...]:

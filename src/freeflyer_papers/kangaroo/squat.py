@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import Route, holding_forces
-from freeflyer.analysis.swing.lateral_swing import servo_targets
+from freeflyer.analysis.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_from_file

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import COLUMNS, Line, Sway, Swing, lines, settings
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
+from freeflyer.analysis.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
 from freeflyer.plots.skeleton import bones

@@ -4,7 +4,7 @@ cost."""
 from __future__ import annotations
 
 from freeflyer.progress import Progress
-from freeflyer_papers.linearization.results import LinearizationResult
+from freeflyer_papers.linearization.robot import LinearizationResult
 from freeflyer_papers.registry import Reproduction, deferred
 
 CAPTIONS = {

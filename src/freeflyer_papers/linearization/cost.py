@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.timing.results import time_interleaved
+from freeflyer.analysis.timing.results import power, threads, time_interleaved
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
-from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import chain
-from freeflyer_papers.linearization.results import Check, Cost, Counts
+from freeflyer_papers.linearization.robot import Check, Cost, Counts
 from freeflyer_papers.printed import geometric
 
 SIZES = (5, 10, 20, 50, 100, 200, 300)
@@ -28,24 +27,17 @@ BLOCKS, BLOCK_SECONDS = 11, 0.01
 
 def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
     """Medians of time_interleaved blocks of calls, one state each, on chains with a floating base; on one thread."""
-    found, threads = [], get_threads()
-    set_threads(1)
-    try:
+    found = []
+    with threads(1):
         for n in sizes:
             progress(0.0, f"cost of all derivatives, {n} bodies")
             found.append(_cost(n))
-    finally:
-        set_threads(threads)
     return tuple(found)
 
 
 def exponent(points: tuple[Cost, ...], field: str, smallest: int = 20) -> float | None:
     """The power of the number of bodies by which a time grows, from `smallest` bodies on."""
-    pairs = [(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest and getattr(c, field) is not None]
-    if len(pairs) < 2:
-        return None
-    n, t = np.log(np.array(pairs, float)).T
-    return float(np.polyfit(n, t, 1)[0])
+    return power([(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest])
 
 
 def _cost(n: int) -> Cost:

@@ -13,8 +13,17 @@ from freeflyer.kernels.counting import Operations, count
 from freeflyer.model.model import Model
 from freeflyer.robots import chain
 from freeflyer.spatial import quaternion
-from freeflyer_papers.linearization.results import Approach, Check, Counts, Differences, Prediction, Sweep
-from freeflyer_papers.linearization.robot import State, by_complex_steps, distance
+from freeflyer_papers.linearization.robot import (
+    Approach,
+    Check,
+    Counts,
+    Differences,
+    Prediction,
+    State,
+    Sweep,
+    by_complex_steps,
+    distance,
+)
 from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12

@@ -11,8 +11,7 @@ from freeflyer.plots.style import PRINT_INK, WHITE, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
 from freeflyer_papers.linearization.cost import exponent
-from freeflyer_papers.linearization.results import LinearizationResult
-from freeflyer_papers.linearization.robot import SHAPE
+from freeflyer_papers.linearization.robot import SHAPE, LinearizationResult
 
 MEANING = {"SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives"}
 

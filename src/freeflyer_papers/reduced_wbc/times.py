@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from freeflyer.analysis.timing.results import no_collection
 from freeflyer.analysis.timing.robots import sway
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import WholeBodyProblem
@@ -66,15 +66,10 @@ def times(st: Stance, count: int) -> tuple[Timing, ...]:
     found: list[Timing] = []
     for way in [way for way in WAYS if way.solver in (ACTIVE_SET, *solvers())]:  # not in turn: after another solver caches are cold
         cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
-        was_on = gc.isenabled()
-        gc.disable()
-        try:
+        with no_collection():
             for k in [*range(min(FIRST, count)), *range(count)]:
                 for method, cycle in METHODS.items():
                     cycles[method].append(cycle(st.problem, q[k], v[k], way))
-        finally:
-            if was_on:
-                gc.enable()
         for method, every in cycles.items():
             kept = every[-count:]
             worst = max(base_residual(st.problem, *x) for x in zip(q, v, kept))

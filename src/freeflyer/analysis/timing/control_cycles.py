@@ -3,7 +3,6 @@ loops closed, beside peers if some are given."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -15,7 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from freeflyer import contacts, linkages
-from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, time_interleaved
+from freeflyer.analysis.timing.results import (
+    Call,
+    ClosedTiming,
+    ClosedTimings,
+    PeerTiming,
+    no_collection,
+    time_interleaved,
+)
 from freeflyer.analysis.timing.robots import (
     ReachPeer,
     ReachTiming,
@@ -86,16 +92,11 @@ def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Calla
     for k in range(min(len(c.states) for c in contestants)):
         for c in contestants:
             c.cycle(*c.states[k])
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collection():
         for first in range(0, rounds * max(len(c.states) for c in contestants), turn):
             for c, taken in zip(contestants, times, strict=True):
                 for i in range(first, min(first + turn, len(taken))):
                     taken[i] = _seconds(c, i % len(c.states), clock)
-    finally:
-        if was_on:
-            gc.enable()
     return tuple(_timing(c.name, 1e6 * taken) for c, taken in zip(contestants, times, strict=True))
 
 

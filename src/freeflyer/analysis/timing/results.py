@@ -7,12 +7,17 @@ import gc
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+
+import numpy as np
+
+from freeflyer.dynamics.evaluate import get_threads, set_threads
 
 
 @dataclass(frozen=True)
@@ -205,16 +210,43 @@ def time_interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -
     """Microseconds a call of each contestant: medians over `blocks` blocks of `block_seconds` each, taken in turn."""
     counts = [_count(call, block_seconds) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collection():
         for _ in range(blocks):
             for call, count, taken in zip(calls, counts, times, strict=True):
                 taken.append(block(call, count))
+    return [1e6 * median(taken) for taken in times]
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Without the collection of garbage, which would count as somebody's time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if was_on:
             gc.enable()
-    return [1e6 * median(taken) for taken in times]
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Run batches on `count` threads, and as before afterwards."""
+    before = get_threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
+def power(pairs: Sequence[tuple[int, float | None]]) -> float | None:
+    """The power of a size by which a time grows, by least squares: 1 is linear; None with fewer than two times."""
+    known = [(n, t) for n, t in pairs if t is not None]
+    if len(known) < 2:
+        return None
+    n, t = np.log(np.array(known, float)).T
+    return float(np.polyfit(n, t, 1)[0])
 
 
 def block(call: Call, count: int) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,12 +30,13 @@ from freeflyer.analysis.timing.results import (
     RobotTimings,
     ScalingPoint,
     Timing,
+    power,
+    threads,
     time_interleaved,
     usable_cores,
 )
 from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
-from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
@@ -90,17 +90,6 @@ class Effort:
 def largest_batch(nv: int) -> int:
     """How many states fit into LARGEST_RESULT when each gives an (nv, nv) matrix; a multiple of 8, at least 8."""
     return max(8, LARGEST_RESULT // (8 * max(nv, 1) ** 2) // 8 * 8)
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Run batches on `count` threads, and as before afterwards."""
-    before = get_threads()
-    set_threads(count)
-    try:
-        yield
-    finally:
-        set_threads(before)
 
 
 def time_robot(model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, make_peer: MakePeer | None = None,
@@ -235,8 +224,4 @@ def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress
 
 def exponent(points: Iterable[ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
     """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
-    pairs = [(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm and getattr(p, field) is not None]
-    if len(pairs) < 2:
-        return None
-    n, t = np.log(np.array(pairs, dtype=float)).T
-    return float(np.polyfit(n, t, 1)[0])
+    return power([(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm])
