@@ -169,11 +169,7 @@ def overview(model: Model) -> Overview:
 
 def loop_kind(mask: tuple[int, ...]) -> str:
     """A word for the usual masks, the tied directions otherwise."""
-    words: dict[tuple[int, ...], str] = {
-        (1, 1, 1, 0, 0, 0): "point",
-        (1, 1, 1, 1, 1, 0): "hinge",
-        (1, 1, 1, 1, 1, 1): "weld",
-    }
+    words: dict[tuple[int, ...], str] = {(1, 1, 1, 0, 0, 0): "point", (1, 1, 1, 1, 1, 0): "hinge", (1, 1, 1, 1, 1, 1): "weld"}
     directions = ("x", "y", "z", "rx", "ry", "rz")
     return words.get(tuple(mask)) or " ".join(d for d, on in zip(directions, mask, strict=True) if on)
 

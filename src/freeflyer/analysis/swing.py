@@ -122,12 +122,8 @@ def _depth(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return np.einsum("nci,ci->nc", points[:, None] - corners, normals).min(axis=1)
 
 
-WORDS = {
-    "simulator": "MuJoCo's contacts",
-    "motors": "motors alone, at rest",
-    "balanced": "balanced with the base, at rest",
-    "moving": "balanced, with the motion",
-}
+WORDS = {"simulator": "MuJoCo's contacts", "motors": "motors alone, at rest", "balanced": "balanced with the base, at rest",
+    "moving": "balanced, with the motion"}  # fmt: skip
 COLUMNS = ("wrenches from", "sum off by", "inside mm", "force x, y, z rms N", "largest z N", "CoP x, y rms mm",
     "ZMP x, y rms mm")  # fmt: skip
 

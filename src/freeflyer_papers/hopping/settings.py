@@ -130,6 +130,14 @@ def experiment_of(name: str) -> Experiment:
     return found
 
 
+def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:
+    """The experiment of that name, and its robot or the model that is given."""
+    chosen = experiment_of(experiment)
+    robot = ROBOTS[chosen.robot]() if model is None else model
+    check_hopper(robot)
+    return chosen, robot
+
+
 def hop_settings(experiment: str) -> HopSettings:
     """Settings of an experiment of the thesis.
 

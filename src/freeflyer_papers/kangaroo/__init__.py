@@ -1,12 +1,13 @@
 """Kangaroo paper, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III, the figures and section III-B.
 
-A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw, `pictures(result)`;
-PARTS lists them, and modules are imported on first use."""
+A part X is in the module that PARTS names, imported on first use: functions compute_X(robot, progress), tables_X(result) and, if
+there is something to draw, pictures_X(result); without "_X" in a module of one part."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -77,17 +78,17 @@ __all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
 
 PARTS = {
     "mechanisms": "freeflyer_papers.kangaroo.mechanisms",  # Tables I and II
-    "closure": "freeflyer_papers.kangaroo.closure",  # the loops' gaps, which Figs 5, 7 and 19 rest on
+    "closure": "freeflyer_papers.kangaroo.workspace",  # the loops' gaps, which Figs 5, 7 and 19 rest on
     "workspace": "freeflyer_papers.kangaroo.workspace",  # Fig 5
-    "regions": "freeflyer_papers.kangaroo.regions",  # Figs 7 and 11
+    "regions": "freeflyer_papers.kangaroo.mechanisms",  # Figs 7 and 11
     "transmissions": "freeflyer_papers.kangaroo.transmissions",  # Figs 12 to 15
     "squat": "freeflyer_papers.kangaroo.squat",  # Fig 13 on two feet
     "inverse_dynamics": "freeflyer_papers.kangaroo.inverse_dynamics",  # section III-B, Appendix B
     "comparison": "freeflyer_papers.kangaroo.comparison",  # Table III
-    "calibration": "freeflyer_papers.kangaroo.calibration",  # Fig 18
+    "calibration": "freeflyer_papers.kangaroo.tracking",  # Fig 18
     "tracking": "freeflyer_papers.kangaroo.tracking",  # Fig 19, and what estimators cost
     "swing": "freeflyer_papers.kangaroo.swing",  # Figs 21 and 22
-    "flight": "freeflyer_papers.kangaroo.flight",  # energy of the closed model, which the paper does not show
+    "flight": "freeflyer_papers.kangaroo.swing",  # energy of the closed model, which the paper does not show
 }
 
 OWN_DIMENSIONS = (
@@ -120,20 +121,20 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
     results = {}
     for name in PARTS:
         options = {"peer": peer} if name == "comparison" else {}
-        results[name] = _part(name).compute(chosen, progress, **options)
+        results[name] = _part(name, "compute")(chosen, progress, **options)
     return KangarooResult(chosen.source, results)
 
 
-def _part(name: str) -> Any:
-    import importlib
-
-    return importlib.import_module(PARTS[name])
+def _part(name: str, work: str) -> Any:
+    """The function `work` of a part, None if there is none."""
+    module = import_module(PARTS[name])
+    return getattr(module, f"{work}_{name}", getattr(module, work, None))
 
 
 def _tables(result: Any) -> Sequence[Table]:
     note = OWN_DIMENSIONS if "made by" in result.robot else ""
     own = Table("robot", ("numbers from",), ((result.robot,),), (), note)
-    return [own, *(table for name, part in result.parts.items() for table in _part(name).tables(part))]
+    return [own, *(table for name, part in result.parts.items() for table in _part(name, "tables")(part))]
 
 
 def _pictures(result: Any) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _pictures(result: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with style(WHITE | {"grid.color": "#e3e5e8", "grid.alpha": 1.0}, PRINT_INK):
         for name, part in result.parts.items():
-            draw = getattr(_part(name), "pictures", None)
+            draw = _part(name, "pictures")
             found |= draw(part) if draw else {}
     return found
 

@@ -201,13 +201,12 @@ CHECKS = (
     ("accelerations of all joints: three steps against projected", "accelerations"),
     ("contact forces, of the weight: three steps against projected", "forces"),
     ("motor forces: three steps against projected", "torques"),
-    ("rows of the base (62), of the weight", "base"),
-    ("loops (25c)", "loops"),
+    ("rows of the base (62), of the weight", "base"), ("loops (25c)", "loops"),
     ("loop forces: (28) against (67)", "multipliers"),
     ("motor forces: the solver's against (29)", "third_step"),
     ("motor forces: the solver's against (69)", "written_out"),
     ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"),
-)
+)  # fmt: skip
 
 
 def _agreement(results: tuple[Result, ...]) -> Table:

@@ -28,11 +28,6 @@ from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
 
 
-def compute(robot: Kangaroo, progress: Progress) -> Squat:
-    """Postures, forces and the run in MuJoCo."""
-    return squat(robot, progress)
-
-
 def tables(r: Squat) -> list[Table]:
     """The squat in numbers."""
     within = r.length <= r.last
@@ -71,9 +66,7 @@ def _most(x: np.ndarray, digits: int = 0) -> str:
 
 def pictures(r: Squat) -> dict[str, Any]:
     """Fig 13 on two feet."""
-    from freeflyer_papers.kangaroo import squat as figures
-
-    return {"fig13_squat": figures.strip(r), "fig13_squat_course": figures.course(r)}
+    return {"fig13_squat": strip(r), "fig13_squat_course": course(r)}
 
 
 SAMPLES = 31
@@ -125,7 +118,7 @@ class Squat:
     places: np.ndarray
 
 
-def squat(robot: Kangaroo, progress: Progress) -> Squat:
+def compute(robot: Kangaroo, progress: Progress) -> Squat:
     """The postures of the squat, the forces that hold them, and the squat in MuJoCo."""
     text = "Fig 13: a squat in MuJoCo"
     progress(0.0, text)

@@ -1,4 +1,5 @@
-"""Fig 19: the passive state estimated from the motors' encoders on sinusoids, and the time that it takes."""
+"""Fig 18: motor offsets from absolute encoders on passive joints, from six different starts and from a hundred. Fig 19: the passive
+state estimated from the motors' encoders on sinusoids, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -7,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators import Encoder, Times, Tracking, estimation_times, sinusoids, track
+from freeflyer.analysis import estimators
 from freeflyer.contacts import contact_from_points
 from freeflyer.estimation import sensors
-from freeflyer.progress import Progress
+from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo
+from freeflyer_papers.kangaroo.robots import Kangaroo, Names
 
-ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
-KINDS = {"ideal": Encoder(), "noisy, quantised": ENCODER}
+ENCODER = estimators.Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
+KINDS = {"ideal": estimators.Encoder(), "noisy, quantised": ENCODER}
 ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
 DURATION = 6.0  # s
 THIN = 5  # of the samples, one in so many is kept for the picture
@@ -51,21 +52,21 @@ class TrackingResult:
     actual_rates: np.ndarray
     estimated_rates: np.ndarray
     closures: tuple[np.ndarray, ...]
-    times: Times
+    times: estimators.Times
 
 
-def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
+def compute_tracking(robot: Kangaroo, progress: Progress) -> TrackingResult:
     """Both kinds of encoders, both gains; then the clock."""
     s = sensors(robot.model)
-    path = sinusoids(s)
-    found: list[tuple[str, Tracking]] = []
+    path = estimators.sinusoids(s)
+    found: list[tuple[str, estimators.Tracking]] = []
     for kind, encoder in KINDS.items():
         for alpha in ALPHAS:
             progress(0.0, f"Fig 19: {kind} encoders, alpha = {alpha:g}")
-            found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
+            found.append((kind, estimators.track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
     progress(0.0, "timing the estimators")
     feet = [contact_from_points(robot.left.sole, HALF_SOLE), contact_from_points(robot.right.sole, HALF_SOLE)]
-    times = estimation_times(s, feet)
+    times = estimators.estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)
     left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
     return TrackingResult(robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left),
@@ -73,12 +74,12 @@ def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
         first.estimated_rates[keep, left], tuple(t.closure[keep] for _, t in found), times)  # fmt: skip
 
 
-def _run(kind: str, t: Tracking) -> Run:
+def _run(kind: str, t: estimators.Tracking) -> Run:
     return Run(kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure,
         t.largest_redundant)  # fmt: skip
 
 
-def tables(r: TrackingResult) -> list[Table]:
+def tables_tracking(r: TrackingResult) -> list[Table]:
     """Errors by encoder and gain; times beside the paper's."""
     rows = [(x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}",
         f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
@@ -102,7 +103,7 @@ def tables(r: TrackingResult) -> list[Table]:
         Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said)]  # fmt: skip
 
 
-def pictures(r: TrackingResult) -> dict[str, Any]:
+def pictures_tracking(r: TrackingResult) -> dict[str, Any]:
     """Fig 19."""
     from freeflyer.plots.estimation import tracking
 
@@ -110,3 +111,80 @@ def pictures(r: TrackingResult) -> dict[str, Any]:
     figure = tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
         dict(zip(labels, r.closures)))  # fmt: skip
     return {"fig19_tracking": figure}
+
+
+TRIED = 100  # starts
+SAID = {"motors calibrated": "10", "starts that come below 1e-4": "6 of 6 shown", "steps until then: fewest, median, most": "a few",
+        "error after, largest": "< 1e-4"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """paper: with the paper's encoders, rotary ones on five passive joints a leg, absolute length motors, which are not calibrated.
+    rotary: with six rotary ones a leg, on the joints of a serial leg, all motors calibrated."""
+
+    robot: str
+    paper: estimators.Calibrations
+    rotary: estimators.Calibrations
+
+
+def paper_encoders(names: Names) -> tuple[str, ...]:
+    """The passive joints of a leg that have absolute encoders (yellow arrows of Figs 6 and 10)."""
+    return names.yaw, names.roll, names.pitch, names.ankle_pitch, names.ankle_roll
+
+
+def compute_calibration(robot: Kangaroo, progress: Progress) -> Calibrated:
+    """Every start is drawn from the whole of the strokes."""
+    legs = robot.left, robot.right
+    five = [name for leg in legs for name in paper_encoders(leg)]
+    absolute = {leg.length_motor for leg in legs}
+    s = sensors(robot.model)
+    text = f"Fig 18: calibrating from {TRIED} starts"
+    progress(0.0, text)
+    motors = [name for name in robot.model.actuated if name not in absolute]
+    paper = estimators.calibrations(s, five, TRIED, motors=motors, progress=part_of(progress, text))
+    rotary = estimators.calibrations(s, [*five, *(leg.knee for leg in legs)], TRIED,
+        progress=part_of(progress, f"{text}, six encoders a leg"))  # fmt: skip
+    return Calibrated(robot.source, paper, rotary)
+
+
+def tables_calibration(r: Calibrated) -> list[Table]:
+    """The numbers of the paper's figure beside ours."""
+    lines: dict[str, list[str]] = {}
+    for c in (r.paper, r.rotary):
+        n, steps = c.starts, c.steps
+        for what, value in (
+            ("motors calibrated", str(len(c.motors))),
+            ("starts that come below 1e-4", f"{sum(e[-1] < estimators.TOLERANCE for e in c.errors)} of {n}"),
+            ("starts that lead to the true offsets", f"{c.right} of {n}"),
+            ("steps until then: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
+            ("error before, smallest and largest", f"{min(e[0] for e in c.errors):.2g}, {max(e[0] for e in c.errors):.2g}"),
+            ("error after, largest", f"{max(e[-1] for e in c.errors):.1e}"),
+            ("offset of a motor off by at most (m)", f"{c.offset_errors.max():.1e}"),
+        ):
+            lines.setdefault(what, []).append(value)
+    rows = [(what, SAID.get(what, ""), *values) for what, values in lines.items()]
+    lost, other = r.paper.starts - len(r.paper.errors), len(r.paper.errors) - r.paper.right
+    missed = (
+        f" Of the starts with the paper's encoders, which lie anywhere in the strokes, {lost} found no posture and {other} "
+        "another assembly."
+        if lost + other
+        else ""
+    )
+    left = r.paper.encoders[: len(r.paper.encoders) // 2]
+    note = (
+        f"Errors are norms of closure and encoders, m and rad. The paper's encoders: {', '.join(left)} and the same of the right "
+        "leg; the length motors have absolute ones and stand where they are. Beside them, what a sixth encoder a leg, on the "
+        "knee, gives when all motors are calibrated. Newton's full steps, where the paper steps by a gain alpha, which it does "
+        "not give."
+    )
+    note += missed
+    columns = ("quantity", "paper", "ours, the paper's encoders", "ours, six rotary ones a leg")
+    return [Table("Fig 18: calibration", columns, rows, (2, 3), note)]
+
+
+def pictures_calibration(r: Calibrated) -> dict[str, Any]:
+    """Fig 18, with the paper's encoders."""
+    from freeflyer.plots.estimation import calibration
+
+    return {"fig18_calibration": calibration(r.paper)}

@@ -36,9 +36,7 @@ def pitch_sweep(model: Model, state: State) -> Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
     errors, conditions = [], []
     for pitch in PITCHES:
-        q = state.q.copy()
-        q[3:7] = quaternion.from_rpy([ROLL, pitch, YAW])
-        errors.append(_inverse_error(model, q, state.v, state.a))
+        errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
         conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
     return Sweep(PITCHES, np.array(errors), np.array(conditions))
 
@@ -46,13 +44,9 @@ def pitch_sweep(model: Model, state: State) -> Sweep:
 def singularity_free(sweep: Sweep) -> tuple[Check, ...]:
     """No attitude is special; where roll, pitch and yaw are singular neither."""
     upright = np.isclose(np.abs(sweep.pitch), np.pi / 2)
-    return (
-        Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
+    return (Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
         Check("SF", "error at exactly +-90 deg", float(sweep.error[upright].max()), ROUNDING),
-        Check(
-            "SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None
-        ),
-    )
+        Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
 
 
 def moving_base(model: Model, state: State, prediction: Prediction) -> tuple[Check, ...]:
@@ -178,8 +172,8 @@ def compiled_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
 def geometric_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Central differences along q (+) delta."""
     moves = STEP * np.eye(model.nv)
-    by_q = inverse_dynamics(model, integrate(model, q, moves), v, a) - inverse_dynamics(model, integrate(model, q, -moves), v,
-        a)  # fmt: skip
+    ahead, behind = integrate(model, q, moves), integrate(model, q, -moves)
+    by_q = inverse_dynamics(model, ahead, v, a) - inverse_dynamics(model, behind, v, a)
     by_v = inverse_dynamics(model, q, v + moves, a) - inverse_dynamics(model, q, v - moves, a)
     return by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP)
 

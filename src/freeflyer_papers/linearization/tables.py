@@ -61,15 +61,7 @@ def _differences(r: LinearizationResult) -> Table:
         for d in r.differences
     ]  # fmt: skip
     rows.append(("geometric linearisation paper, Tables 5-9", "-", number(r.exact_error, 2), "-", "-", "-", "1"))
-    columns = (
-        "linearisation by",
-        "best step",
-        "maximal error",
-        "average error",
-        "slope falling",
-        "rising",
-        "evaluations",
-    )
+    columns = ("linearisation by", "best step", "maximal error", "average error", "slope falling", "rising", "evaluations")
     return Table("Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),
         "the paper's curves, one-sided or central, fall with the step until round-off rises; its text gives no numbers. "
         "The error of the tables is against complex steps")  # fmt: skip
@@ -79,16 +71,8 @@ def _counts(r: LinearizationResult) -> Table:
     rows = [(str(c.bodies), str(c.eidamb_as_printed), str(c.eidamb), number(c.eidamb / c.bodies), str(c.entries),
         str(c.derivatives), number(c.derivatives / c.entries), number(c.by_shape_through_wrenches / c.by_shape, 3))
         for c in r.counts]  # fmt: skip
-    columns = (
-        "bodies",
-        "Table 4 as printed",
-        "without F",
-        "a body",
-        "entries",
-        "Tables 5-8: operations",
-        "an entry",
-        "as printed / short",
-    )
+    columns = ("bodies", "Table 4 as printed", "without F", "a body", "entries", "Tables 5-8: operations", "an entry",
+        "as printed / short")  # fmt: skip
     return Table(
         "operations counted on chains, 6x6 matrices taken as full", columns, rows, range(8),
         "Table 4 as printed fills a table F of wrenches, quadratic on a chain; its results do not need it, and without it Table "

@@ -20,14 +20,8 @@ from freeflyer.control.scenario import Following, Stance
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
+from freeflyer_papers.reduced_wbc import two_programs
 from freeflyer_papers.reduced_wbc.robot import Robot
-from freeflyer_papers.reduced_wbc.two_programs import (
-    Lqp,
-    conventional_program,
-    second_program,
-    split_program,
-    with_centroidal,
-)
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ class Way:
     name: str
     solver: str
 
-    def solve(self, program: Lqp) -> tuple[np.ndarray, int]:
+    def solve(self, program: two_programs.Lqp) -> tuple[np.ndarray, int]:
         """x, and how many quadratic programs were solved. Errors: SolverError."""
         return program.solve(self.solver), 1 + len(program.levels())
 
@@ -68,7 +62,7 @@ def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: W
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "full", clock)
     t, n = [clock()], problem.model.nv
-    whole = conventional_program(problem, q, v)
+    whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
     x, programs = way.solve(whole)
     t.append(clock())
@@ -80,22 +74,22 @@ def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, c
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "reduced", clock)
     t = [clock()]
-    whole = conventional_program(problem, q, v)
+    whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
-    split = split_program(problem, q, whole)
+    split = two_programs.split_program(problem, q, whole)
     t.append(clock())
     p, u, k, first, second, programs, again = *_parts(problem), len(split.A), 0.0, 0.0, 0, False
     while True:
         start = clock()
         x, one = way.solve(split.first)
         middle = clock()
-        y, two = way.solve(second_program(problem, whole, split, x))
+        y, two = way.solve(two_programs.second_program(problem, whole, split, x))
         reached, end = split.A @ y, clock()
         first, second, programs = first + middle - start, second + end - middle, programs + one + two
         missed = np.abs(reached - x[len(p) : len(p) + k]).max()
         if again or missed <= CONTROL_TOLERANCE * (1.0 + (np.abs(split.A) @ np.abs(y)).max()):
             break
-        split, again = with_centroidal(problem, split, reached), True
+        split, again = two_programs.with_centroidal(problem, split, reached), True
     a = np.empty(problem.model.nv)
     a[p], a[u] = x[: len(p)], y
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)

@@ -169,11 +169,8 @@ def _missing(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
             continue
-        kinds = {
-            "position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
-            "velocity": _has_limits(joint.velocity),
-            "effort": _has_limits(joint.effort),
-        }
+        kinds = {"position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
+            "velocity": _has_limits(joint.velocity), "effort": _has_limits(joint.effort)}  # fmt: skip
         lacking = [kind for kind, present in kinds.items() if not present]
         if lacking:
             listed = " and ".join(", ".join(lacking).rsplit(", ", 1))
