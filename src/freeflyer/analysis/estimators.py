@@ -353,8 +353,7 @@ def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
     if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
         raise InputError(
             f"waveforms must have two methods and two samples at least, (..., P, F) or (..., G, P, F), got shape {Y.shape}",
-            shape=Y.shape,
-        )
+            shape=Y.shape)  # fmt: skip
     Y = Y[None] if Y.ndim == 2 else Y
     G, P, F = Y.shape[-3:]
     if not G:

@@ -177,8 +177,7 @@ def _floating_base(model: Model, q: np.ndarray) -> JointInfo:
     if np.abs(J.T @ J - np.eye(3)).max() > BASE_MASS_ROUNDING:
         raise InputError(
             f"{model.name!r} does not float as one: joint {base.name!r} carries only a part of its mass, the rest is held by the "
-            "world or floats apart", joint=base.name,
-        )  # fmt: skip
+            "world or floats apart", joint=base.name)  # fmt: skip
     return base
 
 

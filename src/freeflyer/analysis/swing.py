@@ -165,15 +165,13 @@ def settings(swing: Swing) -> str:
     """How the experiment was done, in words."""
     w, s, late = swing.sway, swing.servos, slice(swing.settled, None)
     joints = "with the damping and friction of the file" if s.friction else "without damping and friction"
-    return (
-        f"The pelvis sways {1e3 * w.amplitude:g} mm to either side at {w.frequency:g} Hz over two feet on the floor, "
-        f"{1e3 * w.crouch:g} mm crouched, {w.duration:g} s. MuJoCo: steps of {1e3 * s.dt:g} ms, servos of {s.stiffness:g} N/m "
-        f"and {s.damping:g} N s/m with the holding forces fed forward, loops tied with solref {s.loop_time:g} s and solimp "
-        f"{s.loop_impedance:g}, joints {joints}. Encoders: step {w.encoder.quantum:g}, noise {w.encoder.noise:g}; noise of forces "
-        f"{w.force_noise:g} N. Estimators at 1 kHz, alpha = {w.alpha:g} / s; everything below {w.cutoff:g} Hz. Passive joints are "
-        f"estimated to {swing.passive_error[late].max():.1e} (m, rad), the base to {1e3 * swing.base_error[late].max():.2f} mm; "
-        f"MuJoCo's loops are open by up to {swing.gap.max():.1e}."
-    )
+    return (f"The pelvis sways {1e3 * w.amplitude:g} mm to either side at {w.frequency:g} Hz over two feet on the floor, "
+        f"{1e3 * w.crouch:g} mm crouched, {w.duration:g} s. MuJoCo: steps of {1e3 * s.dt:g} ms, servos of {s.stiffness:g} "
+        f"N/m and {s.damping:g} N s/m with the holding forces fed forward, loops tied with solref {s.loop_time:g} s and "
+        f"solimp {s.loop_impedance:g}, joints {joints}. Encoders: step {w.encoder.quantum:g}, noise {w.encoder.noise:g}; "
+        f"noise of forces {w.force_noise:g} N. Estimators at 1 kHz, alpha = {w.alpha:g} / s; everything below {w.cutoff:g} "
+        f"Hz. Passive joints are estimated to {swing.passive_error[late].max():.1e} (m, rad), the base to "
+        f"{1e3 * swing.base_error[late].max():.2f} mm; MuJoCo's loops are open by up to {swing.gap.max():.1e}.")
 
 
 RATE = 1000.0  # Hz of the estimators
@@ -253,10 +251,8 @@ def check_sway(sway: Sway, servos: Servos) -> None:
     if not (0.0 <= sway.crouch < np.inf and 0.0 <= sway.force_noise < np.inf):
         raise InputError(f"crouch and force_noise must be 0 or more, got {sway.crouch!r} and {sway.force_noise!r}")
     if sway.duration < REST_TIME + RISE_TIME + 1.0 / sway.frequency:
-        raise InputError(
-            f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising {RISE_TIME:g} s, a "
-            f"sway of {sway.frequency:g} Hz {1 / sway.frequency:g} s"
-        )
+        raise InputError(f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising "
+            f"{RISE_TIME:g} s, a sway of {sway.frequency:g} Hz {1 / sway.frequency:g} s")
     every = 1.0 / (RATE * servos.dt) if servos.dt > 0.0 else 0.0
     if every < 1.0 or abs(every - round(every)) > 1e-9:
         raise InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")
@@ -307,11 +303,9 @@ def _compare(s: Sensors, feet: Sequence[Contact], record: Record, found: Contact
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
     gap = np.abs(constraint_residual(s.model, record.q)[:, s.partition.rows]).max(axis=1)
     error = found.q - record.q
-    return Swing(
-        s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
+    return Swing(s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
         record.t, record.offset, record.q[:, :3], filtered, corners, record.q[list(picked)], picked,
-        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late,
-    )  # fmt: skip
+        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late)  # fmt: skip
 
 
 MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
@@ -368,5 +362,4 @@ def _check_upright(s: Sensors, run: Run, offset: np.ndarray) -> None:
         k = int(late[0]) if len(late) else len(run.t) - 1
         raise InputError(
             f"{s.model.name!r} falls in the simulator: at {run.t[k]:.2f} s its base is {off[k]:.2g} m from where it is sent. "
-            f"{ADVICE}", t=float(run.t[k]),
-        )  # fmt: skip
+            f"{ADVICE}", t=float(run.t[k]))  # fmt: skip

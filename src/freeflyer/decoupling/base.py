@@ -109,16 +109,14 @@ def check_floating(model: Model) -> None:
     if tied_to_world(model):
         raise InputError(
             f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not decouple",
-            model=model.name,
-        )
+            model=model.name)  # fmt: skip
     roots = [j for j in model.joints if j.kind == "free"]
     found = "; ".join(f"{j.name!r} ({j.kind})" for j in model.joints[:3]) or "no moving joint"
     hint = "several trees stand on the world" if roots and model.joints[0].kind == "free" else f"its first joints are {found}"
     raise InputError(
         f"{model.name!r} does not float: decoupling needs one free joint on the world that carries the whole robot, but {hint}. "
         'Load it with base="free": freeflyer.load(file, base="free"), or load(model.description, base="free")',
-        model=model.name,
-    )  # fmt: skip
+        model=model.name)  # fmt: skip
 
 
 def base_map(M: np.ndarray) -> np.ndarray:

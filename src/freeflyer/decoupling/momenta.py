@@ -279,8 +279,7 @@ def checked_map(name: str, given: Any, k: int) -> Map:
         if not condition < SINGULAR_MAP:
             raise InputError(
                 f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and v_y must "
-                "determine the velocities. Choose rows that do not depend on each other", condition=condition,
-            )  # fmt: skip
+                "determine the velocities. Choose rows that do not depend on each other", condition=condition)  # fmt: skip
     return Map(T, rate)
 
 

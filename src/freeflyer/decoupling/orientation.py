@@ -115,8 +115,7 @@ def _refined(model: Model, q: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray
         last, steps = turns, 2 * steps
     raise InputError(
         f"the orientation along the path is not found to 1e-12 rad by {MOST_STEPS} steps from one posture to the next: give more "
-        "postures", steps=MOST_STEPS,
-    )  # fmt: skip
+        "postures", steps=MOST_STEPS)  # fmt: skip
 
 
 def _steps(model: Model, q: np.ndarray, moves: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:

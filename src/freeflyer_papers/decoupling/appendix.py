@@ -217,19 +217,16 @@ def _functions(r: AppendixResult) -> Table:
         "Table A.1: functions of the symbolic toolbox", ("thesis", "ours, in freeflyer.symbolic", "difference", "from", ""),
         rows, (2,),
         "At a random state of the revolute hopper, the frame of its shank against the world. timederivative is not in the table, "
-        "but in the program.",
-    )  # fmt: skip
+        "but in the program.")  # fmt: skip
 
 
 def _outputs(r: AppendixResult) -> Table:
     rows = [(o.name, " x ".join(map(str, o.shape)) or "number", f"{o.error:.1e}", _verdict(o.error)) for o in r.outputs]
-    return Table(
-        "A.2.1: outputs of the sample program (lines 326-350) as one NumPy function",
+    return Table("A.2.1: outputs of the sample program (lines 326-350) as one NumPy function",
         ("thesis's name", "size", "difference from kernels", ""), rows, (2,),
         f"{STATES} random states, relative to the largest entry; Cbp by Cbp v, for its matrix is one of many. Formulas in "
         f"{r.program_time:.1f} s, printed in {r.printing_time:.1f} s, {r.steps} common subexpressions. The thesis prints no "
-        "outputs but the angle below.",
-    )  # fmt: skip
+        "outputs but the angle below.")  # fmt: skip
 
 
 def _tests(r: AppendixResult) -> Table:

@@ -60,8 +60,7 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
         v[:6] = _rigid_turn(model, start)
     controller = DecoupledController(
         model, MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
-        MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0,
-    )  # fmt: skip
+        MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
     run = simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,
         atol=1e-12)  # fmt: skip
     spin = decoupling.external_velocity(model, run.q, run.v)[:, 3:]

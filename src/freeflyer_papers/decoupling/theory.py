@@ -58,8 +58,7 @@ def _statements(r: TheoryResult) -> Table:
         "Chapters 2 and 3: propositions, lemmas and equations", ("paper", "statement", "largest residual", "robot", ""), rows, (2,),
         f"Relative to the size of the terms; {propositions.STATES} random states of each of {len(propositions.ROBOTS)} robots, "
         "random T_x, T_y and their rates. The paper proves these and gives no numbers. Two formulas are corrected: (3.84) lacks "
-        "the sign of C_xy = -C_yx^T, and (A.4a) is M_x = T_x^-T M_bb T_x^-1.",
-    )  # fmt: skip
+        "the sign of C_xy = -C_yx^T, and (A.4a) is M_x = T_x^-T M_bb T_x^-1.")  # fmt: skip
 
 
 def _flights(r: TheoryResult) -> Table:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
-from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
-from freeflyer_papers.registry import Reproduction, deferred
+from freeflyer_papers.dual_quaternion import agreements, counts
+from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult, pictures, tables
+from freeflyer_papers.dual_quaternion.validation import validate
+from freeflyer_papers.registry import Reproduction
 
 __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
 
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.results import machine
-    from freeflyer_papers.dual_quaternion import agreements, counts
-    from freeflyer_papers.dual_quaternion.validation import validate
-
     progress(0.0, "Table 1: twists of joints")
     found = agreements.twists()
     progress(0.0, "all formulations on every joint")
@@ -28,5 +27,4 @@ def compute(progress: Progress) -> DualQuaternionResult:
 
 
 REPRODUCTION = Reproduction("dual-quaternion", "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", compute,
-    deferred("freeflyer_papers.dual_quaternion.tables", "tables"),
-    deferred("freeflyer_papers.dual_quaternion.tables", "pictures"))  # fmt: skip
+    tables, pictures)  # fmt: skip

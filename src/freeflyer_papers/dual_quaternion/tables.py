@@ -58,28 +58,24 @@ def _remarks(r: DualQuaternionResult) -> Table:
     rows = [(x.robots, f"{100.0 * x.least:.0f} to {100.0 * x.largest:.0f}", number(x.whole, 2), number(x.skew, 2))
         for x in r.remarks]  # fmt: skip
     columns = ("robot", "A as printed, off by %", "with the term that it lacks", "A + A^T")
-    return Table(
-        "Remark 4.1: A = Mdot / 2 - C", columns, rows, (1, 2, 3),
+    return Table("Remark 4.1: A = Mdot / 2 - C", columns, rows, (1, 2, 3),
         f"Distances relative to the norm of A, over {r.remarks[0].states} random states; Mdot by our Coriolis matrix in vectors, C "
         "by (47). A as printed is -sum J^T Sbar J: it lacks (Jdot^T Psi J - J^T Psi Jdot) / 2, summed over the bodies. This is "
-        "skew itself, so that (52) holds for C by (47), which is right.",
-    )  # fmt: skip
+        "skew itself, so that (52) holds for C by (47), which is right.")  # fmt: skip
 
 
 def _counts(r: DualQuaternionResult) -> Table:
     rows = [(c.line, c.algorithm, c.joints, formula(c.multiplications), formula(c.additions), *(x or "-" for x in c.paper))
         for c in r.counts]  # fmt: skip
     columns = ("line of Table 3", "counted", "joints", "multiplications", "additions", "paper: mult.", "add.")
-    return Table(
-        "Table 3: operations for a serial arm of n joints, kinematics and gravity included", columns, rows, range(3, 7),
+    return Table("Table 3: operations for a serial arm of n joints, kinematics and gravity included", columns, rows, range(3, 7),
         "Counted by running the algorithms on scalars that count; exact for n of 3 and more. Any screw: one program for revolute, "
         "prismatic and helical joints of any axis. Revolute: zeros and ones of such joints are not multiplied with. As printed: "
         "a product of dual quaternions has 48 multiplications and 40 additions, a cross product is two of them. Besides, a joint "
         "takes a sine and a cosine. Classic NE: the paper's counts leave out the kinematics. Classic EL: the recursion of [66], "
         "as programmed here. W dA/dq is W A Z, whose columns only change places; the second line multiplies the matrices instead. "
         "Gravity accelerates the base and has no recursion of its own. The paper quotes its counts from [66] without their parts: "
-        "the rest of the difference is not explained.",
-    )  # fmt: skip
+        "the rest of the difference is not explained.")  # fmt: skip
 
 
 def formula(coefficients: tuple[float, ...]) -> str:
@@ -103,11 +99,9 @@ def _times(r: DualQuaternionResult) -> Table:
             microseconds(t.gauss), microseconds(PAPER_GAUSS) if paper else "-"))  # fmt: skip
     columns = ("joints", "dqNE us", "paper", "our RNEA us", "dqNE / RNEA", "Pinocchio us", "dqNE / Pinocchio",
         "dqNE in a batch us", "dqGP: M, C, g us", "paper")  # fmt: skip
-    return Table(
-        "section 6: times for one state of a serial arm of revolute joints", columns, rows, range(10),
+    return Table("section 6: times for one state of a serial arm of revolute joints", columns, rows, range(10),
         f"Medians of calls in turn, one thread, {r.machine}. The paper's are the authors' estimates for C++, from Matlab on an "
-        f"Intel Core i7-6500U. {r.peer}",
-    )  # fmt: skip
+        f"Intel Core i7-6500U. {r.peer}")  # fmt: skip
 
 
 PAPER = {  # Table 2: least, mean, standard deviation, largest; the paper has N/A elsewhere
@@ -130,15 +124,13 @@ def _correlations(v: Validation) -> Table:
     rows = [(c.robot, c.method, near_one(c.minimum), near_one(c.mean), number(c.deviation, 2), near_one(c.maximum),
         *PAPER.get((c.robot, c.method), ABSENT)) for c in v.correlations]  # fmt: skip
     columns = ("robot", "method", "min", "mean", "std", "max", "paper: min", "mean", "std", "max")
-    return Table(
-        "Table 2: CMC of accelerations by each method and those of the simulator", columns, rows, range(2, 10),
+    return Table("Table 2: CMC of accelerations by each method and those of the simulator", columns, rows, range(2, 10),
         f"{v.samples} samples of 5 s. Ours is MuJoCo, the paper's V-REP; the classic algorithm is our recursion in vectors, the "
         "paper's that of the Robotics Toolbox. Methods without constraints of their own (the paper's N/A) take them by (62): M "
         "and the bias forces are the method's. Robots, motions and the filter are ours, for the paper gives none: its figures "
         "come from noisy velocities and another simulator, and are no measure of the methods alone. The nonholonomic robot drives "
         f"on contacts of softness {SOFTNESS:g}, where 1 is MuJoCo's default: slip, which softer contacts let grow, is no part of "
-        "the methods.",
-    )  # fmt: skip
+        "the methods.")  # fmt: skip
 
 
 def near_one(x: float) -> str:

@@ -95,18 +95,14 @@ def tables(r: Comparison) -> list[Table]:
     fitted = ""
     if r.peer:
         off = float(np.abs(np.hstack([r.chi[-1], r.gamma[-1]]) / nine - 1.0).max())
-        fitted = (
-            "The paper gives neither posture nor origin of the sole. They can be chosen so that all nine indices agree within "
-            f"{100.0 * off:.1f} %: the origin in the middle of the foot's box, 35 mm before the ankle, and the leg "
-            f"{1e3 * FITTED_LENGTH:g} mm shorter. "
-        )
-    note = fitted + (
-        "Elsewhere Kangaroo's posture is the keyframe `home` of the public model: length motors at 0.0004 of 0.15 m, ankle "
-        "motors at -0.001 m, the others at zero, loops closed: a rule, no fit to the indices. The rows below it show how much "
-        "these depend on the legs' length. TALOS: half sitting (hip -0.411, knee 0.859, ankle -0.448 rad), arms and head "
-        "weightless, as Fig 17 leaves them out. Columns of Lambda mix kg, kg m and kg m^2 (the paper's definition), so angular "
-        "chi depends on the sole's origin and on how level it stands. gamma takes the base's angular columns."
-    )
+        fitted = ("The paper gives neither posture nor origin of the sole. They can be chosen so that all nine indices agree "
+            f"within {100.0 * off:.1f} %: the origin in the middle of the foot's box, 35 mm before the ankle, and the leg "
+            f"{1e3 * FITTED_LENGTH:g} mm shorter. ")
+    note = fitted + ("Elsewhere Kangaroo's posture is the keyframe `home` of the public model: length motors at 0.0004 of 0.15 "
+        "m, ankle motors at -0.001 m, the others at zero, loops closed: a rule, no fit to the indices. The rows below it show "
+        "how much these depend on the legs' length. TALOS: half sitting (hip -0.411, knee 0.859, ankle -0.448 rad), arms and "
+        "head weightless, as Fig 17 leaves them out. Columns of Lambda mix kg, kg m and kg m^2 (the paper's definition), so "
+        "angular chi depends on the sole's origin and on how level it stands. gamma takes the base's angular columns.")
     if not r.peer:
         note = "No TALOS given (--peer talos_full_v2.urdf): norms of columns instead of indices. " + note
     return [Table("Table III: against TALOS", columns, numbers, tuple(range(1, 11)), note)]
@@ -173,8 +169,7 @@ def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsi
     if epsilon == 0.0 and (J.shape[1] < 6 or values[-1] < 1e-12 * values[0]):
         raise InputError(
             f"frame {frame!r} cannot move in all six directions here (smallest singular value {values[-1]:.3g}): its inertia "
-            "is infinite there; give an epsilon", frame=frame,
-        )  # fmt: skip
+            "is infinite there; give an epsilon", frame=frame)  # fmt: skip
     return CartesianInertia(frame, np.linalg.inv(mobility), values, float(epsilon))
 
 
@@ -183,8 +178,7 @@ def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentu
     if not model.joints or model.joints[0].kind != "free":
         raise InputError(
             f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
-            model=model.name,
-        )  # fmt: skip
+            model=model.name)  # fmt: skip
     posture = partition(model).q if q is None else row(model, "q", q, "q")
     split = partition(model, posture)
     A = centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]

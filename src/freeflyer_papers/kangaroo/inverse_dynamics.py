@@ -187,14 +187,12 @@ def _programs(results: tuple[Result, ...]) -> Table:
             rows.append(("" if k else r.robot, word, *map(str, r.sizes[word]), f"{whole:.0f}", f"{terms:.0f}"))
     columns = ("robot", "form", "accelerations", "contact forces", "rows: base (26a)", "loops (25c)", "contacts (25b)", "cones",
                "solve us", "terms and rows alone us")  # fmt: skip
-    return Table(
-        "section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),
+    return Table("section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),
         "Cones: inequalities. The paper's rows are counted from its text (76 joints, 8 contact points, normal force and four "
         "sides of a friction pyramid a point). Ours are of two soles: six forces each and the cone that their four corners "
         "span, the same set of wrenches as four point forces in pyramids, so that contact rows do not depend on each other. The "
         "paper times only (28) and (29) without contact forces, 380 us with its estimator and the model's update (below, "
-        "section VI-A); it gives no time for the program.",
-    )  # fmt: skip
+        "section VI-A); it gives no time for the program.")  # fmt: skip
 
 
 CHECKS = (
@@ -214,16 +212,14 @@ def _agreement(results: tuple[Result, ...]) -> Table:
     for what, field in CHECKS:
         values = [getattr(r, field) for r in results]
         rows.append((what, "equal", *(f"{x:.1e}" for x in values), "yes" if max(values) < AGREED else "NO"))
-    return Table(
-        "section III-B beside Appendix B: largest differences",
+    return Table("section III-B beside Appendix B: largest differences",
         ("", "paper", *(r.robot for r in results), f"below {AGREED:g}"), rows, range(2, 2 + len(results)),
         f"Over {results[0].states} states: legs at {', '.join(f'{1e3 * x:g}' for x in LENGTHS)} mm, at rest and in motion with "
         f"random accelerations of the base, friction {FRICTION:g}; relative to the largest entry where nothing else is said. "
         "(28), (29), (62) to (73) are written out in NumPy over the tree's own M, h and Jacobians; the solver works otherwise. "
         "Both forms minimise the error of the base's acceleration first. The acceleration energy (the paper: |a|^2) and the "
         "squares of the point forces decide only what that leaves free. All programs "
-        f"{'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.",
-    )  # fmt: skip
+        f"{'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.")  # fmt: skip
 
 
 def _base(r: Result) -> Table:

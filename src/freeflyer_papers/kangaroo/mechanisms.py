@@ -209,11 +209,10 @@ def tables_regions(result: Regions) -> list[Table]:
     spots = [(p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
         for p in result.places]  # fmt: skip
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
-    note = (
-        "Legs at the reference length. Most differ by the paper's rounding (knee: +-0.095 from the middle of the stroke). The "
-        "hip's yaw, +-0.05 in the paper, and one ankle motor inwards, -0.035, do not: those of the public model lie elsewhere "
-        "because its dimensions are other ones. A hip driven differentially is kept away by the stop of roll, as in the paper."
-    )
+    note = ("Legs at the reference length. Most differ by the paper's rounding (knee: +-0.095 from the middle of the stroke). "
+        "The hip's yaw, +-0.05 in the paper, and one ankle motor inwards, -0.035, do not: those of the public model lie "
+        "elsewhere because its dimensions are other ones. A hip driven differentially is kept away by the stop of roll, as in "
+        "the paper.")
     two = Table("singularities: motor positions (m)", heads, spots, (2, 3), note)
     return [one, two]
 

@@ -169,8 +169,7 @@ def talos(peer: Path | str) -> tuple[Model, np.ndarray]:
     if missing or "left_sole_link" not in model.frame_names:
         raise InputError(
             f"{Path(peer).name} is no TALOS: it has no {(missing or ['left_sole_link'])[0]!r}; give talos_full_v2.urdf, say",
-            peer=str(peer),
-        )  # fmt: skip
+            peer=str(peer))  # fmt: skip
     model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
     q = neutral(model)
     for side in ("left", "right"):

@@ -78,12 +78,10 @@ def tables_swing(r: SwingResult) -> list[Table]:
         ("centres of pressure inside the soles", "picture", _yes(all(x.inside > 0.0 for x in r.lines))),
         ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
     )
-    note = (
-        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors determine the 12 "
-        "entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least squares; at rest they "
-        "miss the inertia of the sway, which the last row puts in from differences of the estimated posture (the paper mentions "
-        "it, and leaves it out)."
-    )
+    note = (f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors "
+        "determine the 12 entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least "
+        "squares; at rest they miss the inertia of the sway, which the last row puts in from differences of the estimated "
+        "posture (the paper mentions it, and leaves it out).")
     one = Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said)
     two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
     three = Table(
@@ -158,12 +156,10 @@ def tables_flight(rows: tuple[Row, ...]) -> list[Table]:
     lines = [("springs" if r.stiffness else "free", f"{1e3 * r.dt:g}", f"{r.flown:g}", f"{r.drift:.1e}",
         f"{r.momentum_drift:.1e}", f"{r.energy:.3g}", f"{np.degrees(r.turned):.0f}", f"{np.degrees(r.joints):.0f}",
         f"{1e3 * r.stroke:.1f}", f"{r.gap:.0e}") for r in rows]  # fmt: skip
-    note = (
-        "No gravity; the centre of mass rests. Steps: rk4, order 4 and commutator-free, in base and motor velocities. Drifts are "
-        "relative to the largest kinetic energy and to the angular momentum. Springs of "
-        f"{STIFFNESS:g} N/m hold the motors about the middle of their strokes; free ones turn slowly, or the knees would fold into "
-        "a singular posture."
-    )
+    note = ("No gravity; the centre of mass rests. Steps: rk4, order 4 and commutator-free, in base and motor velocities. "
+        f"Drifts are relative to the largest kinetic energy and to the angular momentum. Springs of {STIFFNESS:g} N/m hold "
+        "the motors about the middle of their strokes; free ones turn slowly, or the knees would fold into a singular "
+        "posture.")
     columns = ("motors", "step ms", "flown s", "energy drift", "momentum", "energy J", "base turned deg", "joints moved deg",
                "strokes mm", "gap m")  # fmt: skip
     return [Table("free flight with closed loops", columns, lines, range(1, len(columns)), note)]

@@ -84,11 +84,9 @@ def tables_tracking(r: TrackingResult) -> list[Table]:
     rows = [(x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}",
         f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
     columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
-    note = (
-        f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by differences. The "
-        "paper gives pictures only, with alpha = 1 / s. Open by: norm of the independent rows, which the estimator closes; the "
-        "largest entry of the redundant ones, which it cannot, beside it."
-    )
+    note = (f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by "
+        "differences. The paper gives pictures only, with alpha = 1 / s. Open by: norm of the independent rows, which the "
+        "estimator closes; the largest entry of the redundant ones, which it cannot, beside it.")
     t = r.times
     costs = (
         ("estimator, model update, inverse dynamics", "380", f"{t.state_and_torques:.0f}"),
@@ -172,12 +170,10 @@ def tables_calibration(r: Calibrated) -> list[Table]:
         else ""
     )
     left = r.paper.encoders[: len(r.paper.encoders) // 2]
-    note = (
-        f"Errors are norms of closure and encoders, m and rad. The paper's encoders: {', '.join(left)} and the same of the right "
-        "leg; the length motors have absolute ones and stand where they are. Beside them, what a sixth encoder a leg, on the "
-        "knee, gives when all motors are calibrated. Newton's full steps, where the paper steps by a gain alpha, which it does "
-        "not give."
-    )
+    note = (f"Errors are norms of closure and encoders, m and rad. The paper's encoders: {', '.join(left)} and the same of "
+        "the right leg; the length motors have absolute ones and stand where they are. Beside them, what a sixth encoder a "
+        "leg, on the knee, gives when all motors are calibrated. Newton's full steps, where the paper steps by a gain alpha, "
+        "which it does not give.")
     note += missed
     columns = ("quantity", "paper", "ours, the paper's encoders", "ours, six rotary ones a leg")
     return [Table("Fig 18: calibration", columns, rows, (2, 3), note)]

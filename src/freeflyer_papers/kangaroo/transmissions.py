@@ -85,12 +85,10 @@ def tables(r: Transmissions) -> list[Table]:
         ("Fig 15", "smallest (N), at which length (m)", "fully compressed", _at(f, f.smallest)),
         ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"),
     )  # fmt: skip
-    note = (
-        "The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with the "
-        "knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular posture "
-        "where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where there is one. "
-        "Force: power at the sole is power at the motor, the other motors at rest."
-    )
+    note = ("The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with "
+        "the knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular "
+        "posture where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where "
+        "there is one. Force: power at the sole is power at the motor, the other motors at rest.")
     return [Table("transmission of the leg-length actuator", ("", "quantity", "paper", "ours"), rows, (3,), note)]
 
 

@@ -3,26 +3,21 @@ cost."""
 
 from __future__ import annotations
 
+from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
+from freeflyer_papers.linearization import cost, requirements, robot
 from freeflyer_papers.linearization.robot import LinearizationResult
-from freeflyer_papers.registry import Reproduction, deferred
+from freeflyer_papers.linearization.tables import pictures, tables
+from freeflyer_papers.registry import Reproduction
 
 CAPTIONS = {
-    "fig4_robot": (
-        "Fig 4: a branched robot with a moving base, revolute, prismatic and helical joints, in both postures. Its dimensions are "
-        "our own: the paper draws its robot and gives none."
-    ),
-    "table1_requirements": (
-        "Table 1, two requirements drawn: no attitude is special (left), and (A, B) predicts motions of a moving base to the "
-        "second order (right)."
-    ),
-    "fig5_differences": (
-        "Fig 5: geometric finite differences against the exact linearisation. As in the paper the error falls with the step until "
-        "round-off rises; numbers differ with the robot."
-    ),
-    "cost": (
-        "Cost against size, measured and counted, which the paper states as recursive and does not measure."
-    ),
+    "fig4_robot": ("Fig 4: a branched robot with a moving base, revolute, prismatic and helical joints, in both postures. Its "
+        "dimensions are our own: the paper draws its robot and gives none."),
+    "table1_requirements": ("Table 1, two requirements drawn: no attitude is special (left), and (A, B) predicts motions of a "
+        "moving base to the second order (right)."),
+    "fig5_differences": ("Fig 5: geometric finite differences against the exact linearisation. As in the paper the error falls "
+        "with the step until round-off rises; numbers differ with the robot."),
+    "cost": "Cost against size, measured and counted, which the paper states as recursive and does not measure.",
 }
 
 __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
@@ -30,9 +25,6 @@ __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 
 def compute(progress: Progress) -> LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.results import machine
-    from freeflyer_papers.linearization import cost, requirements, robot
-
     progress(0.0, "a robot like that of Fig 4")
     model = robot.branched_robot()
     state = robot.perturbed_state(model)
@@ -58,5 +50,4 @@ def compute(progress: Progress) -> LinearizationResult:
 
 
 REPRODUCTION = Reproduction("linearization", "Efficient geometric linearization of moving-base rigid robot dynamics", compute,
-    deferred("freeflyer_papers.linearization.tables", "tables"),
-    deferred("freeflyer_papers.linearization.tables", "pictures"), captions=CAPTIONS)  # fmt: skip
+    tables, pictures, captions=CAPTIONS)  # fmt: skip

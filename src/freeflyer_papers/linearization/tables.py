@@ -47,11 +47,9 @@ def _requirements(r: LinearizationResult) -> Table:
         verdict = "comparison" if c.holds is None else "holds" if c.holds else "FAILS"
         bound = "-" if c.bound is None else number(c.bound, 2)
         rows.append((c.requirement, "yes", c.what, number(c.value, 3), bound, verdict))
-    return Table(
-        f"the four requirements, executed on a robot like that of Fig 4 ({r.bodies} bodies, nv {r.nv}, joints at 0.3)",
+    return Table(f"the four requirements, executed on a robot like that of Fig 4 ({r.bodies} bodies, nv {r.nv}, joints at 0.3)",
         ("requirement", "paper", "ours: what is measured", "value", "at most", ""), rows, (3, 4),
-        "errors are relative to the largest entry, against complex steps through other algorithms",
-    )  # fmt: skip
+        "errors are relative to the largest entry, against complex steps through other algorithms")  # fmt: skip
 
 
 def _differences(r: LinearizationResult) -> Table:
@@ -73,12 +71,10 @@ def _counts(r: LinearizationResult) -> Table:
         for c in r.counts]  # fmt: skip
     columns = ("bodies", "Table 4 as printed", "without F", "a body", "entries", "Tables 5-8: operations", "an entry",
         "as printed / short")  # fmt: skip
-    return Table(
-        "operations counted on chains, 6x6 matrices taken as full", columns, rows, range(8),
+    return Table("operations counted on chains, 6x6 matrices taken as full", columns, rows, range(8),
         "Table 4 as printed fills a table F of wrenches, quadratic on a chain; its results do not need it, and without it Table "
         "4 is linear, exactly. Tables 5 to 8 are quadratic in the bodies, so an entry costs ever closer to a constant. The last "
-        "column: Table 6 through the wrenches F, as printed, over its short form for the same entries",
-    )  # fmt: skip
+        "column: Table 6 through the wrenches F, as printed, over its short form for the same entries")  # fmt: skip
 
 
 def _costs(r: LinearizationResult) -> Table:
@@ -87,11 +83,9 @@ def _costs(r: LinearizationResult) -> Table:
     columns = ("bodies", "nv", "tables, NumPy us", "differences us", "compiled us", "faster", "ns an entry")
     powers = (f"{name} bodies^{p:.2f}" for name, field in (("tables", "tables"), ("differences", "differences"),
         ("compiled", "compiled")) if (p := exponent(r.costs, field)) is not None)  # fmt: skip
-    return Table(
-        "cost of all derivatives of the inverse dynamics: chains on a floating base", columns, rows, range(7),
+    return Table("cost of all derivatives of the inverse dynamics: chains on a floating base", columns, rows, range(7),
         f"from 20 bodies on: {', '.join(powers)}; differences are one-sided, of the compiled inverse dynamics in batches, and "
-        f"good to half the digits. One thread; medians of interleaved calls on {r.machine}",
-    )  # fmt: skip
+        f"good to half the digits. One thread; medians of interleaved calls on {r.machine}")  # fmt: skip
 
 
 YELLOW, RED = "#d9a514", "#c8453b"

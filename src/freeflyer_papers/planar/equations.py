@@ -328,9 +328,8 @@ def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """
     check_robot(robot)
     if len(robot.joints) != 1:
-        raise InputError(
-            f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate T_omega along the path"
-        )
+        raise InputError(f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate "
+            "T_omega along the path")
     q, rate = robot.joints[0], locked_velocity_map(robot)[2, 0]
     c = sp.cos(q)
     top, bottom = (sp.expand(e) for e in sp.fraction(rate))

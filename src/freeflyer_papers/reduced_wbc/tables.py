@@ -38,13 +38,11 @@ def _counts(r: ReducedResult) -> Table:
         rows.append((c.program, c.rows, kind, _level(c.paper_level), _level(c.level), c.formula, str(c.paper), str(c.ours),
             str(other.paper), str(other.ours)))  # fmt: skip
     columns = ("program", "rows", "", "level: paper", "ours", "paper", "double: paper", "ours", "single: paper", "ours")
-    return Table(
-        f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
+    return Table(f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
         "Two-sided limits count twice. Cones: ours are the 16 exact facets of a rectangular sole with four edges of friction in "
         "each corner, the paper takes 10 rows. m is n_r of Table 2, the joints of the constraint chain and 6; the six centroidal "
         "coordinates have no motors and no limits, so ours are fewer. "
-        "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.",
-    )  # fmt: skip
+        "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.")  # fmt: skip
 
 
 def _level(k: int) -> str:
@@ -60,14 +58,12 @@ def _times(r: ReducedResult) -> Table:
     columns = ("support", "method", "solver", "mean us", "largest", "terms", "reduced dynamics", "LQP (1)", "LQP 2",
         "programs", "paper: mean", "largest", "dynamics", "LQP 1", "LQP 2")  # fmt: skip
     rows += _absent(r, 2, len(columns))
-    return Table(
-        f"Table 3: time of a control cycle, {r.robot}", columns, rows, range(3, 15),
+    return Table(f"Table 3: time of a control cycle, {r.robot}", columns, rows, range(3, 15),
         f"{r.times[0].cycles} states of a sway about the posture, the methods in turn, processor time of the thread. Terms of the "
         "state are the same in both methods; the paper does not say whether its totals hold them. OSQP by qpsolvers: each call "
         "from Python builds sparse matrices, splits two-sided rows in two, solves to 1e-9, not to OSQP's default of 1e-3, and "
         "checks the answer. Its own times are in the table of OSQP alone. The paper's times are C++ on an Intel Core i7-10700; "
-        f"ours are Python on {r.machine}.",
-    )  # fmt: skip
+        f"ours are Python on {r.machine}.")  # fmt: skip
 
 
 def _absent(r: ReducedResult, at: int, columns: int) -> list[tuple[str, ...]]:
@@ -96,14 +92,12 @@ def _savings(r: ReducedResult) -> Table:
             _percent(saving(pair, "solving"))))  # fmt: skip
     columns = ("support", "solver", "paper %", "ours: cycle %", "programs %")
     rows += _absent(r, 1, len(columns))
-    return Table(
-        "Table 3: saving of the reduced method in the cycles above", columns, rows, range(2, 5),
+    return Table("Table 3: saving of the reduced method in the cycles above", columns, rows, range(2, 5),
         "Negative: it takes longer. Programs: LQP 1 and 2 against the conventional program, with each call's cost in Python. The "
         "two parts solve more programs, so they pay it more often. WholeBodyProblem.solve is one call with the terms of the "
         "state. It "
         "eliminates the accelerations of all joints, and a program over the contact forces is left, whose size the reduction does "
-        "not change.",
-    )  # fmt: skip
+        "not change.")  # fmt: skip
 
 
 def _alone(r: ReducedResult) -> Table:
@@ -123,14 +117,12 @@ def _alone(r: ReducedResult) -> Table:
     if not rows:
         rows.append(_absent_row("OSQP", "osqp", 0, len(columns)))
     unsolved, states = sum(t.unsolved for _, t, _ in found), max((t.states for _, t, _ in found), default=0)
-    return Table(
-        "OSQP alone, on the programs of the cycles", columns, rows, range(2, 10),
+    return Table("OSQP alone, on the programs of the cycles", columns, rows, range(2, 10),
         f"Table 3: {r.robot}; Fig 5: our humanoid; {states} states each. OSQP's own times by its own clock, the least of {REPEATS} "
         "of each program; sums over the programs of a cycle, five and nine of them. They hold no Python, no qpsolvers, no terms of "
         "the state. Rows of two sides are one row. Tolerances are absolute and relative; "
         f"{f'{unsolved} programs were NOT' if unsolved else 'all programs were'} solved to them. The last program of each cascade, "
-        "the acceleration energy, is none of the paper's.",
-    )  # fmt: skip
+        "the acceleration energy, is none of the paper's.")  # fmt: skip
 
 
 def _percent(x: float) -> str:
@@ -148,12 +140,10 @@ def _sizes(r: ReducedResult) -> Table:
     columns = ("solver", "joints", "conventional us", "LQP 1 + 2 us", "saving %", "paper: conventional", "LQP 1 + 2",
         "saving %")  # fmt: skip
     rows += _absent(r, 0, len(columns))
-    return Table(
-        "Fig 5: time against joints that no contact needs, our humanoid in double support", columns, rows, range(1, 8),
+    return Table("Fig 5: time against joints that no contact needs, our humanoid in double support", columns, rows, range(1, 8),
         f"{r.sizes[0].cycles} states each, from Python, as in Table 3; without the terms of the state and the reduced dynamics, "
         "as in the paper, but of WholeBodyProblem.solve whole cycles. The hand's position is the task: of 20 joints an arm has "
-        "four.",
-    )  # fmt: skip
+        "four.")  # fmt: skip
 
 
 def _tracking(r: ReducedResult) -> Table:
@@ -183,11 +173,9 @@ def _base(r: ReducedResult) -> Table:
                 "holds" if worst < BOUND else "FAILS"))  # fmt: skip
     columns = ("method", "solver", "cycles", "LQP 1 again", "largest row / weight", f"below {BOUND:g}")
     rows += _absent(r, 1, len(columns))
-    return Table(
-        "the dynamics of the base, M a + h - J^T F, in the combined solution (not in the paper)",
+    return Table("the dynamics of the base, M a + h - J^T F, in the combined solution (not in the paper)",
         columns, rows, range(2, 5),
-        "M a + h by inverse dynamics, which shares no code with the solution; all cycles of Table 3 and Fig 5.",
-    )  # fmt: skip
+        "M a + h by inverse dynamics, which shares no code with the solution; all cycles of Table 3 and Fig 5.")  # fmt: skip
 
 
 @dataclass(frozen=True)

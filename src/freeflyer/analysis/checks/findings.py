@@ -173,10 +173,8 @@ def loop_findings(model: Model, open_because: str = "") -> Iterator[Finding]:
             why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
             yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
     if model.reduction:
-        sentence = (
-            f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in these "
-            "(freeflyer.close_loops)"
-        )
+        sentence = (f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in "
+            "these (freeflyer.close_loops)")
         yield Finding("note", "loops-closed", model.name, sentence, {"independent": float(model.nv)})
     else:
         sentence = f"its loops cannot be closed, the laws are those of the tree: {open_because}"

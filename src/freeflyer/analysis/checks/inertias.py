@@ -148,10 +148,8 @@ def _massless(description: Description) -> Iterator[Finding]:
             sentence = f"it and all it carries have no mass; only the armature of joint {joint.name!r} resists motion"
             yield Finding("note", "massless-leaf", link.name, sentence)
         else:
-            sentence = (
-                f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
-                "give it a mass, fix the joint, or give the joint an armature"
-            )
+            sentence = (f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
+                "give it a mass, fix the joint, or give the joint an armature")
             yield Finding("error", "massless-leaf", link.name, sentence)
 
 

@@ -82,10 +82,8 @@ class DriftControl:
         """b (..., r) with which the errors of the rows decay. Errors: InputError for rows whose rate is unknown."""
         unknown = np.isnan(rows.rate).any(axis=tuple(range(rows.rate.ndim - 1)))
         if unknown.any():
-            raise InputError(
-                f"the rate of {rows.names[int(np.argmax(unknown))]!r} is unknown, so that its drift cannot be controlled: give "
-                "Rows(A, b, rate, gap, names) in place of (A, b)"
-            )
+            raise InputError(f"the rate of {rows.names[int(np.argmax(unknown))]!r} is unknown, so that its drift cannot be "
+                "controlled: give Rows(A, b, rate, gap, names) in place of (A, b)")
         only_rates = np.isnan(rows.gap)
         position = (2.0 * self.damping * rows.rate + np.where(only_rates, 0.0, rows.gap) / self.time) / self.time
         return rows.b - np.where(only_rates, rows.rate / self.time, position)
@@ -234,10 +232,8 @@ def _joint(model: Model, name: str) -> JointInfo:
 
 def _refuse_closed(model: Model) -> None:
     if model.reduction:
-        raise InputError(
-            f"the loops of {model.name!r} are closed: give the tree, model.tree, with the loops among the constraints "
-            "(freeflyer.ConstraintSet(model.tree) closes them)"
-        )
+        raise InputError(f"the loops of {model.name!r} are closed: give the tree, model.tree, with the loops among the "
+            "constraints (freeflyer.ConstraintSet(model.tree) closes them)")
 
 
 def _values(name: str, x: ArrayLike, count: int) -> np.ndarray:

@@ -144,8 +144,7 @@ def _closed(rows: Rows, v: np.ndarray) -> np.ndarray:
         raise InputError(
             f"{rows.names[k]!r} is closed and approaches further by {-rows.rate[k]:.3g} m/s or rad/s: that takes an impact "
             "(freeflyer.impact), or drift=DriftControl(time), which slows what approaches",
-            row=rows.names[k], rate=float(rows.rate[k]),
-        )  # fmt: skip
+            row=rows.names[k], rate=float(rows.rate[k]))  # fmt: skip
     return touching & ~(rows.rate > slow)
 
 
