@@ -9,6 +9,7 @@ import numpy as np
 
 from freeflyer.analysis.estimators import TOLERANCE, Calibrations
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
+from freeflyer.plots.style import blank_figure
 
 SHOWN = 6  # starts of the paper's figure
 SIX = (*SERIES, "#3aa6a0")
@@ -36,11 +37,7 @@ def tracking(
     closures: Mapping[str, np.ndarray],
 ) -> Any:  # fmt: skip
     """Positions and rates (n, m) of motors, as encoders and estimator have them, and how open the loops are; Fig 19."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.4, 7.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(7.4, 7.2)
     top, middle, bottom = figure.subplots(3, 1, sharex=True)
     shown = min(len(names), len(SIX))
     for axes, given, found in zip((top, middle), actual, estimated):

@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.analysis.swing import WORDS, Swing
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES
 from freeflyer.plots.film import draw_arrow
+from freeflyer.plots.style import blank_figure
 
 LIGHT_GREY = "#b4b9c0"
 LET_DOWN = 0.4  # s
@@ -21,11 +22,7 @@ ARROWS = {"simulator": (LIGHT_GREY, 0.42), "moving": (ORANGE, 0.18)}  # colour, 
 
 
 def new_axes(width: float, height: float, rows: int, columns: int, **options: Any) -> tuple[Any, Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(width, height)
     return figure, figure.subplots(rows, columns, **options)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.linkages import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
+from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, new_figure
+from freeflyer.plots.style import blank_figure
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -107,8 +109,6 @@ def _range(joints: dict[str, np.ndarray]) -> str:
 
 def pictures(r: Transmissions) -> dict[str, Any]:
     """Figs 12 to 15."""
-    from freeflyer.plots.figures import BLUE, ORANGE, new_figure
-
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line")
@@ -116,7 +116,8 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     axes.legend()
     drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level, "orientation of the foot kept"),
              "fig14_fixed_ankle": _retraction(r.fixed, "ankle pitch kept")}  # fmt: skip
-    figure, (top, middle, bottom) = new_rows(4.8, 6.0)
+    figure = blank_figure(4.8, 6.0)
+    top, middle, bottom = figure.subplots(3, 1, sharex=True)
     way = r.force.height - r.force.height[0]
     top.plot(way, r.force.force, color=BLUE)
     for k, colour, word in ((r.force.largest, "#d9a514", "largest"), (r.force.smallest, "#c8453b", "smallest")):
@@ -130,20 +131,8 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     return drawn | {"fig15_force": figure}
 
 
-def new_rows(width: float, height: float) -> Any:
-    """(figure, three axes) one above the other."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(3, 1, sharex=True)
-
-
 def _retraction(r: Retraction, kept: str) -> Any:
     """Passive joints beside the ankle's motors; `kept`: what stays constant."""
-    from freeflyer.plots.figures import GREY, SERIES, new_figure
-
     figure, (left, right) = new_figure(8.0, 3.2, 2)
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
     for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):

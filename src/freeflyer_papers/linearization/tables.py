@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import PRINT_INK, WHITE, blank_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
 from freeflyer_papers.linearization.cost import exponent
@@ -103,13 +103,10 @@ def pictures(result: LinearizationResult) -> dict[str, Any]:
 
 def robot(r: LinearizationResult) -> Any:
     """Fig 4: joints coloured by kind, (a) at zero, (b) at 0.3 on the turned base."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(8.4, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(8.4, 4.2)
     titles = ("(a) reference", "(b) perturbed: every joint at 0.3 m or rad")
     for k, (segments, title) in enumerate(zip(r.skeletons, titles, strict=True)):
         axes: Any = figure.add_subplot(1, 2, k + 1, projection="3d")
