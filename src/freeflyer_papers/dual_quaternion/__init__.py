@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
-from freeflyer_papers.dual_quaternion import agreements, counts
-from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult, pictures, tables
+from freeflyer_papers.dual_quaternion import agreements, counts, tables
+from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
 from freeflyer_papers.dual_quaternion.validation import validate
 from freeflyer_papers.registry import Reproduction
 
@@ -27,4 +27,4 @@ def compute(progress: Progress) -> DualQuaternionResult:
 
 
 REPRODUCTION = Reproduction("dual-quaternion", "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", compute,
-    tables, pictures)  # fmt: skip
+    tables.tables, tables.pictures)  # fmt: skip

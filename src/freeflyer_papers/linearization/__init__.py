@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
-from freeflyer_papers.linearization import cost, requirements, robot
+from freeflyer_papers.linearization import requirements, robot, tables
 from freeflyer_papers.linearization.robot import LinearizationResult
-from freeflyer_papers.linearization.tables import pictures, tables
 from freeflyer_papers.registry import Reproduction
 
 CAPTIONS = {
@@ -37,11 +36,11 @@ def compute(progress: Progress) -> LinearizationResult:
     exact = requirements.exact_derivatives(model, state, compared)
     moving = requirements.moving_base(model, state, prediction)
     progress(0.0, "Table 1: counting operations")
-    counts = cost.count_operations(cost.COUNTED_SIZES)
-    checks = (*requirements.singularity_free(sweep), *moving, *cost.recursive(counts), *exact)
+    counts = requirements.count_operations(requirements.COUNTED_SIZES)
+    checks = (*requirements.singularity_free(sweep), *moving, *requirements.recursive(counts), *exact)
     progress(0.0, "Table 1: other approaches")
     compared_ways = requirements.approaches(model, state, counts[-1])
-    costs = cost.costs(progress, cost.SIZES)
+    costs = requirements.costs(progress, requirements.SIZES)
     here = machine()
     return LinearizationResult(robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks,
         approaches=compared_ways, differences=compared, exact_error=exact[1].value, sweep=sweep, prediction=prediction,
@@ -50,4 +49,4 @@ def compute(progress: Progress) -> LinearizationResult:
 
 
 REPRODUCTION = Reproduction("linearization", "Efficient geometric linearization of moving-base rigid robot dynamics", compute,
-    tables, pictures, captions=CAPTIONS)  # fmt: skip
+    tables.tables, tables.pictures, captions=CAPTIONS)  # fmt: skip

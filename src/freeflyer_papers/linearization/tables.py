@@ -10,7 +10,7 @@ from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.style import PRINT_INK, WHITE, blank_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
-from freeflyer_papers.linearization.cost import exponent
+from freeflyer_papers.linearization.requirements import exponent
 from freeflyer_papers.linearization.robot import SHAPE, LinearizationResult
 
 MEANING = {"SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives"}

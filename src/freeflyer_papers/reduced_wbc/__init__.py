@@ -10,8 +10,8 @@ from pathlib import Path
 
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
-from freeflyer_papers.reduced_wbc import cycles, robot as robots, times, two_programs
-from freeflyer_papers.reduced_wbc.tables import ReducedResult, pictures, tables
+from freeflyer_papers.reduced_wbc import cycles, robot as robots, tables, two_programs
+from freeflyer_papers.reduced_wbc.tables import ReducedResult
 from freeflyer_papers.registry import Reproduction, model_file
 
 CAPTIONS = {
@@ -33,13 +33,13 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     r = robots.robot(model_file("tocabi", "tocabi.urdf") if robot is None else robot)
     both = [robots.stance(r, support) for support in robots.SUPPORTS]
     rows = tuple([count for st in both for count in two_programs.counts(st)])
-    measured: list[times.Timing] = []
-    alone: list[times.SolverTiming] = []
+    measured: list[cycles.Timing] = []
+    alone: list[cycles.SolverTiming] = []
     for st in both:
         progress(0.0, f"Table 3: {st.support} support")
-        measured += times.times(st, times.CYCLES)
-        alone += times.solver_times(st)
-    sizes, alone_sizes = times.sizes(progress)
+        measured += cycles.times(st, cycles.CYCLES)
+        alone += cycles.solver_times(st)
+    sizes, alone_sizes = cycles.sizes(progress)
     here = machine()
     return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
         f"{here.cpu}, {here.cores} cores")  # fmt: skip
@@ -47,4 +47,4 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
 
 REPRODUCTION = Reproduction("reduced-wbc",
     "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics", compute,
-    tables, pictures, options=("robot",), captions=CAPTIONS)  # fmt: skip
+    tables.tables, tables.pictures, options=("robot",), captions=CAPTIONS)  # fmt: skip

@@ -11,8 +11,18 @@ from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.style import PRINT_INK, WHITE, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us, number
-from freeflyer_papers.reduced_wbc.cycles import METHODS, SAME, WAYS, Tracked, agree
-from freeflyer_papers.reduced_wbc.times import REPEATS, TOLERANCES, SolverTiming, Timing, saving
+from freeflyer_papers.reduced_wbc.cycles import (
+    METHODS,
+    REPEATS,
+    SAME,
+    TOLERANCES,
+    WAYS,
+    SolverTiming,
+    Timing,
+    Tracked,
+    agree,
+    saving,
+)
 from freeflyer_papers.reduced_wbc.two_programs import VARIABLES, Count
 
 # us of Table 3: total mean, total largest, dynamics, LQP 1, LQP 2
