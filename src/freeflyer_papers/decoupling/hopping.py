@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.progress import Progress
 from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer.sim.events import Occurrence
 from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
 from freeflyer_papers.hopping.hopping import HopRun, hop
@@ -169,14 +171,20 @@ def mean_speed(run: HopRun) -> float:
 
 def spring_in_flight(run: HopRun) -> np.ndarray:
     """Mean energy of the radial spring in each flight between two stances, J."""
-    ups, downs = ([e.t for e in run.named(name)] for name in ("lift-off", "touch-down"))
     found = []
-    for apex in run.named("apex"):
-        begin, end = max((t for t in ups if t < apex.t), default=None), min((t for t in downs if t > apex.t), default=None)
-        if begin is not None and end is not None:
-            part = (run.t >= begin) & (run.t <= end)
-            found.append(np.trapezoid(run.radial_energy[part], run.t[part]) / (end - begin))
+    for begin, end in _flights(run):
+        part = (run.t >= begin.t) & (run.t <= end.t)
+        found.append(np.trapezoid(run.radial_energy[part], run.t[part]) / (end.t - begin.t))
     return np.array(found)
+
+
+def _flights(run: HopRun) -> Iterator[tuple[Occurrence, Occurrence]]:
+    """Lift-off and next touch-down around each apex that has both."""
+    for apex in run.named("apex"):
+        before = [e for e in run.named("lift-off") if e.t < apex.t]
+        after = [e for e in run.named("touch-down") if e.t > apex.t]
+        if before and after:
+            yield before[-1], after[0]
 
 
 def works(run: HopRun) -> tuple[Works, ...]:
@@ -190,14 +198,8 @@ def works(run: HopRun) -> tuple[Works, ...]:
 
 def flight_turns(run: HopRun) -> np.ndarray:
     """By how much the leg turns from each lift-off that has an apex to the next touch-down, deg."""
-    found = []
-    for apex in run.named("apex"):
-        before = [e for e in run.named("lift-off") if e.t < apex.t]
-        after = [e for e in run.named("touch-down") if e.t > apex.t]
-        if before and after:
-            angles = [float(legs(run.model, e.q).angle) for e in (before[-1], after[0])]
-            found.append(np.degrees(angles[1] - angles[0]))
-    return np.array(found)
+    angles = [[float(legs(run.model, e.q).angle) for e in ends] for ends in _flights(run)]
+    return np.array([np.degrees(end - begin) for begin, end in angles])
 
 
 def statements(runs: dict[str, HopRun], tuning: Tuning, noise: tuple[tuple[float, int], ...], gaits: tuple[tuple[str, HopGait],

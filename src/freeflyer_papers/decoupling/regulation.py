@@ -57,7 +57,8 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
     start = start.copy()
     start[:3] += shift + (OFFSET if external else 0.0)
     if external:
-        v[:6] = _rigid_turn(model, start)
+        turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])  # as one body about its centre of mass
+        v[:6] = np.linalg.solve(decoupling.frame_map(model, start, np.zeros(model.nv)).matrix, turn)
     controller = DecoupledController(
         model, MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
         MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
@@ -68,12 +69,6 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
     largest = np.abs(run.tau).max(0)
     return Regulated(name, case, tuple(run.t.tolist()), _rows(center_of_mass(model, run.q)), _rows(spin), _rows(run.q[:, 7:]),
         float(largest[:3].max()), float(largest[3:6].max()), float(largest[6:].max()), _rows(base))  # fmt: skip
-
-
-def _rigid_turn(model: Model, q: np.ndarray) -> np.ndarray:
-    """The base's twist at which the robot turns as one body about its centre of mass."""
-    turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])
-    return np.linalg.solve(decoupling.frame_map(model, q, np.zeros(model.nv)).matrix, turn)
 
 
 def _rows(x: np.ndarray) -> tuple[tuple[float, ...], ...]:

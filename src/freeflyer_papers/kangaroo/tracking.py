@@ -13,7 +13,7 @@ from freeflyer.contacts import contact_from_points
 from freeflyer.estimation import sensors
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo, Names
+from freeflyer_papers.kangaroo.robots import Kangaroo
 
 ENCODER = estimators.Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
 KINDS = {"ideal": estimators.Encoder(), "noisy, quantised": ENCODER}
@@ -126,15 +126,10 @@ class Calibrated:
     rotary: estimators.Calibrations
 
 
-def paper_encoders(names: Names) -> tuple[str, ...]:
-    """The passive joints of a leg that have absolute encoders (yellow arrows of Figs 6 and 10)."""
-    return names.yaw, names.roll, names.pitch, names.ankle_pitch, names.ankle_roll
-
-
 def compute_calibration(robot: Kangaroo, progress: Progress) -> Calibrated:
     """Every start is drawn from the whole of the strokes."""
     legs = robot.left, robot.right
-    five = [name for leg in legs for name in paper_encoders(leg)]
+    five = [name for n in legs for name in (n.yaw, n.roll, n.pitch, n.ankle_pitch, n.ankle_roll)]  # yellow arrows of Figs 6 and 10
     absolute = {leg.length_motor for leg in legs}
     s = sensors(robot.model)
     text = f"Fig 18: calibrating from {TRIED} starts"

@@ -187,17 +187,12 @@ def _tracked(r: Robot, method: str, progress: Progress) -> Tracked:
 def _summary(found: ControlRun, method: str) -> Tracked:
     errors = list(found.errors.values())
     center, hand = errors[0], errors[1]
-    position, turn = _pose_error(hand)
+    position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
     center_size = np.linalg.norm(center, axis=1)
     keep = slice(None, None, THIN)
     largest = (float(center_size.max()), float(position.max()), float(turn.max()))
     return Tracked(method, found.run.t[: len(center)][keep], center_size[keep], position[keep], largest,
         float(np.abs(found.tau).max()), found.statuses.get("solved", 0) / len(center), found.fell)  # fmt: skip
-
-
-def _pose_error(e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Norms (T,) of position and orientation errors (T, 6)."""
-    return np.linalg.norm(e[:, :3], axis=1), np.linalg.norm(e[:, 3:], axis=1)
 
 
 CYCLES = 100  # of Table 3

@@ -136,7 +136,7 @@ def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
 def _massless(description: Description) -> Iterator[Finding]:
     """Links that carry no mass at all: frames when fixed, trouble when they move freely at the end of a branch."""
     carried = _carried_mass(description)
-    above, below = joint_above(description), joints_below(description)
+    above, below = {joint.child: joint for joint in description.joints}, joints_below(description)
     for link in description.links:
         joint = above.get(link.name)
         if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
@@ -161,11 +161,6 @@ def _carried_mass(description: Description) -> dict[str, float]:
         if joint is not None:
             carried[joint.parent] += carried[link.name]
     return carried
-
-
-def joint_above(description: Description) -> dict[str, Joint]:
-    """The joint that carries each link, by link name; roots are absent."""
-    return {joint.child: joint for joint in description.joints}
 
 
 def joints_below(description: Description) -> dict[str, list[Joint]]:
