@@ -39,11 +39,9 @@ class ComparedBench(Bench):
         return super().tables() + ([hierarchies_table(self.hierarchies)] if self.hierarchies else [])
 
 
-def benchmarks(
-    robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
-    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
-    json: JsonOption = None, debug: DebugOption = False,
-) -> None:  # fmt: skip
+def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
+        threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
+        json: JsonOption = None, debug: DebugOption = False) -> None:  # fmt: skip
     """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; recorded hierarchies beside cascades of solvers."""
 
     def with_hierarchies(result: Bench, progress: Progress) -> Bench:

@@ -7,7 +7,7 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.motion import Sway, route
+from freeflyer.analysis.swing import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.analysis.estimators.tracking_accuracy import sinusoids
+from freeflyer.analysis.estimators import sinusoids
 from freeflyer.model.inputs import choice, finite_array, instance, positive, refuse_repeated, shaped, whole_number
 
 

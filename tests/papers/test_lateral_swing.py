@@ -10,8 +10,7 @@ from closeness import central
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
-from freeflyer.analysis.swing.motion import Sway, offset_at, route
+from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches

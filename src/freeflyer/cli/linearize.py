@@ -11,8 +11,7 @@ import typer
 from freeflyer.cli import options as opt
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.linearization.recovery import Recovery
-    from freeflyer.analysis.linearization.study import LinearStudy
+    from freeflyer.analysis.linearization import LinearStudy, Recovery
 
 MOST_MODES = 24  # rows of the table
 
@@ -43,7 +42,7 @@ def linearize(
     base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.analysis.linearization.study import study
+    from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.configuration import neutral
@@ -86,7 +85,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.analysis.linearization.recovery import recovery
+    from freeflyer.analysis.linearization import recovery
     from freeflyer.control.regulator import lqr
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)

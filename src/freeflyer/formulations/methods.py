@@ -275,8 +275,6 @@ def _accelerations(M: Array, bias: Array, tau: Array) -> Array:
     except np.linalg.LinAlgError:
         pivots = np.zeros_like(scale)
     if not (pivots > MIN_PIVOT_RATIO * scale).all():
-        raise InputError(
-            "the mass matrix is singular: some joints move no inertia of their own. Give their links mass and inertia, or their "
-            "joints armature, or lock them (freeflyer.lock_joints)"
-        )
+        raise InputError("the mass matrix is singular: some joints move no inertia of their own. Give their links mass and "
+            "inertia, or their joints armature, or lock them (freeflyer.lock_joints)")
     return np.asarray(np.linalg.solve(M, needed[..., None])[..., 0])

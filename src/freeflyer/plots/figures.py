@@ -6,10 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.facts import Overview
-from freeflyer.analysis.fall import FallStudy
-from freeflyer.analysis.postures import Conditioning, Matrices
-from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, label, new_figure, styled
+from freeflyer.analysis.facts import Conditioning, Matrices, Overview
+from freeflyer.analysis.flight import FallStudy
+from freeflyer.plots.style import (
+    BLUE,
+    GREEN as GREEN,
+    GREY,
+    ORANGE,
+    SERIES,
+    label,
+    new_figure,
+    styled,
+)
 
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.linearization.recovery import Recovery
-from freeflyer.analysis.linearization.study import LinearStudy
+from freeflyer.analysis.linearization import LinearStudy, Recovery
 from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, label, new_figure, styled
 
 ZERO = 1e-6  # of the largest pole: smaller ones are drawn at zero
@@ -66,11 +65,11 @@ def poles(result: LinearStudy) -> Any:
     differ by more than a factor of 12, and poles at zero then stand in the middle.
 
     Args:
-        result: Of freeflyer.analysis.linearization.study.
+        result: Of freeflyer.analysis.linearization.
 
     Examples:
         >>> from freeflyer.plots.poles import poles
-        >>> from freeflyer.analysis.linearization.study import study
+        >>> from freeflyer.analysis.linearization import study
         >>> model = ff.robots.chain(2)
         >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
         >>> figure.axes[0].get_aspect()

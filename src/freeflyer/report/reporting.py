@@ -10,15 +10,13 @@ from typing import TypeVar
 import numpy as np
 
 from freeflyer.analysis.checks.checking import Check, check
-from freeflyer.analysis.checks.closure import with_loops_closed
+from freeflyer.analysis.checks.findings import with_loops_closed
 from freeflyer.analysis.checks.laws import random_states
-from freeflyer.analysis.facts import Overview, overview
-from freeflyer.analysis.fall import FallStudy, free_fall
+from freeflyer.analysis.facts import Conditioning, Matrices, Overview, conditioning, matrices, overview
+from freeflyer.analysis.flight import FallStudy, free_fall
 from freeflyer.analysis.linkage import Linkages, linkages
-from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.analysis.timing.algorithms import USUAL
-from freeflyer.analysis.timing.clock import machine, time_interleaved
-from freeflyer.analysis.timing.results import Machine, RobotTimings
+from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics

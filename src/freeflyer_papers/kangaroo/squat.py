@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.lateral_swing import servo_targets
-from freeflyer.analysis.swing.motion import Route, holding_forces
+from freeflyer.analysis.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_from_file
@@ -27,11 +26,6 @@ from freeflyer.sim.mujoco_scene import plant
 from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
-
-
-def compute(robot: Kangaroo, progress: Progress) -> Squat:
-    """Postures, forces and the run in MuJoCo."""
-    return squat(robot, progress)
 
 
 def tables(r: Squat) -> list[Table]:
@@ -72,9 +66,7 @@ def _most(x: np.ndarray, digits: int = 0) -> str:
 
 def pictures(r: Squat) -> dict[str, Any]:
     """Fig 13 on two feet."""
-    from freeflyer_papers.kangaroo import squat as figures
-
-    return {"fig13_squat": figures.strip(r), "fig13_squat_course": figures.course(r)}
+    return {"fig13_squat": strip(r), "fig13_squat_course": course(r)}
 
 
 SAMPLES = 31
@@ -126,7 +118,7 @@ class Squat:
     places: np.ndarray
 
 
-def squat(robot: Kangaroo, progress: Progress) -> Squat:
+def compute(robot: Kangaroo, progress: Progress) -> Squat:
     """The postures of the squat, the forces that hold them, and the squat in MuJoCo."""
     text = "Fig 13: a squat in MuJoCo"
     progress(0.0, text)
@@ -145,10 +137,8 @@ def squat(robot: Kangaroo, progress: Progress) -> Squat:
     tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
-    return Squat(
-        robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
-        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved,
-    )  # fmt: skip
+    return Squat(robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
+        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved)  # fmt: skip
 
 
 def _angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -167,10 +157,8 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     duration = REST + TIMES * PERIOD
     t = servos.dt * np.arange(round(duration / servos.dt) + 1)
     table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
-    run = simulate_in_mujoco(
-        plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration, progress=progress,
-        targets=lambda x: table[round(x / servos.dt)],
-    )  # fmt: skip
+    run = simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
+        progress=progress, targets=lambda x: table[round(x / servos.dt)])  # fmt: skip
     if run.failure:
         raise InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
