@@ -5,44 +5,16 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import (
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
-)
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.contacts.rows import (
-    axes_place,
-    first_item_row,
-    held_wrenches,
-    item_int,
-    put_set_rows,
-    table_int,
-)
+from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
-    FIRST_FREE,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_KIND,
-    ITEM_ROWS,
-    N_ITEMS,
-    N_PATH,
-    N_SET_ROWS,
-    NORMAL,
-    PATH_AT,
-    VERDICT_SIZE,
+    FIRST_FREE, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_ITEMS, N_PATH, N_SET_ROWS, NORMAL, PATH_AT, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias

@@ -9,18 +9,8 @@ With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that
 V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+    keep_below, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
@@ -28,22 +18,8 @@ from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD,
-    FORCE,
-    LAST,
-    MOTION_RECORD,
-    T,
-    Y,
-    accelerations,
-    areas,
-    armature_rates_at,
-    more_than_kinematics,
-    put_pairs,
-    put_table,
-    subtree_forces,
-    subtree_loads,
-    table_size,
-    velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics,
+    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
@@ -51,27 +27,12 @@ from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    load_spatial,
-    motion_cross,
-    spatial_dot,
-    spatial_of,
-    spatial_scale,
-    store_spatial,
+    accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
 )
 from freeflyer.kernels.model.joints.armature import put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_COLUMNS, N_V
 from freeflyer.kernels.model.set_layout import (
-    FLAGS,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_FRAME,
-    ITEM_KIND,
-    ITEM_ROWS,
-    N_ITEMS,
-    N_SET_ROWS,
-    VERDICT_SIZE,
+    FLAGS, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_ITEMS, N_SET_ROWS, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot

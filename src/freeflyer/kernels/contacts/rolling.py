@@ -5,8 +5,6 @@ wheel and p = -radius n of a ball. A row is the velocity of that point of the bo
 g). A wheel rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.marks import inlined, kernel
@@ -14,13 +12,7 @@ from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate_back, 
 from freeflyer.kernels.math.spatial import store_spatial
 from freeflyer.kernels.model.access import like3
 from freeflyer.kernels.model.set_layout import (
-    AXIS,
-    FIRST_TANGENT,
-    NORMAL,
-    RADIUS,
-    ROLLING_NUMBERS,
-    SECOND_TANGENT,
-    SPHERE,
+    AXIS, FIRST_TANGENT, NORMAL, RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE,
 )
 
 

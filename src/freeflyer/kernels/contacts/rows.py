@@ -4,8 +4,6 @@ A contact's row is a unit wrench on its frame: J v is the power of that wrench. 
 Columns are kept coordinate by coordinate, `width` numbers each.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.contacts.rolling import put_rolling
@@ -15,23 +13,8 @@ from freeflyer.kernels.math.algebra import ZERO, add, compose, load3, rotate, ro
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
-    AXES,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_FRAME,
-    ITEM_INTS,
-    ITEM_KIND,
-    ITEM_NUMBERS,
-    ITEM_ROWS,
-    ITEMS_AT,
-    LOCKS_AT,
-    LOOP_ROWS_AT,
-    N_ITEM_ROWS,
-    N_ITEMS,
-    N_LOCKS,
-    N_LOOP_ROWS,
-    N_SET_ROWS,
-    ROLLING_NUMBERS,
+    AXES, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS, ITEMS_AT, LOCKS_AT,
+    LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_SET_ROWS, ROLLING_NUMBERS,
 )
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of

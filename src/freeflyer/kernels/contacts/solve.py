@@ -6,8 +6,6 @@ the free rows' y has the least sum of squares; other dependent rows carry nothin
 to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less, sqrt
 from freeflyer.kernels.marks import inlined, kernel

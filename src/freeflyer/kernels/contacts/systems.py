@@ -1,7 +1,5 @@
 """M a + h = tau + J^T y, J a + bias = 0 with matrices that are given: closed linkages, and rows of the user's own."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows

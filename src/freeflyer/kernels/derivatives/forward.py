@@ -4,29 +4,13 @@ From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / 
 for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.derivatives.gradient_rows import put_rows, subtract_common_turns
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD,
-    FORCE,
-    LAST,
-    F,
-    S,
-    accelerations,
-    areas,
-    armature_rates_at,
-    more_than_kinematics,
-    put_momenta,
-    put_pairs,
-    put_table,
-    subtree_forces,
-    subtree_loads,
-    table_size,
-    velocities,
+    DIRECTION_RECORD, FORCE, LAST, F, S, accelerations, areas, armature_rates_at, more_than_kinematics, put_momenta,
+    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.marks import inlined, kernel

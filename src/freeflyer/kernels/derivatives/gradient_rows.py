@@ -4,36 +4,13 @@ Entry (i, k) is a product of something of column i and something of column k if 
 written from beginning to end, zeros included: memory takes one stream of stores best.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+    keep_below, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
-    BY_Q,
-    BY_V,
-    LAST,
-    NUMBER,
-    ROWS,
-    F,
-    G,
-    S,
-    T,
-    X,
-    Y,
-    armature_rates_at,
-    inverse_table,
-    table_size,
+    BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, armature_rates_at, inverse_table, table_size,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot

@@ -13,46 +13,26 @@ where T = X + dS/dt. Columns of one joint turn together, so among them the force
 what these products are made of; gradient_rows.py multiplies them out.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
 from freeflyer.kernels.math.spatial import (
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_add_scaled,
-    spatial_dot,
-    spatial_of,
+    force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
     store_spatial,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.tree.columns import (
-    inertia_tiles,
-    last_column,
-    put_inertias,
-    root_direction,
-    tile_inertias,
-    tile_mass,
+    inertia_tiles, last_column, put_inertias, root_direction, tile_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, parent_of
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import pose_at, row3
 from freeflyer.kernels.tree.records import (
-    OF_BODY,
-    OF_NUMBER,
-    OF_PARENT,
-    add_record,
-    put_records,
-    put_rows3,
-    record_rows,
+    OF_BODY, OF_NUMBER, OF_PARENT, add_record, put_records, put_rows3, record_rows,
 )
 from freeflyer.kernels.tree.wrenches import subtract_wrenches
 

@@ -5,8 +5,6 @@ x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket
 derivatives of forward dynamics.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.inverse import table_size

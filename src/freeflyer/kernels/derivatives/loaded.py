@@ -1,7 +1,5 @@
 """Derivatives and linearisation under gravity (3,) and wrenches that are inputs: see tree/wrenches.py and held_wrenches.py."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.derivatives.forward import put_solved_table, solved_matrices, solved_sizes
 from freeflyer.kernels.derivatives.gradient_rows import put_inverse_matrices

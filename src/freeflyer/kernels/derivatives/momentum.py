@@ -11,30 +11,13 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    cross,
-    load3,
-    load9,
-    rotate,
-    scale,
-    store3,
-    store9,
-    subtract,
+    ZERO, accumulate3, cross, load3, load9, rotate, scale, store3, store9, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    shift_force_back,
-    spatial_add,
-    spatial_add_scaled,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled,
     store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats

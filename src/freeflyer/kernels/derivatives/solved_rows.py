@@ -4,8 +4,6 @@ L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y,
 other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.marks import inlined, kernel

@@ -4,19 +4,11 @@ A motion is (linear, angular), a force (force, moment), both at the origin of bo
 Accelerations are spatial ones, rates of these motions at a point at rest; gravity enters as the acceleration of the world.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3, load6, scale, store3, store6, subtract
 from freeflyer.kernels.math.spatial import (
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    shift_motion_back,
-    spatial_add,
-    spatial_add_scaled,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_add_scaled,
     store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats

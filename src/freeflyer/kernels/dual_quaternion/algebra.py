@@ -1,8 +1,6 @@
 """Pure dual quaternions as pairs (primary, dual) of 3-vectors, and bodies in them: numbers in brackets are those of the dual
 quaternion paper."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, cross, load3, load6, scale, sym_apply

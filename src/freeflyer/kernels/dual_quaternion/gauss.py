@@ -5,22 +5,11 @@ The sums (46), (47) and (50) over bodies, as printed, by products along rows: a 
 columns. They are cubic in the length of a chain, as in the paper.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.dual_quaternion.algebra import body_wrench_rate
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at,
-    block_width,
-    column_before,
-    column_of,
-    column_rows,
-    coordinate_of,
-    end_of,
-    gravity_of,
-    jacobians,
-    jacobians_size,
-    omega_of,
+    block_at, block_width, column_before, column_of, column_rows, coordinate_of, end_of, gravity_of, jacobians,
+    jacobians_size, omega_of,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot, load3, load6, scale, sym_apply

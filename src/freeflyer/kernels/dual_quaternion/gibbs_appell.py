@@ -1,20 +1,10 @@
 """Gibbs-Appell equations: dual quaternion paper, eqs. (53)-(56). Appell's function S(q, v, a) of all bodies, and its derivative by
 a."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.dual_quaternion.algebra import body_wrench_rate
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at,
-    block_width,
-    column_before,
-    column_of,
-    coordinate_of,
-    end_of,
-    gravity_of,
-    jacobians,
-    jacobians_size,
+    block_at, block_width, column_before, column_of, coordinate_of, end_of, gravity_of, jacobians, jacobians_size,
     omega_of,
 )
 from freeflyer.kernels.marks import inlined, kernel

@@ -6,8 +6,6 @@ Columns are numbered depth-first: those of body i and its parents come before `e
 Jdot fill half a square.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row
 from freeflyer.kernels.dual_quaternion.algebra import com_of, translate, translate_back
 from freeflyer.kernels.marks import inlined, kernel
@@ -18,15 +16,7 @@ from freeflyer.kernels.model.joints.dual_quaternions import add_cross_joint_twis
 from freeflyer.kernels.model.joints.motion import add_along_column
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
-    COLUMN_COUNT,
-    COLUMN_INTS,
-    COLUMNS_AT,
-    COORDINATE,
-    FIRST_COLUMN,
-    N_BODIES,
-    N_COLUMNS,
-    PARENT,
-    PARENT_COLUMN,
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COORDINATE, FIRST_COLUMN, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
 )
 
 ROWS = 12  # of a block: six of J, angular first, then six of Jdot

@@ -6,8 +6,6 @@ does not depend on the frame in which both are: so each body's wrenches go to th
 way takes its part.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.dual_quaternion.algebra import com_of, translate
 from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, put_armature, work_size

@@ -7,8 +7,6 @@ back at b_i. Two rearrangements of the printed equations, both exact: Ad is an a
 in place of (24) for every body.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.dual_quaternion.algebra import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.marks import inlined, kernel

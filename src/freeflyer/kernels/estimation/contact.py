@@ -7,8 +7,6 @@ without contacts (n,), motor forces a unit of each unknown (n, k), the same of t
 poses (f, 4, 4).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int

@@ -7,16 +7,9 @@ refused by its number, so that nothing is pseudo-inverted. For one state at a ti
 The table of a model with encoders (kind MEASURED) lists what they measure: how many joints, their entries of v, then those of q.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates,
-    invert_blocks,
-    linkage_buffers,
-    pivot_ratio,
-    project_forces,
-    solve_rates,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_forces, solve_rates,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.marks import inlined, kernel

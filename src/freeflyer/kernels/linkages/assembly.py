@@ -6,8 +6,6 @@ would be driven out of it is left out of the step, and steps end at limits. The 
 |residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.marks import inlined, kernel

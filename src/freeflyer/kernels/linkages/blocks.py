@@ -4,8 +4,6 @@ independent ones, multipliers of the constraints from forces.
 Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
@@ -13,20 +11,8 @@ from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import (
-    BLOCK_INTS,
-    BLOCKS_AT,
-    INDEPENDENTS_AT,
-    INVERSE,
-    INVERSES,
-    LARGEST_SIZE,
-    LINKAGE_AT,
-    N_BLOCKS,
-    N_INDEPENDENT,
-    N_OUTSIDE,
-    PLACES_AT,
-    ROWS_AT,
-    SIZE,
-    STRIDE,
+    BLOCK_INTS, BLOCKS_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS, N_INDEPENDENT,
+    N_OUTSIDE, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
 from freeflyer.kernels.tree.motions import body_motions
 

@@ -13,44 +13,16 @@ At closure a row times v is the residual's rate. Away from it that holds for lin
 and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.linkages.couplings import coupling_value
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import (
-    add,
-    add_scaled,
-    compose,
-    cross,
-    dot,
-    rotate,
-    rotate_back,
-    scale,
-    subtract,
-)  # fmt: skip
+from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import (
-    cotangent_factor,
-    cotangent_slope,
-    log_rate,
-    log_row,
-    relative_rotation_vector,
-    swing,
+    cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing,
 )
 from freeflyer.kernels.model.layout import (
-    FIRST_ROW,
-    FIRST_VELOCITY,
-    FRAME_A,
-    FRAME_B,
-    FREE_AT,
-    LOOP_INTS,
-    LOOPS_AT,
-    MASK,
-    N_COUPLINGS,
-    N_LOOPS,
-    N_ROWS,
-    N_V,
+    FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT, LOOP_INTS, LOOPS_AT, MASK, N_COUPLINGS, N_LOOPS, N_ROWS, N_V,
     SECOND_VELOCITY,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of

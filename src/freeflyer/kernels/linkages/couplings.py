@@ -1,17 +1,9 @@
 """Couplings of two joints, q1 = polynomial(q2), or of one with a constant: value, slope and curvature."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS,
-    COUPLING_RATIOS,
-    COUPLINGS_AT,
-    FIRST_POSITION,
-    N_COEFFICIENTS,
-    NUMBERS_AT,
-    SECOND_POSITION,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, N_COEFFICIENTS, NUMBERS_AT, SECOND_POSITION,
 )
 
 

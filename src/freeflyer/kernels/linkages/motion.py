@@ -1,17 +1,9 @@
 """Moving a closed linkage: a step along the independent velocities, then the dependent joints close the loops again."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.linkages.blocks import (
-    closed_or_nan,
-    complete_rates,
-    invert_blocks,
-    linkage_buffers,
-    linkage_rows,
-    whole_velocity,
-    zero_vector,
+    closed_or_nan, complete_rates, invert_blocks, linkage_buffers, linkage_rows, whole_velocity, zero_vector,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
 from freeflyer.kernels.marks import kernel

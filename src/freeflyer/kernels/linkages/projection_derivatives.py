@@ -9,58 +9,25 @@ and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one r
 directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.derivatives.spatial_motion import (
-    ACCELERATION,
-    FORCE,
-    MOMENTUM,
-    RATE,
-    STATE,
-    VELOCITY,
-    inertia_at,
-    spatial_column,
-    spatial_states,
+    ACCELERATION, FORCE, MOMENTUM, RATE, STATE, VELOCITY, inertia_at, spatial_column, spatial_states,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows,
-    complete_rate_rows,
-    linkage_int,
-    linkage_rows,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
+    add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
     zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import forces_of, support_of
 from freeflyer.kernels.linkages.tangents import (
-    DA,
-    DF,
-    DV,
-    MOVED,
-    TANGENT,
-    acceleration_tangents,
-    coupling_slopes,
-    force_tangents,
-    load_tangent,
-    loop_forces,
-    store_tangent,
-    velocity_tangents,
+    DA, DF, DV, MOVED, TANGENT, acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces,
+    store_tangent, velocity_tangents,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_add_scaled,
-    spatial_dot,
-    spatial_subtract,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled,
+    spatial_dot, spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
 from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V

@@ -1,7 +1,5 @@
 """All derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
 from freeflyer.kernels.linkages.blocks import add_rows, zero_rows
 from freeflyer.kernels.linkages.projection import projected_forward_dynamics, projected_inverse_mass, projected_mass

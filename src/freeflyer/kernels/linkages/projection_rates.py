@@ -1,31 +1,15 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
 from freeflyer.kernels.linkages.blocks import (
-    add_rows,
-    complete_rate_rows,
-    linkage_rows,
-    project_forces,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
-    zero_rows,
-    zero_vector,
+    add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
+    zero_rows, zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
-    choose_directions,
-    clear_world,
-    coupling_tangents,
-    joint_tangents,
-    motion_tangents,
-    project_rows,
-    put_lanes,
-    subtree_forces,
-    tangents_of,
+    choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes,
+    subtree_forces, tangents_of,
 )
 from freeflyer.kernels.linkages.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
 from freeflyer.kernels.marks import inlined, kernel

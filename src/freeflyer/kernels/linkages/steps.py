@@ -5,19 +5,10 @@ no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 i
 two that change their signs at once leave that of the whole as it was.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.linkages.blocks import (
-    block_of,
-    complete_rates,
-    inverse_of,
-    invert_blocks,
-    linkage_buffers,
-    linkage_int,
-    whole_velocity,
-    zero_vector,
+    block_of, complete_rates, inverse_of, invert_blocks, linkage_buffers, linkage_int, whole_velocity, zero_vector,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
 from freeflyer.kernels.marks import kernel

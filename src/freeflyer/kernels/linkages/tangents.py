@@ -5,44 +5,22 @@ less T x V, T x A). All rows are functions of the motion of frame B relative to 
 that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store_row
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.derivatives.spatial_motion import (
-    ACCELERATION,
-    STATE,
-    VELOCITY,
-)
+from freeflyer.kernels.derivatives.spatial_motion import ACCELERATION, STATE, VELOCITY
 from freeflyer.kernels.linkages.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
 from freeflyer.kernels.linkages.couplings import coupled_position
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    load_spatial,
-    motion_cross,
-    point_velocity,
-    shift_force_back,
-    spatial_add,
-    spatial_scale,
-    spatial_subtract,
+    accumulate_spatial, force_cross, load_spatial, motion_cross, point_velocity, shift_force_back, spatial_add,
+    spatial_scale, spatial_subtract,
 )
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS,
-    COUPLING_RATIOS,
-    COUPLINGS_AT,
-    FRAME_A,
-    FRAME_B,
-    N_COEFFICIENTS,
-    N_COUPLINGS,
-    N_LOOPS,
-    NUMBERS_AT,
-    SECOND_POSITION,
-    SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, NUMBERS_AT,
+    SECOND_POSITION, SECOND_VELOCITY,
 )
 from freeflyer.kernels.tree.frames import frame_body
 from freeflyer.kernels.tree.poses import position, put_row3, row3

@@ -3,8 +3,6 @@
 A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.marks import inlined
 

@@ -4,8 +4,6 @@ Matrices lie in work arrays row by row. Rows are exchanged by selection, so that
 matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_row, row_step, row_width, store, store_row
 from freeflyer.kernels.backend.pack import all_below, lane, lanes, select_less
 from freeflyer.kernels.marks import inlined, kernel

@@ -11,15 +11,7 @@ import math
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.math.algebra import (
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    scale,
-    store3,
-)
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, load3, scale, store3
 from freeflyer.kernels.math.trig import atan2, sincos
 
 SWITCH = 1.0  # of the squared angle

@@ -4,21 +4,9 @@ A motion (velocity, acceleration, column of a joint) is a pair (linear, angular)
 each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    rotate,
-    scale,
-    store3,
-    subtract,
-    sym_apply,
+    accumulate3, add, add_scaled, cross, dot, load3, rotate, scale, store3, subtract, sym_apply,
 )
 
 
@@ -134,9 +122,7 @@ def articulated_apply(A, B, C, l, w):
 def sym_outer(S, s, a):
     """S - s a a^T"""
     x, y, z = s * a[0], s * a[1], s * a[2]
-    return (
-        S[0] - x * a[0], S[1] - x * a[1], S[2] - x * a[2], S[3] - y * a[1], S[4] - y * a[2], S[5] - z * a[2],
-    )  # fmt: skip
+    return (S[0] - x * a[0], S[1] - x * a[1], S[2] - x * a[2], S[3] - y * a[1], S[4] - y * a[2], S[5] - z * a[2])
 
 
 @inlined

@@ -6,8 +6,6 @@ J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8; th
 freely published fdlibm).
 """
 
-from __future__ import annotations
-
 import math
 
 from freeflyer.kernels.backend.buffers import load_row, row_step, store_row

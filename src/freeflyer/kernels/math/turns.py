@@ -1,7 +1,5 @@
 """Rotation vectors between two frames, their rates, and the swing that takes one axis to another; all in the first one's axes."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add_scaled, compose, cross, dot, rotate, rotate_back, transpose
@@ -59,11 +57,7 @@ def swing(R_A, R_B, e):
     forward = square + select_less(cosine, 0.0, 1.0, 0.0)
     factor = select_less(forward, TINY, near, angle / select_less(square, VANISHED, 1.0, sine))
     opposite = select_less(square, VANISHED, select_less(cosine, 0.0, 3.141592653589793, 0.0), 0.0)
-    return (
-        factor * n[0] + opposite * e[1],
-        factor * n[1] + opposite * e[2],
-        factor * n[2] + opposite * e[0],
-    )
+    return (factor * n[0] + opposite * e[1], factor * n[1] + opposite * e[2], factor * n[2] + opposite * e[0])
 
 
 @inlined

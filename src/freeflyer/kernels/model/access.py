@@ -1,7 +1,5 @@
 """Where the records of a compiled model's bodies lie, and numbers of several bodies at once."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load_int, number_row
 from freeflyer.kernels.backend.pack import LANES, like
 from freeflyer.kernels.marks import inlined

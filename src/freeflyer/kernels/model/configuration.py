@@ -4,8 +4,6 @@ Coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floa
 (+) dv is where a constant body velocity dv leads in one second.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load_int
 from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.joints.kinds import integrate_joint, joint_difference

@@ -12,8 +12,6 @@ holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops
 armature per velocity coordinate, frames, couplings, tiles.
 """
 
-from __future__ import annotations
-
 # header of topology
 N_BODIES, N_Q, N_V, N_COLUMNS, N_FRAMES = 0, 1, 2, 3, 4
 COLUMNS_AT, COORDINATES_AT, FRAMES_AT = 5, 6, 7  # first record in topology

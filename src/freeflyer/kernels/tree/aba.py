@@ -4,27 +4,11 @@ Accelerations are classical ones of body origins. The inertias and wrenches that
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    accumulate6,
-    accumulate9,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    load6,
-    load9,
-    store3,
-    store6,
-    store9,
-    sym_add,
-    sym_apply,
+    ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
+    store9, sym_add, sym_apply,
 )
 from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
@@ -32,27 +16,10 @@ from freeflyer.kernels.model.joints.armature import add_armature_forces, has_arm
 from freeflyer.kernels.model.joints.columns import column_products
 from freeflyer.kernels.model.joints.motion import add_along_column, column_power, velocity_terms
 from freeflyer.kernels.model.joints.placement import (
-    inertia_to_parent,
-    joint_angles,
-    joint_at,
-    one_column_joint,
-    origin,
-    to_child,
-    to_parent,
+    inertia_to_parent, joint_angles, joint_at, one_column_joint, origin, to_child, to_parent,
 )
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    DEPTH,
-    GRAVITY,
-    LAST_BODY,
-    MASS,
-    MAX_DEPTH,
-    MOMENT,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    PARENT,
-    SECOND,
+    ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
 from freeflyer.kernels.tree.articulated import inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros

@@ -5,8 +5,6 @@ freedom is eliminated column by column, like a chain of one-DoF joints without b
 inverse of its own.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.marks import inlined

@@ -3,43 +3,19 @@
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_total, store
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    add,
-    add_scaled,
-    cross,
-    load3,
-    load6,
-    rotate,
-    rotate_back,
-    scale,
-    subtract,
-    sym_apply,
+    add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
 )
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
-    COM,
-    FREE_AT,
-    INERTIA,
-    LAST_BODY,
-    MASS,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    SUBTREE_MASS,
+    COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
 )
 from freeflyer.kernels.tree.columns import (
-    inertia_of,
-    inertia_tiles,
-    put_column,
-    root_direction,
-    subtree_inertias,
-    tile_mass,
+    inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace

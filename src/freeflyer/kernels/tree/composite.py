@@ -1,41 +1,17 @@
 """Rigid inertias and motions of bodies in world axes, and their shift along the tree."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.backend.pack import like
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    accumulate6,
-    add,
-    load3,
-    load6,
-    point_inertia,
-    rotate,
-    scale,
-    store3,
-    store6,
-    sym_add,
+    ZERO, accumulate3, accumulate6, add, load3, load6, point_inertia, rotate, scale, store3, store6, sym_add,
     sym_rotate,
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
-    COLUMN_COUNT,
-    COLUMN_INTS,
-    COLUMNS_AT,
-    COM,
-    COORDINATE,
-    DIRECTION,
-    DIRECTIONS_AT,
-    FIRST_COLUMN,
-    INERTIA,
-    MASS,
-    N_BODIES,
-    PARENT,
-    SUBTREE_MASS,
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, INERTIA, MASS,
+    N_BODIES, PARENT, SUBTREE_MASS,
 )
 from freeflyer.kernels.tree.poses import offset, rotation
 

@@ -7,53 +7,20 @@ Sdot_i . (I_j S_j) + S_i . (B_j^T S_j): S. Echeandia, P. M. Wensing, Numerical M
 Everything is about the root body's origin, in world axes; the linear part of a motion is the velocity of the body's point there.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    store,
-    store_row,
-    workspace,
+    keep_below, load, load_int, load_row, row_step, store, store_row, workspace,
 )
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    load9,
-    rotate,
-    rotate_back,
-    store3,
-    store9,
-    subtract,
+    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store3, store9, subtract,
 )
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, motion_cross, shift_motion_back
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import (
-    clear_beyond,
-    column_rows,
-    inertia_of,
-    inertia_tiles,
-    last_column,
-    matrix_rows,
-    put_column,
-    put_matrix,
-    root_direction,
-    root_inertias,
-    row_dot,
-    scalar_column,
-    subtree_inertias,
-    subtree_products,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
+    root_direction, root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.composite import MOTION, column_range, parent_of, velocities
 from freeflyer.kernels.tree.kinematics import kinematics_workspace

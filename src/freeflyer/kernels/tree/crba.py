@@ -1,17 +1,10 @@
 """Mass matrix: the composite rigid body algorithm (RBDA 2008, table 6.2), with all pairs of columns as row products."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import (
-    column_rows,
-    inertia_tiles,
-    matrix_rows,
-    put_matrix,
-    subtree_inertias,
-    subtree_products,
+    column_rows, inertia_tiles, matrix_rows, put_matrix, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 

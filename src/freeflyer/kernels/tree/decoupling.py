@@ -5,8 +5,6 @@ matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L 
 is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.marks import inlined, kernel

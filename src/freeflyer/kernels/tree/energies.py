@@ -3,36 +3,16 @@
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    load6,
-    scale,
-    store3,
-    sym_apply,
+    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, scale, store3, sym_apply,
 )
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.motion import acceleration_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    GRAVITY,
-    MASS,
-    MOMENT,
-    N_BODIES,
-    N_V,
-    PARENT,
-    SECOND,
-    SUBTREE_MASS,
+    ARMATURE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, SUBTREE_MASS,
 )
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.composite import zeros

@@ -1,7 +1,5 @@
 """Pose and Jacobian of one frame, along the path from the frame to the world: only the joints on the way are computed."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, store3
@@ -9,15 +7,7 @@ from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.joints.columns import frame_columns
 from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
-from freeflyer.kernels.model.layout import (
-    DEPTH,
-    FIRST_V,
-    FRAMES_AT,
-    N_V,
-    PARENT,
-    PLACEMENT_FLOATS,
-    PLACEMENTS_AT,
-)  # fmt: skip
+from freeflyer.kernels.model.layout import DEPTH, FIRST_V, FRAMES_AT, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT
 from freeflyer.kernels.tree.columns import put_column
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity

@@ -1,7 +1,5 @@
 """Gravity forces: minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.marks import inlined, kernel

@@ -7,41 +7,19 @@ S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Row
 base, balls) carry the structure term -ad(v)^T M besides. All about the root body's origin, as in coriolis.py.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import keep_below, load, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, load9, rotate, rotate_back
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_dot,
-    spatial_of,
-    spatial_scale,
-    spatial_subtract,
-    store_spatial,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_dot, spatial_of,
+    spatial_scale, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.columns import add_bracket_forces
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import (
-    clear_beyond,
-    column_rows,
-    inertia_of,
-    inertia_tiles,
-    last_column,
-    matrix_rows,
-    put_column,
-    put_matrix,
-    root_direction,
-    root_inertias,
-    row_dot,
-    scalar_column,
-    subtree_inertias,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
+    root_direction, root_inertias, row_dot, scalar_column, subtree_inertias,
 )
 from freeflyer.kernels.tree.composite import MOTION, column_range, coordinate, parent_of, velocities
 from freeflyer.kernels.tree.coriolis import RATE, SPREAD, root_motion, subtree_rates

@@ -5,31 +5,17 @@ columns of a subtree pass on; outward, each level of the tree keeps the accelera
 root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
 from freeflyer.kernels.tree.articulated import (
-    ARTICULATED,
-    add_to_parent,
-    eliminate_column,
-    load_articulated,
-    store_rigid,
+    ARTICULATED, add_to_parent, eliminate_column, load_articulated, store_rigid,
 )
 from freeflyer.kernels.tree.columns import (
-    clear_beyond,
-    inertia_tiles,
-    last_column,
-    matrix_rows,
-    own_inertias,
-    put_column,
-    put_matrix,
-    root_direction,
-    row_dot,
-    scalar_column,
+    clear_beyond, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix, root_direction,
+    row_dot, scalar_column,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.kinematics import kinematics_workspace

@@ -1,19 +1,8 @@
 """Motions of all bodies at once: poses, velocities and the accelerations they have while no joint accelerates."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import (
-    add,
-    compose,
-    cross,
-    rotate,
-    rotate_back,
-    store3,
-    store9,
-    subtract,
-)
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate, rotate_back, store3, store9, subtract
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_BODIES, N_COLUMNS
 from freeflyer.kernels.tree.composite import add_joint_motion, direction_at, parent_of, zeros

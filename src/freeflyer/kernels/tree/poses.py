@@ -5,8 +5,6 @@ offset from the parent's origin, position. Entries of one record are `row_step` 
 in the records, all six in the pose vectors beside them (see vector4.py).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, tile_at
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import load3

@@ -3,8 +3,6 @@
 A record of a body or column is summed along the tree a register at a time; formulas take the same entry of eight of them.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load_int, load_row, row_step, store_row
 from freeflyer.kernels.backend.transpose import block, put_block, transposed
 from freeflyer.kernels.marks import inlined

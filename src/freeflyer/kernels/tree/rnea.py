@@ -4,22 +4,10 @@ Accelerations are classical accelerations of body origins, so linear velocities 
 invariance). Gravity enters as the acceleration of the world, body 0.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    load3,
-    load6,
-    rotate,
-    scale,
-    store3,
-    turning,
+    ZERO, accumulate3, add, add_scaled, cross, load3, load6, rotate, scale, store3, turning,
 )
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_forces

@@ -4,8 +4,6 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 (world axes, about the world's origin).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, rotate, rotate_back, subtract

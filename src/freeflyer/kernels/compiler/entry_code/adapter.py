@@ -8,8 +8,6 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES

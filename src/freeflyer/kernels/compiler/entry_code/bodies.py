@@ -8,23 +8,11 @@ from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
 from freeflyer.kernels.compiler.entry_code.checks import (
-    finite,
-    first_not_finite,
-    first_not_unit,
-    no_nan,
-    row_need,
-    scratch_need,
-    unit_quaternions,
+    finite, first_not_finite, first_not_unit, no_nan, row_need, scratch_need, unit_quaternions,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls, memory
 from freeflyer.kernels.compiler.meanings.arguments import (
-    integers,
-    numbers,
-    numbers_at,
-    padded_sizes,
-    scratch_record,
-    table_rows,
-    workspaces,
+    integers, numbers, numbers_at, padded_sizes, scratch_record, table_rows, workspaces,
 )
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import TABLE_KIND

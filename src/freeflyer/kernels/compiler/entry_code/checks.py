@@ -1,7 +1,5 @@
 """Checks of an entry's inputs and outputs, and the scratch that it needs."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int
 from freeflyer.kernels.backend.pack import all_below, times_zero
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS

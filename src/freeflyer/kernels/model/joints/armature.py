@@ -11,8 +11,6 @@ acceleration of the origin in body axes. Topology lists the bodies of those join
 here.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import accumulate3, cross, load3, scale, subtract

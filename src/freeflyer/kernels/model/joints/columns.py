@@ -1,7 +1,5 @@
 """The columns of joints (linear, angular) in body axes, in world axes and in a frame's; inertias times columns."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, scale, subtract

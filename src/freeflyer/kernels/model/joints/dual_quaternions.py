@@ -4,20 +4,13 @@ The adjoint Ad(x) h = x h x* of a rotation about an axis leaves the part of h al
 sine and cosine of the whole angle. So a screw costs two or three plane rotations, as everywhere in this folder.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, cross, rotate_back
 from freeflyer.kernels.math.turns import about_x, about_z
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_twist
 from freeflyer.kernels.model.joints.placement import (
-    COS_AZIMUTH,
-    COS_TWIST,
-    SIN_AZIMUTH,
-    SIN_TWIST,
-    azimuth,
-    full_rotation,
+    COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, azimuth, full_rotation,
 )
 from freeflyer.kernels.model.layout import SLIDE, TURN
 

@@ -1,7 +1,5 @@
 """The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract

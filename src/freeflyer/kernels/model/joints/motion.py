@@ -3,8 +3,6 @@
 Accelerations are classical ones of body origins. A motion is that of a body's origin (linear) and of its axes (angular).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
