@@ -21,7 +21,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
+from freeflyer.kernels.model.layout import N_INDEPENDENT
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(9)
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes

@@ -9,10 +9,10 @@ With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that
 V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
 """
 
-from freeflyer.kernels.backend.buffers import (
-    keep_below, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+from freeflyer.kernels.backend import (
+    all_below, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
+    store_row, workspace,
 )
-from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
@@ -23,23 +23,23 @@ from freeflyer.kernels.derivatives.inverse import (
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
 )
 from freeflyer.kernels.model.joints.armature import put_armature_rates
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_COLUMNS, N_V
-from freeflyer.kernels.model.set_layout import (
-    FLAGS, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_ITEMS, N_SET_ROWS, VERDICT_SIZE,
+from freeflyer.kernels.model.layout import (
+    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
+    N_SET_ROWS, N_V, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
+from freeflyer.kernels.tree.composite import (
+    OF_NUMBER, OF_PARENT, column_range, coordinate, parent_of, put_rows3, record_rows,
+)
 from freeflyer.kernels.tree.frames import BODY, frame_body
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
 from freeflyer.kernels.tree.wrenches import wrench_from_root
 
 ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g

@@ -1,26 +1,71 @@
 """Rows of a constraint set: their columns for each velocity coordinate, their rates and what their rates change by at a = 0.
 
-A contact's row is a unit wrench on its frame: J v is the power of that wrench. Rows of loops are those of closed/constraints.py.
+A contact's row is a unit wrench on its frame: J v is the power of that wrench. Rows of loops are those of linkages/constraints.py.
 Columns are kept coordinate by coordinate, `width` numbers each.
+
+Wheels and balls roll on a plane: their unit wrenches are along, across and normal to it, at the point that touches. With n the
+normal, a the axis (unit vectors in the frame's axes): the touching point is p = -radius (n - (a . n) a) / |a x n| of a wheel and p
+= -radius n of a ball. A row is the velocity of that point of the body along g: g . (l + w x p), the unit wrench (g, p x g). A wheel
+rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.contacts.rolling import put_rolling
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+)
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, add, compose, load3, rotate, rotate_back, store3
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
+)
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
-from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
-from freeflyer.kernels.model.set_layout import (
-    AXES, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS, ITEMS_AT, LOCKS_AT,
-    LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_SET_ROWS, ROLLING_NUMBERS,
+from freeflyer.kernels.model.access import like3
+from freeflyer.kernels.model.layout import (
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEMS_AT, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS,
+    ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, NORMAL, N_ITEMS, N_ITEM_ROWS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V,
+    RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
 )
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
-from freeflyer.kernels.tree.frames import BODY, frame_body, placement
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import pose_at, root_position, rotation
+from freeflyer.kernels.tree.frames import (
+    BODY, MOTION_SIZE, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
+)
+from freeflyer.kernels.model.poses import pose_at, root_position, rotation
+
+@inlined
+def unit_with_rate(u, du):
+    """(u / |u|, its rate) of a vector and its rate."""
+    inverse = 1.0 / sqrt(dot(u, u))
+    e = scale(inverse, u)
+    return e, scale(inverse, subtract(du, scale(dot(e, du), e)))
+
+
+@inlined
+def put_unit_wrench(g, dg, p, dp, wrenches, rates, k):
+    """Row k: the unit wrench along g at p, and its rate."""
+    store_spatial(wrenches, 6 * k, (g, cross(p, g)))
+    store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
+
+
+@kernel
+def put_rolling(parameters, at, kind, R, w, wrenches, rates):
+    """Writes three unit wrenches (3, 6) and their rates, in the frame's axes, of a frame with rotation R that turns at w (in its
+    axes); at: the item's numbers in parameters."""
+    zero, axes = 0.0 * w[0], at + ROLLING_NUMBERS
+    radius, n = load(parameters, at + RADIUS), rotate_back(R, like3(zero, load3(parameters, axes + NORMAL)))
+    dn = cross(n, w)
+    if kind == SPHERE:
+        p, dp = scale(-radius, n), scale(-radius, dn)
+        f = rotate_back(R, like3(zero, load3(parameters, axes + FIRST_TANGENT)))
+        s = rotate_back(R, like3(zero, load3(parameters, axes + SECOND_TANGENT)))
+        df, ds = cross(f, w), cross(s, w)
+    else:
+        a = like3(zero, load3(parameters, at + AXIS))
+        out, out_rate = unit_with_rate(subtract(n, scale(dot(a, n), a)), subtract(dn, scale(dot(a, dn), a)))
+        p, dp = scale(-radius, out), scale(-radius, out_rate)
+        f, df = unit_with_rate(cross(a, n), cross(a, dn))
+        s, ds = cross(n, f), add(cross(dn, f), cross(n, df))
+    put_unit_wrench(f, df, p, dp, wrenches, rates, 0)
+    put_unit_wrench(s, ds, p, dp, wrenches, rates, 1)
+    put_unit_wrench(n, dn, p, dp, wrenches, rates, 2)
 
 
 @inlined

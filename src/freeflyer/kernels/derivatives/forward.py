@@ -4,8 +4,9 @@ From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / 
 for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row, workspace,
+)
 from freeflyer.kernels.derivatives.gradient_rows import put_rows, subtract_common_turns
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
@@ -13,7 +14,6 @@ from freeflyer.kernels.derivatives.inverse import (
     put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates

@@ -10,8 +10,7 @@ using Spatial Vector Algebra (2022)). On the way inwards V itself is not known y
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import add, compose, cross, rotate
 from freeflyer.kernels.math.spatial import (
     load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_subtract, store_spatial,

@@ -4,15 +4,14 @@ Entry (i, k) is a product of something of column i and something of column k if 
 written from beginning to end, zeros included: memory takes one stream of stores best.
 """
 
-from freeflyer.kernels.backend.buffers import (
-    keep_below, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+from freeflyer.kernels.backend import (
+    inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace,
 )
-from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, armature_rates_at, inverse_table, table_size,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot
 from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V

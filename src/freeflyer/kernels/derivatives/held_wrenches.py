@@ -8,9 +8,8 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row
 from freeflyer.kernels.derivatives.inverse import DIRECTION_RECORD, S, areas
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, subtract
 from freeflyer.kernels.math.spatial import force_cross, load_spatial
 from freeflyer.kernels.model.layout import COLUMN_ROW

@@ -13,9 +13,7 @@ where T = X + dS/dt. Columns of one joint turn together, so among them the force
 what these products are made of; gradient_rows.py multiplies them out.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
@@ -27,13 +25,13 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMAT
 from freeflyer.kernels.tree.columns import (
     inertia_tiles, last_column, put_inertias, root_direction, tile_inertias, tile_mass,
 )
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, parent_of
+from freeflyer.kernels.tree.composite import (
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, parent_of, put_records, put_rows3,
+    record_rows,
+)
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import pose_at, row3
-from freeflyer.kernels.tree.records import (
-    OF_BODY, OF_NUMBER, OF_PARENT, add_record, put_records, put_rows3, record_rows,
-)
+from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.wrenches import subtract_wrenches
 
 DIRECTION_RECORD = 8  # of a column: S (6)

@@ -11,8 +11,7 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, tile_at, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, cross, load3, load9, rotate, scale, store3, store9, subtract,
 )
@@ -28,7 +27,7 @@ from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direc
 from freeflyer.kernels.tree.composite import COMPOSITE, MOTION, column_range, coordinate, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import add_spaced3, spaced3
+from freeflyer.kernels.model.poses import add_spaced3, spaced3
 
 MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
 # of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py

@@ -4,8 +4,7 @@ A motion is (linear, angular), a force (force, moment), both at the origin of bo
 Accelerations are spatial ones, rates of these motions at a point at rest; gravity enters as the acceleration of the world.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import load3, load6, scale, store3, store6, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_add_scaled,
@@ -14,7 +13,7 @@ from freeflyer.kernels.math.spatial import (
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import GRAVITY, MASS, N_BODIES
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
-from freeflyer.kernels.tree.poses import position, rotation
+from freeflyer.kernels.model.poses import position, rotation
 
 # a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass
 STATE = 40

@@ -6,11 +6,10 @@ would be driven out of it is left out of the step, and steps end at limits. The 
 |residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
 """
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.linkages.constraints import constraints
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
-from freeflyer.kernels.model.configuration import integrate
+from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V, TABLE_AT
 
 # a plan: header, then what it points to; a group's ties are its loops and couplings

@@ -4,21 +4,22 @@ M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree com
 no map is needed: G^T tau is what remains of tau when the constraints have taken their share.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
+)
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
     whole_velocity, zero_rows, zero_vector,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT, SUPPORT_INTS, SUPPORTS_AT
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORTS_AT, SUPPORT_INTS,
+)
 from freeflyer.kernels.tree.columns import (
     column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,
 )
 from freeflyer.kernels.tree.composite import coordinate
-from freeflyer.kernels.tree.motions import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
 

@@ -7,10 +7,13 @@ vanishes at dependent coordinates, the derivative of G^T itself drops out:
 
 and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one recursion along the tree, carried out for eight
 directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
+
+Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+)
 from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION, FORCE, MOMENTUM, RATE, STATE, VELOCITY, inertia_at, spatial_column, spatial_states,
 )
@@ -19,22 +22,23 @@ from freeflyer.kernels.linkages.blocks import (
     zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
-from freeflyer.kernels.linkages.projection import forces_of, support_of
+from freeflyer.kernels.linkages.projection import (
+    forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
+)
 from freeflyer.kernels.linkages.tangents import (
     DA, DF, DV, MOVED, TANGENT, acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces,
     store_tangent, velocity_tangents,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled,
     spatial_dot, spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
-from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V,
+)
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
-from freeflyer.kernels.tree.motions import motions_workspace
-
+from freeflyer.kernels.tree.frames import motions_workspace
 
 @inlined
 def row_motion(topology, work, i, x):
@@ -239,3 +243,39 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
         k = first + lane - nu
         if k >= 0 and k < nu:
             store(rates, step * load_int(topology, at + k) + lane, 1.0)
+
+
+@kernel
+def projected_inverse_gradient(topology, parameters, q, u, u_dot, dq, du, M):
+    """dq, du, M (nu, nu): of tau_p by independent steps of q, by u and by u_dot."""
+    projected_derivatives(topology, parameters, q, u, u_dot, dq, du)
+    projected_mass(topology, parameters, q, M)
+
+
+@kernel
+def projected_forward_gradient(topology, parameters, q, u, tau, dq, du, inverse):
+    """dq, du, inverse (nu, nu): of u_dot by independent steps of q, by u and by tau_p."""
+    nu = load_int(topology, N_INDEPENDENT)
+    u_dot, X, Y = workspace(q, nu + 1), workspace(q, nu * nu + 1), workspace(q, nu * nu + 1)
+    projected_forward_dynamics(topology, parameters, q, u, tau, u_dot)
+    projected_derivatives(topology, parameters, q, u, u_dot, X, Y)
+    projected_inverse_mass(topology, parameters, q, inverse)
+    minus_product(inverse, X, nu, dq)
+    minus_product(inverse, Y, nu, du)
+
+
+@kernel
+def minus_product(A, B, n, out):
+    """out (n, n) = -A B."""
+    pitch = row_width(B, n)
+    rows, total = workspace(B, n * pitch + 8), workspace(B, pitch + 8)
+    zero_rows(rows, 0, n * pitch)
+    for i in range(n):
+        for j in range(n):
+            store(rows, pitch * i + j, load(B, n * i + j))
+    for i in range(n):
+        zero_rows(total, 0, pitch)
+        for k in range(n):
+            add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
+        for j in range(n):
+            store(out, n * i + j, load(total, j))

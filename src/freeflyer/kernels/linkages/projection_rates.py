@@ -1,7 +1,6 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
@@ -12,11 +11,9 @@ from freeflyer.kernels.linkages.projection_derivatives import (
     subtree_forces, tangents_of,
 )
 from freeflyer.kernels.linkages.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.joints.columns import bracket_rows
-from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
-from freeflyer.kernels.tree.motions import motions_workspace
+from freeflyer.kernels.model.layout import N_BODIES, N_INDEPENDENT, N_ROWS, N_V
+from freeflyer.kernels.tree.frames import motions_workspace
 
 
 @kernel

@@ -5,12 +5,11 @@ less T x V, T x A). All rows are functions of the motion of frame B relative to 
 that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store_row
-from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row
 from freeflyer.kernels.derivatives.spatial_motion import ACCELERATION, STATE, VELOCITY
-from freeflyer.kernels.linkages.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
-from freeflyer.kernels.linkages.couplings import coupled_position
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.linkages.constraints import (
+    coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, turns, unit,
+)
 from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, load_spatial, motion_cross, point_velocity, shift_force_back, spatial_add,
@@ -23,7 +22,7 @@ from freeflyer.kernels.model.layout import (
     SECOND_POSITION, SECOND_VELOCITY,
 )
 from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.poses import position, put_row3, row3
+from freeflyer.kernels.model.poses import position, put_row3, row3
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
 MOVED, DV, DA, DF = 0, 6, 12, 18

@@ -3,8 +3,7 @@
 A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
 """
 
-from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined, load, store
 
 ZERO = (0.0, 0.0, 0.0)
 

@@ -4,7 +4,7 @@ A motion (velocity, acceleration, column of a joint) is a pair (linear, angular)
 each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both.
 """
 
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
     accumulate3, add, add_scaled, cross, dot, load3, rotate, scale, store3, subtract, sym_apply,
 )

@@ -4,8 +4,7 @@ Accelerations are classical ones of body origins. The inertias and wrenches that
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
     store9, sym_add, sym_apply,
@@ -21,7 +20,7 @@ from freeflyer.kernels.model.joints.placement import (
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
-from freeflyer.kernels.tree.articulated import inverse_inertia
+from freeflyer.kernels.tree.mass_matrix import inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
 from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
 

@@ -4,9 +4,7 @@ As the functions for each of them (crba.py, rnea.py, gravity.py, centroidal.py, 
 computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_of, spatial_subtract, store_spatial,
@@ -18,10 +16,12 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, S
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.crba import put_mass_matrix
-from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement, put_pose
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import position, root_position, rotation
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
+from freeflyer.kernels.tree.frames import (
+    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
+    put_pose,
+)
+from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 
 FORCE = 6  # of a subtree: its velocity-dependent force and moment

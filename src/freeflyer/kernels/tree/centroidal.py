@@ -3,8 +3,7 @@
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_total, store
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, store
 from freeflyer.kernels.math.algebra import (
     add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
 )
@@ -19,8 +18,8 @@ from freeflyer.kernels.tree.columns import (
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
+from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
+from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
 
 
 @inlined

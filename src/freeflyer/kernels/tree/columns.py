@@ -4,12 +4,10 @@ Row k of S or F holds entry k (linear, angular) of every column. Columns are num
 columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
 """
 
-from freeflyer.kernels.backend.buffers import (
-    keep_below, load, load_int, load_row, number_row, row_step, row_width, rows_for, store, store_row, tile_at,
+from freeflyer.kernels.backend import (
+    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for,
+    store, store_row, tile_at,
 )
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.transpose import mirrored
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
@@ -18,7 +16,7 @@ from freeflyer.kernels.model.layout import (
     SUBTREE_MASS,
 )
 from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
-from freeflyer.kernels.tree.poses import (
+from freeflyer.kernels.model.poses import (
     add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
 )
 

@@ -1,8 +1,11 @@
-"""Rigid inertias and motions of bodies in world axes, and their shift along the tree."""
+"""Rigid inertias and motions of bodies in world axes, and their shift along the tree; records of bodies and columns as rows.
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.backend.pack import like
-from freeflyer.kernels.marks import inlined, kernel
+A record of a body or column is summed along the tree a register at a time; formulas take the same entry of eight of them.
+"""
+
+from freeflyer.kernels.backend import (
+    block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store, store_row, transposed,
+)
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, accumulate6, add, load3, load6, point_inertia, rotate, scale, store3, store6, sym_add,
     sym_rotate,
@@ -10,10 +13,10 @@ from freeflyer.kernels.math.algebra import (
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
-    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, INERTIA, MASS,
-    N_BODIES, PARENT, SUBTREE_MASS,
+    COLUMNS_AT, COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN,
+    INERTIA, MASS, N_BODIES, PARENT, SUBTREE_MASS,
 )
-from freeflyer.kernels.tree.poses import offset, rotation
+from freeflyer.kernels.model.poses import offset, rotation
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
 MOTION = 6  # velocity of a body: a motion at its origin
@@ -107,3 +110,60 @@ def velocities(topology, work, v, to):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         V = shift_motion(load_spatial(work, to + MOTION * parent_of(topology, i)), offset(topology, work, i))
         store_spatial(work, to + MOTION * i, add_joint_motion(topology, work, i, v, V))
+
+
+OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i's body; of that body's parent
+
+
+@inlined
+def record_of(topology, whose, i):
+    if whose == OF_NUMBER:
+        return i
+    b = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * i + COLUMN_BODY)
+    return b if whose == OF_BODY else parent_of(topology, b)
+
+
+@inlined
+def record_at(topology, at, size, whose, i, end):
+    return at + size * record_of(topology, whose, min(i, end - 1))
+
+
+@inlined
+def record_rows(topology, work, at, size, whose, i, end):
+    """Eight entries from `at` on of the records, `size` apart, of i, i + 1, ... (those from `end` on: of the last)."""
+    if row_step(work) == 1:
+        return block(work, record_at(topology, at, size, whose, i, end), 1)
+    return transposed((
+        load_row(work, record_at(topology, at, size, whose, i, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 1, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 2, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 3, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 4, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 5, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 6, end)),
+        load_row(work, record_at(topology, at, size, whose, i + 7, end)),
+    ))  # fmt: skip
+
+
+@inlined
+def put_rows3(work, at, stride, a):
+    """Three rows, `stride` apart."""
+    store_row(work, at, a[0])
+    store_row(work, at + stride, a[1])
+    store_row(work, at + 2 * stride, a[2])
+
+
+@inlined
+def put_records(work, at, size, i, rows):
+    """Eight entries from `at` on of the records i, i + 1, ... become those rows."""
+    if row_step(work) == 1:
+        put_block(work, at + size * i, 1, rows)
+    else:
+        put_block(work, at + size * i, size, transposed(rows))
+
+
+@inlined
+def add_record(work, to, at, size):
+    """A record of `size` entries (if a row scalar holds eight, of so many times eight) grows by another."""
+    for k in range(0, size, row_step(work)):
+        store_row(work, to + k, load_row(work, to + k) + load_row(work, at + k))

@@ -5,18 +5,17 @@ matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L 
 is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+)
 from freeflyer.kernels.math.algebra import add, cross
 from freeflyer.kernels.math.dense import factor_symmetric
 from freeflyer.kernels.math.spatial import load_spatial, spatial_of, spatial_subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
-from freeflyer.kernels.tree.coriolis import coriolis
-from freeflyer.kernels.tree.crba import crba
-from freeflyer.kernels.tree.hamel import hamel_terms, root_floating
+from freeflyer.kernels.tree.coriolis import coriolis, hamel_terms, root_floating
+from freeflyer.kernels.tree.mass_matrix import crba
 
 BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
 

@@ -9,13 +9,12 @@ Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv
 they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,
 )
-from freeflyer.kernels.tree.crba import crba
+from freeflyer.kernels.tree.mass_matrix import crba
 from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 

@@ -7,8 +7,7 @@ and its motion columns.
 Joints first, as rows of bodies: the pose of every body in its parent. Then along the tree, a vector at a time.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, workspace
 from freeflyer.kernels.math.algebra import column
 from freeflyer.kernels.model.access import body_ints, joint_row
 from freeflyer.kernels.model.joints.columns import world_columns
@@ -16,11 +15,9 @@ from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose
 from freeflyer.kernels.model.layout import (
     DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FREE_AT, IS_REFERENCE, N_BODIES, ORDER_AT, PARENT,
 )
-from freeflyer.kernels.model.vector4 import (
-    along, load_vector, plus, pose_vectors_at, store_vector, times, transpose_poses, vector, vector_step,
-)
-from freeflyer.kernels.tree.poses import (
-    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, pose_at, put_row3, put_spaced3, spaced3,
+from freeflyer.kernels.model.poses import (
+    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, plus, pose_at, pose_vectors_at,
+    put_row3, put_spaced3, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 

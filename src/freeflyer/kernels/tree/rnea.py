@@ -4,8 +4,7 @@ Accelerations are classical accelerations of body origins, so linear velocities 
 invariance). Gravity enters as the acceleration of the world, body 0.
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, add, add_scaled, cross, load3, load6, rotate, scale, store3, turning,
 )

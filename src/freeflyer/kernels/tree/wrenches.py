@@ -4,8 +4,7 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 (world axes, about the world's origin).
 """
 
-from freeflyer.kernels.backend.buffers import load, load_int
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int
 from freeflyer.kernels.math.algebra import add, compose, cross, rotate, rotate_back, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_ints, joint_row
@@ -13,7 +12,7 @@ from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_at, origin, relative_pose, to_parent
 from freeflyer.kernels.model.layout import PARENT, TABLE_AT
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
-from freeflyer.kernels.tree.poses import position, root_position, rotation
+from freeflyer.kernels.model.poses import position, root_position, rotation
 
 WRENCH = 6
 

@@ -11,7 +11,7 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
 SHAPE_ROW = 3 * L.MAX_ARRAYS + ROWS + 2 * L.MAX_ARRAYS  # in the words on the stack

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
-from freeflyer.kernels.backend.buffers import row_width, store
-from freeflyer.kernels.backend.transpose import gather, scatter
+from freeflyer.kernels.backend import gather, inlined, row_width, scatter, store
 from freeflyer.kernels.compiler.entry_code.checks import (
     finite, first_not_finite, first_not_unit, no_nan, row_need, scratch_need, unit_quaternions,
 )
@@ -14,9 +13,7 @@ from freeflyer.kernels.compiler.meanings import arguments as calls, memory
 from freeflyer.kernels.compiler.meanings.arguments import (
     integers, numbers, numbers_at, padded_sizes, scratch_record, table_rows, workspaces,
 )
-from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.model.layout import TABLE_KIND
-from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+from freeflyer.kernels.model.layout import LINKAGE_AT, TABLE_KIND
 
 SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 

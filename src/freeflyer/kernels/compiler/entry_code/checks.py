@@ -1,13 +1,10 @@
 """Checks of an entry's inputs and outputs, and the scratch that it needs."""
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int
-from freeflyer.kernels.backend.pack import all_below, times_zero
+from freeflyer.kernels.backend import all_below, from_entry, kernel, load, load_int, times_zero
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT
 
 
 @kernel

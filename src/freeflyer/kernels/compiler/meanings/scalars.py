@@ -6,7 +6,7 @@ import ast
 import math
 from typing import Any
 
-from freeflyer.kernels.backend import pack as packs
+from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
 from freeflyer.kernels.compiler.frontend.instructions import FAST
@@ -108,13 +108,13 @@ def length(e: Functions, x: Any) -> int:
 
 
 means({
-    packs.fma: lambda e, a, b, c: intrinsic(e, "fma", a, b, c),
-    packs.rint: lambda e, a: intrinsic(e, "rint", a),
-    packs.sqrt: lambda e, a: intrinsic(e, "sqrt", a),
-    packs.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
-    packs.lanes: lambda e, a: lanes_of(a) or 1,
-    packs.select_less: select_less, packs.all_below: all_below, packs.times_zero: times_zero, packs.lane: lane,
-    packs.with_lane: with_lane,
+    backend.fma: lambda e, a, b, c: intrinsic(e, "fma", a, b, c),
+    backend.rint: lambda e, a: intrinsic(e, "rint", a),
+    backend.sqrt: lambda e, a: intrinsic(e, "sqrt", a),
+    backend.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
+    backend.lanes: lambda e, a: lanes_of(a) or 1,
+    backend.select_less: select_less, backend.all_below: all_below, backend.times_zero: times_zero, backend.lane: lane,
+    backend.with_lane: with_lane,
     math.sin: lambda e, x: c_library(e, "sin", x),
     math.cos: lambda e, x: c_library(e, "cos", x),
     math.atan2: lambda e, y, x: c_library(e, "atan2", y, x),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.kernels.backend import transpose
+from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
 from freeflyer.kernels.compiler.frontend.instructions import FAST
 from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
 from freeflyer.kernels.compiler.meanings.scalars import lanes_of
-from freeflyer.kernels.model import vector4
+from freeflyer.kernels.model import poses
 
 VECTOR4 = K.VECTOR4
 
@@ -59,16 +59,16 @@ def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stri
 
 
 def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:
-    e.call(transpose.mirrored_packs if packs(e, M) else transpose.mirrored_blocks, [U, L, n, stride, M])
+    e.call(backend.mirrored_packs if packs(e, M) else backend.mirrored_blocks, [U, L, n, stride, M])
 
 
 means({
-    transpose.transposed: transposed, transpose.mirrored: mirrored,
-    transpose.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
-    transpose.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
-    transpose.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
-    transpose.block_to_packs: lambda e, rows, at, stride, b, i: moved_block(e, b, i, rows, at, stride, reading=True),
-    transpose.packs_to_block: lambda e, b, i, rows, at, stride: moved_block(e, b, i, rows, at, stride, reading=False),
+    backend.transposed: transposed, backend.mirrored: mirrored,
+    backend.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
+    backend.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
+    backend.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
+    backend.block_to_packs: lambda e, rows, at, stride, b, i: moved_block(e, b, i, rows, at, stride, reading=True),
+    backend.packs_to_block: lambda e, b, i, rows, at, stride: moved_block(e, b, i, rows, at, stride, reading=False),
 })  # fmt: skip
 
 
@@ -110,14 +110,14 @@ def vector_sum(e: Functions, a: Any, b: Any) -> Any:
 
 def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
     if in_register(a):
-        factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, vector4.WIDTH, "double")
+        factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, poses.WIDTH, "double")
         return e.write(VECTOR4, f"fmul {FAST}{VECTOR4.llvm} {factor}, {a.name}")
     return tuple(times(e, s, e.entry(a, k)) for k in range(3))
 
 
 means({
-    vector4.load_vector: load_vector, vector4.store_vector: store_vector, vector4.vector: vector, vector4.plus: vector_sum,
-    vector4.times: scaled_vector,
-    vector4.vector_step: lambda e, work: 3 if packs(e, work) else vector4.WIDTH,
-    vector4.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(vector4.transpose_vectors, [tree, work]),
+    poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.plus: vector_sum,
+    poses.times: scaled_vector,
+    poses.vector_step: lambda e, work: 3 if packs(e, work) else poses.WIDTH,
+    poses.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(poses.transpose_vectors, [tree, work]),
 })  # fmt: skip

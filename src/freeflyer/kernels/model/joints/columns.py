@@ -1,13 +1,12 @@
 """The columns of joints (linear, angular) in body axes, in world axes and in a frame's; inertias times columns."""
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined, load, load_int, load_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, scale, subtract
 from freeflyer.kernels.math.spatial import articulated_apply
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist, kind_of, twist_column
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DIRECTION, FIRST_V, SLIDE, TURN
-from freeflyer.kernels.model.vector4 import store_vector, times
+from freeflyer.kernels.model.poses import store_vector, times
 
 
 @inlined

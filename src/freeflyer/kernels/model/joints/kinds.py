@@ -1,12 +1,14 @@
-"""The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has."""
+"""The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has.
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.marks import inlined
+Moving on the configuration manifold, q (+) dv: coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating
+body's pose by exp of a body twist, so that q (+) dv is where a constant body velocity dv leads in one second.
+"""
+
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract
-from freeflyer.kernels.math.exponentials import displacement, integrate_quaternion, linear_log, rotation_vector
+from freeflyer.kernels.math.turns import displacement, integrate_quaternion, linear_log, rotation_vector
 from freeflyer.kernels.model.access import body_ints, like3
-from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, SCREW
-
+from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
 
 @inlined
 def is_screw(kind):
@@ -105,3 +107,17 @@ def accumulate_strided3(x, at, step, a):
     store(x, at, load(x, at) + a[0])
     store(x, at + step, load(x, at + step) + a[1])
     store(x, at + 2 * step, load(x, at + 2 * step) + a[2])
+
+
+@kernel
+def integrate(topology, parameters, q, dv, out):
+    """out (nq,): q (+) dv."""
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        integrate_joint(topology, i, q, dv, out)
+
+
+@kernel
+def difference(topology, parameters, q0, q1, dv):
+    """dv (nv,): q0 (+) dv = q1, by the shortest turns."""
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        joint_difference(topology, i, q0, q1, dv)

@@ -1,25 +1,109 @@
-"""Inverse mass matrix by articulated bodies (J. Carpentier, Analytical inverse of the joint space inertia matrix, 2018).
+"""The mass matrix by composite rigid bodies, with all pairs of columns as row products, and its inverse by articulated bodies.
+
+Sources: RBDA 2008, table 6.2; J. Carpentier, Analytical inverse of the joint space inertia matrix, 2018.
+
+An articulated inertia, of what moves with a body whose descendants' joints are free (RBDA 2008, section 7.2), is [A B; B^T C],
+mapping (linear, angular) acceleration to (force, moment). A joint of several degrees of freedom is eliminated column by column,
+like a chain of one-DoF joints without bodies between them: so no joint kind needs a matrix inverse of its own.
 
 Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that the
 columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations are about the
 root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
-from freeflyer.kernels.backend.buffers import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
+from freeflyer.kernels.backend import (
+    inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
+)
+from freeflyer.kernels.math.algebra import accumulate6, accumulate9, dot, load6, load9, store6, store9
+from freeflyer.kernels.math.dense import NAN
+from freeflyer.kernels.math.spatial import (
+    articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer,
+)
 from freeflyer.kernels.model.access import body_floats, body_ints
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import (
-    ARTICULATED, add_to_parent, eliminate_column, load_articulated, store_rigid,
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MASS, MAX_DEPTH, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS, SUBTREE_SPREAD,
 )
 from freeflyer.kernels.tree.columns import (
-    clear_beyond, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix, root_direction,
-    row_dot, scalar_column,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column,
+    put_matrix, root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import offset, root_position
+from freeflyer.kernels.model.poses import offset, root_position
+
+ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C (6)
+MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could move: less is rounding
+
+
+@inlined
+def inverse_inertia(parameters, at, slide, turn, d):
+    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`.
+
+    Beyond a massless link, d is the difference of inertias that may cancel: the rest must exceed their rounding.
+    """
+    largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
+    return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
+
+
+@inlined
+def eliminate_column(parameters, at, A, B, C, l, w, armature):
+    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
+
+    1 / d is NaN where the column moves no inertia.
+    """
+    U, V = articulated_apply(A, B, C, l, w)
+    inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
+    return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
+
+
+@inlined
+def load_articulated(work, at):
+    """(A, B, C) from `at` on."""
+    return load6(work, at + LINEAR), load9(work, at + MIXED), load6(work, at + ANGULAR)
+
+
+@inlined
+def add_to_parent(work, there, A, B, C, r):
+    """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
+    B, C = shift_articulated(A, B, C, r)
+    accumulate6(work, there + LINEAR, A)
+    accumulate9(work, there + MIXED, B)
+    accumulate6(work, there + ANGULAR, C)
+
+
+@inlined
+def store_rigid(parameters, work, i, inertias, here):
+    """Writes body i's inertia as an articulated one."""
+    h, I = inertia_of(work, inertias, i)
+    m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
+    store6(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
+    store9(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
+    store6(work, here + ANGULAR, I)
+
+
+@kernel
+def crba(topology, parameters, q, M):
+    """M (nv, nv), symmetric, armature included."""
+    composites, stride = load_int(topology, FREE_AT), load_int(topology, COLUMN_ROW)
+    S = composites + inertia_tiles(topology)
+    F = S + 6 * stride
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
+    subtree_inertias(topology, parameters, work, composites)
+    column_rows(topology, parameters, work, composites, S, F)
+    put_mass_matrix(topology, parameters, work, S, F, M)
+
+
+@inlined
+def put_mass_matrix(topology, parameters, work, S, F, M):
+    """M (nv, nv) from rows of directions S and of momenta F."""
+    nv = load_int(topology, N_V)
+    H, width = matrix_rows(topology, M)
+    for c in range(load_int(topology, N_COLUMNS)):
+        subtree_products(topology, work, S, F, c, H, width)
+    put_matrix(topology, H, H, M)
+    for j in range(nv):
+        at = nv * j + j
+        store(M, at, load(M, at) + load(parameters, load_int(topology, ARMATURE_AT) + j))
 
 
 @kernel
