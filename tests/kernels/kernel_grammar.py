@@ -17,7 +17,7 @@ PRIMITIVES = {"backend", "model.poses"}  # backend makes the marks, too
 COMPILING = {"compiler.object_code"}  # may import llvmlite
 PYTHON = {
     "entries", "plain", "counting", "entry", "plain_primitives", "model.layout",
-    "compiler.entry_code.bodies", "compiler.entry_code.adapter", "compiler.call_layout",
+    "compiler.entry_code", "compiler.adapter", "compiler.call_layout",
     "compiler.calls.python_calls", "compiler.calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}

@@ -19,7 +19,7 @@ from freeflyer.export.library import build, cmake
 from freeflyer.export.objects import NATIVE, code_of, target_of
 from freeflyer.export.sources import array
 from freeflyer.files import check_path
-from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
+from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.model.inputs import finite_row, one_row

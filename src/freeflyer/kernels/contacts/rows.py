@@ -19,16 +19,17 @@ from freeflyer.kernels.math.algebra import (
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.access import like3
 from freeflyer.kernels.model.layout import (
-    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEMS_AT, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS,
-    ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, NORMAL, N_ITEMS, N_ITEM_ROWS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V,
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS,
+    ITEMS_AT, LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL,
     RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
 )
+from freeflyer.kernels.model.poses import pose_at, root_position, rotation
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
 )
-from freeflyer.kernels.model.poses import pose_at, root_position, rotation
+
 
 @inlined
 def unit_with_rate(u, du):

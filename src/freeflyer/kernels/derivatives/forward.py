@@ -8,10 +8,9 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row, workspace,
 )
 from freeflyer.kernels.derivatives.gradient_rows import put_rows, subtract_common_turns
-from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, F, S, accelerations, areas, armature_rates_at, more_than_kinematics, put_momenta,
-    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, F, S, accelerations, add_held, areas, armature_rates_at, more_than_kinematics,
+    put_momenta, put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import load3

@@ -8,9 +8,8 @@ from freeflyer.kernels.backend import (
     inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
     workspace,
 )
-from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
-    BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, armature_rates_at, inverse_table, table_size,
+    BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, add_held, armature_rates_at, inverse_table, table_size,
 )
 from freeflyer.kernels.math.algebra import dot
 from freeflyer.kernels.model.joints.armature import add_armature_rates

@@ -8,13 +8,13 @@ tree/wrenches.py and held_wrenches.py.
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.derivatives.forward import put_solved_table, solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.gradient_rows import put_inverse_matrices
-from freeflyer.kernels.derivatives.held_wrenches import held_size, put_held
-from freeflyer.kernels.derivatives.inverse import put_inverse_table, table_size
+from freeflyer.kernels.derivatives.inverse import held_size, put_held, put_inverse_table, table_size
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
 from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
 from freeflyer.kernels.tree.wrenches import wrench_count
+
 
 @inlined
 def linear_sizes(topology):

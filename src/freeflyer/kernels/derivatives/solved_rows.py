@@ -10,8 +10,8 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.math.algebra import add_scaled, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 from freeflyer.kernels.tree.composite import put_rows3
+from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 
 CACHE_NUMBERS = 6000  # numbers in the nearest cache
 

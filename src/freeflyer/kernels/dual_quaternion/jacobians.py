@@ -16,9 +16,10 @@ from freeflyer.kernels.model.joints.motion import (
 )
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
-    COLUMNS_AT, COLUMN_COUNT, COLUMN_INTS, COM, COORDINATE, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT,
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT,
     PARENT_COLUMN,
 )
+
 
 @inlined
 def translate(p, h):

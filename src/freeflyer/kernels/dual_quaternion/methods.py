@@ -28,6 +28,7 @@ from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES,
 from freeflyer.kernels.tree.columns import condense, mirror
 from freeflyer.kernels.tree.wrenches import body_pose
 
+
 @inlined
 def row_times(J, force, moment):
     """J^T (wrench) of one column or row: moment with the primary part, force with the dual one."""

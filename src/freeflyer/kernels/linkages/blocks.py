@@ -11,7 +11,7 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import (
-    BLOCKS_AT, BLOCK_INTS, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
     N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
 from freeflyer.kernels.tree.frames import body_motions

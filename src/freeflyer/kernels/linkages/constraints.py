@@ -22,16 +22,17 @@ from freeflyer.kernels.math.turns import (
     cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing,
 )
 from freeflyer.kernels.model.layout import (
-    COUPLINGS_AT, COUPLING_INTS, COUPLING_RATIOS, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
-    LOOPS_AT, LOOP_INTS, MASK, NUMBERS_AT, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, SECOND_POSITION,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
+    LOOP_INTS, LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION,
     SECOND_VELOCITY,
 )
+from freeflyer.kernels.model.poses import offset, pose_at, rotation
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.frames import (
     MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion,
 )
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.model.poses import offset, pose_at, rotation
+
 
 @inlined
 def coupled_position(topology, parameters, q, at, numbers):

@@ -13,7 +13,7 @@ from freeflyer.kernels.linkages.blocks import (
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORTS_AT, SUPPORT_INTS,
+    ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
 from freeflyer.kernels.tree.columns import (
     column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,

@@ -14,9 +14,6 @@ Last, all derivatives of the projected dynamics at once: of its inverse, and of 
 from freeflyer.kernels.backend import (
     LANES, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
-from freeflyer.kernels.derivatives.spatial_motion import (
-    ACCELERATION, FORCE, MOMENTUM, RATE, STATE, VELOCITY, inertia_at, spatial_column, spatial_states,
-)
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
     zero_rows,
@@ -26,7 +23,8 @@ from freeflyer.kernels.linkages.projection import (
     forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
 )
 from freeflyer.kernels.linkages.tangents import (
-    DA, DF, DV, MOVED, TANGENT, acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces,
+    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents,
+    coupling_slopes, force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states,
     store_tangent, velocity_tangents,
 )
 from freeflyer.kernels.math.spatial import (
@@ -39,6 +37,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import motions_workspace
+
 
 @inlined
 def row_motion(topology, work, i, x):

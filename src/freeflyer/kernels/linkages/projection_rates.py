@@ -1,7 +1,6 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, row_width, store, workspace
-from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
     zero_rows, zero_vector,
@@ -10,7 +9,9 @@ from freeflyer.kernels.linkages.projection_derivatives import (
     choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes,
     subtree_forces, tangents_of,
 )
-from freeflyer.kernels.linkages.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
+from freeflyer.kernels.linkages.tangents import (
+    DF, FORCE, STATE, TANGENT, force_tangents, loop_forces, spatial_states, velocity_tangents,
+)
 from freeflyer.kernels.model.joints.columns import bracket_rows
 from freeflyer.kernels.model.layout import N_BODIES, N_INDEPENDENT, N_ROWS, N_V
 from freeflyer.kernels.tree.frames import motions_workspace

@@ -16,8 +16,8 @@ from freeflyer.kernels.linkages.constraints import constraints_of
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import N_BLOCKS, N_Q, N_V
-from freeflyer.kernels.tree.kinematics import kinematics
 from freeflyer.kernels.tree.frames import motions_workspace
+from freeflyer.kernels.tree.kinematics import kinematics
 
 STEPS = 30
 SMALL = 1e-13  # rad or m: steps below change nothing more

@@ -18,7 +18,7 @@ from freeflyer.kernels.backend import (
     LANES, block, inlined, kernel, load, load_int, load_row, primitive, row_step, store, store_row, tile_at, transposed,
 )
 from freeflyer.kernels.math.algebra import load3, store3
-from freeflyer.kernels.model.layout import N_BODIES, POSE, POSES_AT, POSE_VECTORS, POSE_VECTORS_AT
+from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
 

@@ -20,8 +20,8 @@ from freeflyer.kernels.model.joints.placement import (
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
-from freeflyer.kernels.tree.mass_matrix import inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
+from freeflyer.kernels.tree.mass_matrix import inverse_inertia
 from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
 
 LEVEL_SIZE = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment

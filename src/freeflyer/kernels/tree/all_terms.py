@@ -13,15 +13,15 @@ from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
+from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
     put_pose,
 )
-from freeflyer.kernels.model.poses import position, root_position, rotation
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 
 FORCE = 6  # of a subtree: its velocity-dependent force and moment

@@ -13,13 +13,13 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
     COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
 )
+from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
 from freeflyer.kernels.tree.columns import (
     inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
-from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
+from freeflyer.kernels.tree.kinematics import kinematics_workspace
 
 
 @inlined

@@ -15,10 +15,10 @@ from freeflyer.kernels.model.layout import (
     COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT,
     SUBTREE_MASS,
 )
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 from freeflyer.kernels.model.poses import (
     add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
 )
+from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 
 
 @inlined

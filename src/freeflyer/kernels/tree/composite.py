@@ -13,7 +13,7 @@ from freeflyer.kernels.math.algebra import (
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
-    COLUMNS_AT, COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN,
+    COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN,
     INERTIA, MASS, N_BODIES, PARENT, SUBTREE_MASS,
 )
 from freeflyer.kernels.model.poses import offset, rotation

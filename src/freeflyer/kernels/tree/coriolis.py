@@ -28,14 +28,14 @@ from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
 from freeflyer.kernels.model.joints.columns import add_bracket_forces
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
+from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
     root_direction, root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.composite import MOTION, column_range, coordinate, parent_of, velocities
-from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.model.poses import root_position
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
 

@@ -14,11 +14,11 @@ from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, ori
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, FREE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, SINES_AT, SUBTREE_MASS,
 )
+from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.columns import tile_mass
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
 
 MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3

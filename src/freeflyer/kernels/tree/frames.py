@@ -13,12 +13,12 @@ from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.joints.columns import frame_columns
 from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
 from freeflyer.kernels.model.layout import (
-    DEPTH, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENTS_AT, PLACEMENT_FLOATS,
+    DEPTH, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT,
 )
+from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
 from freeflyer.kernels.tree.composite import add_joint_motion, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 

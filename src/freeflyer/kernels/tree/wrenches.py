@@ -11,8 +11,8 @@ from freeflyer.kernels.model.access import body_ints, joint_row
 from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_at, origin, relative_pose, to_parent
 from freeflyer.kernels.model.layout import PARENT, TABLE_AT
-from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.model.poses import position, root_position, rotation
+from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 
 WRENCH = 6
 

@@ -1,4 +1,4 @@
-"""Addresses and sizes of an entry's arguments: functions that compiled code alone calls (entry_code/bodies.py)."""
+"""Addresses and sizes of an entry's arguments: functions that compiled code alone calls (compiler/entry_code.py)."""
 
 from __future__ import annotations
 

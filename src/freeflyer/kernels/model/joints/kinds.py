@@ -10,6 +10,7 @@ from freeflyer.kernels.math.turns import displacement, integrate_quaternion, lin
 from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
 
+
 @inlined
 def is_screw(kind):
     return kind == SCREW

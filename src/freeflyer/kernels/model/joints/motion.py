@@ -16,6 +16,7 @@ from freeflyer.kernels.model.joints.placement import (
 )
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
+
 @inlined
 def cross_z(a, s):
     """x and y of a x (0, 0, s); z is zero."""
