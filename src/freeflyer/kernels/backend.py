@@ -156,6 +156,20 @@ def rows_for(out: Any, n: int, fits: bool) -> Any:
     return out if fits else [0] * (n * n)
 
 
+@inlined
+def zero_entries(buffer, n):
+    """The first n entries become zero."""
+    for k in range(n):
+        store(buffer, k, 0.0)
+
+
+@inlined
+def copy_entries(buffer, n, to):
+    """The first n entries go to another buffer."""
+    for k in range(n):
+        store(to, k, load(buffer, k))
+
+
 LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
 
 

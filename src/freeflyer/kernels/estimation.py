@@ -11,7 +11,9 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4).
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace,
+)
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
     complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
@@ -100,8 +102,7 @@ def closed_torques(topology, parameters, q, v, a, tau, quality):
         body_motions(topology, work, v, to)
         bias_of(topology, parameters, q, v, work, to, bias)
         all_a = workspace(work, load_int(topology, N_V))
-        for j in range(load_int(topology, N_V)):
-            store(all_a, j, load(a, j))
+        copy_entries(a, load_int(topology, N_V), all_a)
         complete_rates(topology, J, inverses, bias, all_a)
         rnea(topology, parameters, q, v, all_a, tau)
         project_forces(topology, J, inverses, tau, workspace(work, n_rows))

@@ -78,11 +78,8 @@ def row_need(lanes, numbers):
 @kernel
 def scratch_need(topology, lanes, square):
     """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
-    bodies, row, rows = (
-        load_int(topology, L.N_BODIES) + 9,
-        load_int(topology, L.COLUMN_ROW) + 8,
-        load_int(topology, L.N_ROWS),
-    )
+    bodies, row = load_int(topology, L.N_BODIES) + 9, load_int(topology, L.COLUMN_ROW) + 8
+    rows = load_int(topology, L.N_ROWS)
     need = 400 * bodies + 120 * row + 40 * rows
     if square:
         need += 10 * (row + rows) * (row + rows)

@@ -6,7 +6,7 @@ With X = L^-T J^T only the coordinates between contacts and the world are touche
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
@@ -118,8 +118,7 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
     """Wrenches [force; torque] on the items' frames (items, 6), the multipliers (r,) of the public rows, and the forces along the
     items' normals (items,)."""
     start = first_item_row(topology)
-    for i in range(start):
-        store(multipliers, i, load(y, i))
+    copy_entries(y, start, multipliers)
     for n in range(table_int(topology, N_ITEMS)):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
         f = force_of(wrenches, y, row, start, count)
@@ -168,8 +167,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
             total = total + load(X, width * j + i) * load(y, i)
         store(x, j, total)
     outward(topology, L, x)
-    for i in range(table_int(topology, VERDICT_SIZE)):
-        store(verdict, i, load(found, i))
+    copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)
     put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
     return G
 
@@ -231,8 +229,7 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     _, _, _, _, end = areas(topology)
     work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
     solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
-    for j in range(nv):
-        store(a, j, load(x, j))
+    copy_entries(x, nv, a)
 
 
 @kernel

@@ -10,8 +10,8 @@ V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F make
 """
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
-    store_row, workspace,
+    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less,
+    store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
@@ -231,10 +231,8 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     _, _, _, _, end = motion_areas(topology)
     more = max(end - load_int(topology, FREE_AT), more_than_kinematics(topology))
     work, a = kinematics_workspace(topology, parameters, q, more), workspace(q, nv + 1)
-    items, y, found = (
-        zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1),
-        workspace(q, table_int(topology, VERDICT_SIZE)),
-    )  # fmt: skip
+    items, y = zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1)
+    found = workspace(q, table_int(topology, VERDICT_SIZE))
     normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
     table = workspace(q, table_size(topology))
@@ -251,5 +249,4 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     put_multipliers(topology, parameters, by_q, length, y_q)
     put_multipliers(topology, parameters, by_v, length, y_v)
     put_multipliers(topology, parameters, by_tau, length, y_tau)
-    for i in range(table_int(topology, VERDICT_SIZE)):
-        store(verdict, i, load(found, i))
+    copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)

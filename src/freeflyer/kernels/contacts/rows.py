@@ -10,7 +10,8 @@ rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any tw
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.algebra import (
@@ -175,8 +176,7 @@ def put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates):
 @kernel
 def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, bias, rates):
     """All rows of the set, given the motions of all bodies in `work`: columns X (nv, width), bias (r,), rates J v (r,)."""
-    for k in range(load_int(topology, N_V) * width):
-        store(X, k, 0.0)
+    zero_entries(X, load_int(topology, N_V) * width)
     if table_int(topology, N_LOOP_ROWS) > 0:
         put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates)
     row = table_int(topology, N_LOOP_ROWS)
@@ -206,7 +206,6 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
         store(bias, i, load(drift, i))
         for j in range(nv):
             store(J, nv * i + j, load(X, width * j + i))
-    for k in range(first):
-        store(wrenches, k, load(made, k))
+    copy_entries(made, first, wrenches)
     for k in range(first, end):
         store(axes, k - first, load(made, k))

@@ -8,8 +8,8 @@ are given: closed linkages, and rows of the user's own.
 """
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace,
+    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store,
+    store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -34,8 +34,7 @@ def add_scaled_row(A, to, s, B, row, start, end):
 def put_gram(topology, path, count, X, D, stride, rows, width, G):
     """G (rows, width) = X^T D^-1 X on and above the diagonal; D's inverses lie `stride` apart; path: where topology lists the
     `count` coordinates in which X is not zero."""
-    for k in range(rows * width):
-        store(G, k, 0.0)
+    zero_entries(G, rows * width)
     for n in range(count):
         j = load_int(topology, path + n)
         d = load(D, stride * j)
@@ -162,8 +161,7 @@ def solve_system(topology, parameters, system, a, y, verdict):
     z, facts = workspace(system, rows + 1), workspace(system, found)
     f_at, J_at = n * n, n * n + n
     b_at = J_at + rows * n
-    for k in range(n * n):
-        store(L, k, load(system, k))
+    copy_entries(system, n * n, L)
     factor_symmetric(L, n)
     for j in range(n):
         store(x, j, load(system, f_at + j))
@@ -190,9 +188,6 @@ def solve_system(topology, parameters, system, a, y, verdict):
         for k in range(j + 1, n):
             total = total - load(L, n * k + j) * load(x, k)
         store(x, j, total)
-    for j in range(n):
-        store(a, j, load(x, j))
-    for i in range(rows):
-        store(y, i, load(z, i))
-    for i in range(found):
-        store(verdict, i, load(facts, i))
+    copy_entries(x, n, a)
+    copy_entries(z, rows, y)
+    copy_entries(facts, found, verdict)

@@ -72,11 +72,8 @@ def mass_rows(topology, parameters, table, L):
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
     """Writes the table of columns at (q, v, a) and the factor of M, under gravity g and wrenches; returns the work array."""
     nv = load_int(topology, N_V)
-    work, a, x = (
-        kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)),
-        workspace(q, nv),
-        workspace(q, nv),
-    )
+    work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
+    x = workspace(q, nv)
     for j in range(nv):
         store(a, j, 0.0)
         store(x, j, load(tau, j))

@@ -66,10 +66,8 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
         store(reach, k, last_moved(topology, k, step))
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
-        s, f, g = (
-            scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i),
-            entries3(table, G * stride + i, stride),
-        )  # fmt: skip
+        s, f = scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i)
+        g = entries3(table, G * stride + i, stride)
         for block in range(0, n, step):
             k = min(block, width - step)  # the last block may overlap the one before
             x = zero, zero, zero
@@ -80,10 +78,8 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
                 if load(reach, k) >= i:
                     x = entries_before(table, k, stride, f, g, i)
             else:
-                number, y, z = (
-                    load_row(table, NUMBER * stride + k), entries_before(table, k, stride, f, g, i),
-                    entries_beyond(table, k, stride, s, end),
-                )  # fmt: skip
+                number, y = load_row(table, NUMBER * stride + k), entries_before(table, k, stride, f, g, i)
+                z = entries_beyond(table, k, stride, s, end)
                 x = (
                     select_less(number, i, y[0], z[0]), select_less(number, i, y[1], z[1]),
                     select_less(number, i, y[2], z[2]),

@@ -11,7 +11,7 @@ which both are: so each body's wrenches go to the world, from joint to joint, an
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, coordinate_of, end_of,
@@ -68,8 +68,7 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     for k in range(n * width):
         store(inertias, k, 0.0)
         store(rates, k, 0.0)
-    for k in range(width):
-        store(weights, k, 0.0)
+    zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
     mirror(inertias, n, width)

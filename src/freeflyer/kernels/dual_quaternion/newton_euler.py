@@ -7,7 +7,7 @@ back at b_i. Two rearrangements of the printed equations, both exact: Ad is an a
 in place of (24) for every body.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
@@ -123,8 +123,7 @@ def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expres
 def execution(topology, parameters, q, v, u, a, work, column):
     """column (nv,) of M a + C(q, v) u, of links alone; work holds the joints' angles."""
     forward(topology, parameters, q, v, u, False, a, ZERO, work)
-    for j in range(load_int(topology, N_V)):
-        store(column, j, 0.0)
+    zero_entries(column, load_int(topology, N_V))
     backward(topology, parameters, q, work, column)
 
 

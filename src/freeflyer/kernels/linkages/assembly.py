@@ -6,7 +6,9 @@ would be driven out of it is left out of the step, and steps end at limits. The 
 |residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -37,10 +39,8 @@ def normal_equations(plan, g, J, nv, residual, H, gradient):
     """H (n, n), lower triangle: J^T J of a group; gradient (n,): J^T residual."""
     at = group_ints(plan, g)
     n = load_int(plan, at + N_COORDINATES)
-    for k in range(n * n):
-        store(H, k, 0.0)
-    for k in range(n):
-        store(gradient, k, 0.0)
+    zero_entries(H, n * n)
+    zero_entries(gradient, n)
     for k in range(load_int(plan, at + N_TIES)):
         tie = load_int(plan, at + FIRST_TIE) + TIE_INTS * k
         count, pairs = load_int(plan, tie + TIE_COORDINATES), load_int(plan, tie + PAIRS_AT)
@@ -143,8 +143,7 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     gaps, dampings, sizes = workspace(x, groups), workspace(x, groups), workspace(x, groups)
     within_limits(plan, x, lower, upper, nv)
     constraints(topology, parameters, x, residual, J)
-    for j in range(nv):
-        store(dv, j, 0.0)
+    zero_entries(dv, nv)
     at_work = 0
     for g in range(groups):
         store(gaps, g, squared_residual(plan, g, residual))
@@ -180,13 +179,11 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
                     at_work -= 1
                 store(dampings, g, damping)
                 clear_step(plan, g, dv)
-        for i in range(nq):
-            store(x, i, load(tried, i))
+        copy_entries(tried, nq, x)
         if refused > 0:
             constraints(topology, parameters, x, residual, J)
         else:
-            for i in range(rows):
-                store(residual, i, load(found, i))
+            copy_entries(found, rows, residual)
     return steps
 
 
@@ -213,8 +210,7 @@ def close_posture(topology, parameters, q, lower, upper, limits, closed, residua
     lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most steps.
     """
     nq = load_int(topology, N_Q)
-    for i in range(nq):
-        store(closed, i, load(q, i))
+    copy_entries(q, nq, closed)
     plan = from_entry(topology, load_int(topology, TABLE_AT))
     taken = close_loops(topology, parameters, closed, plan, lower, upper, residual, load(limits, 0), load(limits, 1))
     store(steps, 0, 0.0 + taken)

@@ -15,7 +15,7 @@ At closure a row times v is the residual's rate. Away from it that holds for lin
 and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import (
@@ -242,8 +242,7 @@ def constraints(topology, parameters, q, residual, J):
 def constraints_of(topology, parameters, q, work, residual, J):
     """As `constraints`, given the kinematics in `work`."""
     nv = load_int(topology, N_V)
-    for i in range(load_int(topology, N_ROWS) * nv):
-        store(J, i, 0.0)
+    zero_entries(J, load_int(topology, N_ROWS) * nv)
     for k in range(load_int(topology, N_LOOPS)):
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
         mask, row = loop_rows(topology, k)

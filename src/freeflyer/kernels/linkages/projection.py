@@ -5,7 +5,8 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
+    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
@@ -56,9 +57,8 @@ def inertias_at(topology):
 @inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return motions_workspace(
-        topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW)
-    )
+    return motions_workspace(topology, parameters, q,
+                             LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
 
 
 @inlined
@@ -185,8 +185,7 @@ def projected_inverse_mass(topology, parameters, q, inverse):
     M = workspace(q, nu * nu + 1)
     projected_mass(topology, parameters, q, M)
     factor_symmetric(M, nu)
-    for i in range(nu * nu):
-        store(inverse, i, 0.0)
+    zero_entries(inverse, nu * nu)
     for i in range(nu):
         store(inverse, nu * i + i, 1.0)
         solve_factored(M, nu, inverse, nu * i)
@@ -203,8 +202,7 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = workspace(work, load_int(topology, N_V) + 1)
-    for j in range(load_int(topology, N_V)):
-        store(rest, j, load(tau, j))
+    copy_entries(tau, load_int(topology, N_V), rest)
     project_forces(topology, J, inverses, rest, multipliers)
     gather_independent(topology, rest, projected)
 
@@ -215,6 +213,5 @@ def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
-    for k in range(load_int(topology, N_ROWS)):
-        store(multipliers, k, load(shares, k))
+    copy_entries(shares, load_int(topology, N_ROWS), multipliers)
     gather_independent(topology, forces, tau)

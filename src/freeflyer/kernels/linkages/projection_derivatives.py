@@ -12,7 +12,7 @@ Last, all derivatives of the projected dynamics at once: of its inverse, and of 
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
@@ -78,11 +78,8 @@ def rate_tangents(topology, work, states, directions, rates, tangents):
     clear_world(tangents, DA)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         p = parent_of(topology, i)
-        V, A, own_rate = (
-            load_spatial(states, STATE * p + VELOCITY),
-            load_spatial(states, STATE * p + ACCELERATION),
-            load_spatial(states, STATE * i + RATE),
-        )
+        V, A = load_spatial(states, STATE * p + VELOCITY), load_spatial(states, STATE * p + ACCELERATION)
+        own_rate = load_spatial(states, STATE * i + RATE)
         own, more = row_motion(topology, work, i, directions), row_motion(topology, work, i, rates)
         dV = spatial_subtract(load_tangent(tangents, p, DV), motion_cross(own, V))
         dA = spatial_add(
@@ -103,11 +100,8 @@ def inertial_tangents(topology, work, states, changes, tangents):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at = STATE * i
         m, h, I = inertia_at(states, at)
-        T, dV, dA = (
-            load_tangent(tangents, i, MOVED),
-            load_tangent(tangents, i, DV),
-            spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF)),
-        )
+        T, dV = load_tangent(tangents, i, MOVED), load_tangent(tangents, i, DV)
+        dA = spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF))
         dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))
         dF = spatial_add(dF, force_cross(dV, load_spatial(states, at + MOMENTUM)))
         swept = force_cross(load_spatial(states, at + VELOCITY), inertia_times(m, h, I, dV))
@@ -135,8 +129,7 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
 def subtree_forces(topology, states, totals):
     """Writes the states once more, with the forces of subtrees."""
     n = load_int(topology, N_BODIES)
-    for k in range(STATE * (n + 1)):
-        store(totals, k, load(states, k))
+    copy_entries(states, STATE * (n + 1), totals)
     for i in range(n, 0, -1):
         there = STATE * parent_of(topology, i) + FORCE
         accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))

@@ -1,6 +1,8 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, row_width, store, workspace
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, workspace,
+)
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
     zero_rows, zero_vector,
@@ -82,13 +84,9 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
-    zero, rest, multipliers = (
-        zero_vector(work, nv),
-        workspace(work, nv + 1),
-        workspace(work, load_int(topology, N_ROWS) + 1),
-    )
-    for j in range(nv):
-        store(rest, j, load(tau, j))
+    zero, rest = zero_vector(work, nv), workspace(work, nv + 1)
+    multipliers = workspace(work, load_int(topology, N_ROWS) + 1)
+    copy_entries(tau, nv, rest)
     project_forces(topology, J, inverses, rest, multipliers)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, zero, zero, states)
@@ -98,11 +96,8 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     loop_forces(topology, parameters, work, multipliers, states, FORCE)
     totals, tangents = workspace(work, STATE * (n + 1)), workspace(work, step * TANGENT * (n + 1))
     subtree_forces(topology, states, totals)
-    directions, moved, out = (
-        workspace(work, step * (nv + 1)),
-        workspace(work, step * (nv + 1)),
-        workspace(work, step * (nv + 1)),
-    )
+    directions, moved = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
+    out = workspace(work, step * (nv + 1))
     result = workspace(work, nu * step + LANES)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)

@@ -7,7 +7,7 @@ no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 i
 two that change their signs at once leave that of the whole as it was.
 """
 
-from freeflyer.kernels.backend import all_below, kernel, load, load_int, select_less, store, workspace
+from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
 from freeflyer.kernels.linkages.blocks import (
     block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, linkage_buffers, linkage_int, linkage_rows,
     whole_velocity, zero_vector,
@@ -35,16 +35,14 @@ def move_closed(topology, parameters, q, du, out):
     x = whole_velocity(topology, work, J, inverses, du)
     here = workspace(q, nq + 1)
     integrate(topology, parameters, q, x, here)
-    for k in range(nq):
-        store(out, k, load(here, k))
+    copy_entries(here, nq, out)
     J, inverses, residual = linkage_buffers(topology, work)
     rest, closing = zero_vector(work, nv), zero_vector(work, nv)
     for _ in range(STEPS):
         kinematics(topology, parameters, out, work)
         constraints_of(topology, parameters, out, work, residual, J)
         invert_blocks(topology, J, inverses, 1.0)
-        for j in range(nv):
-            store(x, j, load(rest, j))
+        copy_entries(rest, nv, x)
         complete_rates(topology, J, inverses, residual, x)
         largest = load(rest, 0)
         for j in range(nv):
@@ -89,8 +87,7 @@ def step_closed(topology, parameters, q, du, out, facts):
         if k == CORRECTIONS or all_below(open_by, CLOSED * CLOSED):
             break
         invert_blocks(topology, J, inverses, 1.0)
-        for j in range(nv):
-            store(x, j, load(rest, j))
+        copy_entries(rest, nv, x)
         complete_rates(topology, J, inverses, residual, x)
         far = load(rest, 0)
         still = select_less(open_by, CLOSED * CLOSED, 0.0, 1.0)  # of a pack, those that are closed stay
@@ -99,8 +96,7 @@ def step_closed(topology, parameters, q, du, out, facts):
             store(x, j, step)
             far = select_less(far, step * step, step * step, far)
         wild = select_less(LONGEST * LONGEST, far, NAN, wild)
-        for j in range(nq):
-            store(here, j, load(out, j))
+        copy_entries(out, nq, here)
         integrate(topology, parameters, here, x, out)
     store(facts, 0, open_by + wild)
     store(facts, 1, largest_change(topology, first, J))

@@ -10,7 +10,7 @@ a point at rest; gravity enters as the acceleration of the world.
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store, store_row,
+    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store, store_row, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import (
     coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, turns, unit,
@@ -59,8 +59,7 @@ def spatial_column(topology, work, i, c):
 @kernel
 def spatial_states(topology, parameters, work, v, a, states):
     """Writes STATE numbers a body from the kinematics of `work`, v (nv,) and a (nv,)."""
-    for k in range(STATE):
-        store(states, k, 0.0)
+    zero_entries(states, STATE)
     store3(states, ACCELERATION, scale(-1.0, load3(parameters, GRAVITY)))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         here, there = STATE * i, STATE * parent_of(topology, i)
@@ -167,9 +166,8 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         W = spatial_subtract(V_b, V_a)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dW = spatial_add(
-            spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)), motion_cross(T, V_b)
-        )
+        dW = spatial_add(spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)),
+                         motion_cross(T, V_b))
         if mask & 7:
             linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
             row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
@@ -221,9 +219,8 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
         dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
-        dA = spatial_subtract(
-            spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA)
-        )
+        dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)),
+                              load_tangent(tangents, i, DA))
         dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
         dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
         if mask & 7:

@@ -74,9 +74,8 @@ def displacement(l, w):
     s, c = sincos(angle)
     safe = select_less(square, SWITCH, 1.0, square)
     versine = select_less(square, SWITCH, horner(VERSINE, square), (1.0 - c) / safe)
-    remainder = select_less(
-        square, SWITCH, horner(REMAINDER, square), (angle - s) / (safe * select_less(square, SWITCH, 1.0, angle))
-    )
+    remainder = select_less(square, SWITCH, horner(REMAINDER, square),
+                            (angle - s) / (safe * select_less(square, SWITCH, 1.0, angle)))
     x = cross(w, l)
     return add(l, add_scaled(scale(versine, x), remainder, cross(w, x)))
 

@@ -4,7 +4,7 @@ Accelerations are classical ones of body origins. The inertias and wrenches that
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
     store9, sym_add, sym_apply,
@@ -73,11 +73,8 @@ def gather_inertia(topology, parameters, work, i, below, bodies):
         for k in range(LEVEL_SIZE):
             store(work, below + k, 0.0)
     A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
-    A, B, C = (
-        sym_add(A, load6(work, below + A_AT)),
-        add9(B, load9(work, below + B_AT)),
-        sym_add(C, load6(work, below + C_AT)),
-    )
+    A, B = sym_add(A, load6(work, below + A_AT)), add9(B, load9(work, below + B_AT))
+    C = sym_add(C, load6(work, below + C_AT))
     return A, B, C, add(f, load3(work, below + FORCE)), add(t, load3(work, below + TORQUE))
 
 
@@ -228,7 +225,6 @@ def aba(topology, parameters, q, v, tau, a):
 def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
     work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
-    for j in range(load_int(topology, N_V)):
-        store(forces, j, load(tau, j))
+    copy_entries(tau, load_int(topology, N_V), forces)
     add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
     articulated_bodies(topology, parameters, q, v, forces, load3(gravity, 0), work, a)

@@ -4,7 +4,7 @@ As the functions for each of them (crba.py, rnea.py, gravity.py, centroidal.py, 
 computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_of, spatial_subtract, store_spatial,
@@ -64,8 +64,7 @@ def put_centroidal(topology, parameters, work, forces, centroidal):
 def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
     """Bias forces, then gravity forces."""
     n, nv, stride = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    for j in range(2 * nv):
-        store(both, j, 0.0)
+    zero_entries(both, 2 * nv)
     add_armature_forces(topology, parameters, v, 1.0, both, 0)
     for i in range(n, 0, -1):
         h, _ = inertia_of(work, inertias, i)
@@ -83,8 +82,7 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
 def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
     """Centroidal momentum matrix, and the Jacobian of the centre of mass, its first three rows by the mass."""
     nv, stride, share = load_int(topology, N_V), load_int(topology, COLUMN_ROW), 1.0 / total_mass(parameters)
-    for k in range(6 * nv):
-        store(A, k, 0.0)
+    zero_entries(A, 6 * nv)
     apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         apart = tree_offset(topology, work, i, apart)
@@ -140,7 +138,6 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     put_forces(topology, parameters, v, load3(gravity, 0), work, inertias, S, own, forces)
     put_momentum_matrix(topology, parameters, work, F, centre, A, Jc)
     count = wrench_count(topology)
-    for k in range(6 * load_int(topology, N_V) * count):
-        store(jacobians, k, 0.0)
+    zero_entries(jacobians, 6 * load_int(topology, N_V) * count)
     for k in range(count):
         put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians)

@@ -3,7 +3,7 @@
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, store
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
 from freeflyer.kernels.math.algebra import (
     add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
 )
@@ -82,8 +82,7 @@ def momentum_matrix(topology, parameters, q, A):
     c = com_of(topology, parameters, work)
     shared = load_int(topology, N_COLUMNS) != nv
     if shared:
-        for k in range(6 * nv):
-            store(A, k, 0.0)
+        zero_entries(A, 6 * nv)
     apart = zeros(c[0])
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)

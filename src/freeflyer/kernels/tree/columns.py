@@ -6,7 +6,7 @@ columns c .. last(c): a dot product of S_c with the F of its whole subtree runs 
 
 from freeflyer.kernels.backend import (
     LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for,
-    store, store_row, tile_at,
+    store, store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
@@ -201,8 +201,7 @@ def mirror(H, n, stride):
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
-    for k in range(nv * length):
-        store(M, k, 0.0)
+    zero_entries(M, nv * length)
     for c in range(nc):
         row = length * coordinate(topology, c)
         for d in range(nc):

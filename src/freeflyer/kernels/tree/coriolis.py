@@ -116,9 +116,8 @@ def coriolis(topology, parameters, q, v, C):
     rates = motions + MOTION * (n + 1)
     S = rates + RATE * (n + 1)
     F, T, P, G = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride
-    work = kinematics_workspace(
-        topology, parameters, q, 2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride
-    )
+    work = kinematics_workspace(topology, parameters, q,
+                                2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
     subtree_inertias(topology, parameters, work, composites)
@@ -229,9 +228,8 @@ def put_products(topology, work, S, F, T, Z, Q, Y, B, upper, lower, width):
             clear_beyond(lower, width, c, end)
             for k in range(c + 1, last):  # columns of one joint move each other, as what is beyond the joint
                 f, g = spatial_of(scalar_column(work, F, stride, k)), spatial_of(scalar_column(work, Q, stride, k))
-                X = spatial_subtract(
-                    spatial_of(scalar_column(work, Z, stride, k)), spatial_of(scalar_column(work, T, stride, k))
-                )
+                X = spatial_subtract(spatial_of(scalar_column(work, Z, stride, k)),
+                                     spatial_of(scalar_column(work, T, stride, k)))
                 x = spatial_dot(spatial_of(t), f) + spatial_dot(spatial_of(s), g)
                 store(lower, width * c + k, x + spatial_dot(X, spatial_of(scalar_column(work, F, stride, c))))
 
@@ -247,9 +245,8 @@ def hamel_terms(topology, parameters, q, v, M, C):
     rates = halves + MOTION * (n + 1)
     momenta = rates + RATE * (n + 1)
     S = momenta + FORCE * (n + 1)
-    F, T, Z, Q, Y, B = (
-        S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride, S + 30 * stride, S + 36 * stride,
-    )  # fmt: skip
+    F, T, Z, Q, Y = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride, S + 30 * stride
+    B = S + 36 * stride
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)

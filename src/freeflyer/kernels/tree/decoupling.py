@@ -6,7 +6,7 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.math.algebra import add, cross
 from freeflyer.kernels.math.dense import factor_symmetric
@@ -99,9 +99,8 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     nv, width = n + BASE, row_width(M, n)
     B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
     Z, N = workspace(M, BASE * width), workspace(M, BASE * width)
-    W, R, X, rate = (
-        workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width),
-    )  # fmt: skip
+    W, R, X = workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width)
+    rate = workspace(M, BASE * width)
     for k in range(BASE):
         for i in range(BASE):
             store(B, BASE * k + i, load(M, nv * k + i))
@@ -139,17 +138,10 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
 
 
 @kernel
-def copy(A, n, to):
-    """The first n entries of A."""
-    for k in range(n):
-        store(to, k, load(A, k))
-
-
-@kernel
 def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
     """A robot that does not float: its M and C, no transform."""
-    copy(M, nv * nv, to_M)
-    copy(C, nv * nv, to_C)
+    copy_entries(M, nv * nv, to_M)
+    copy_entries(C, nv * nv, to_C)
     for k in range(BASE * nv):
         store(to_N, k, 0.0)
         store(to_rate, k, 0.0)

@@ -4,7 +4,9 @@ First moments of mass add up inward, from each subtree to its parent's origin; v
 minus the power of gravity along every column, from the first moments of mass of what the column moves.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries,
+)
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, sym_apply,
 )
@@ -117,8 +119,7 @@ def forces_under(topology, parameters, q, g, tau):
         m, c = tile_mass(topology, parameters, work, i)
         h = scale(m, rotate(row_rotation(work, pose_at(topology, work, i)), c))
         put_row3(work, moments + tile_at(work, MOMENT_SIZE, i), h)
-    for j in range(load_int(topology, N_V)):
-        store(tau, j, 0.0)
+    zero_entries(tau, load_int(topology, N_V))
     for i in range(n, 0, -1):
         m, h = load(parameters, body_floats(i) + SUBTREE_MASS), spaced3(work, moments + tile_at(work, MOMENT_SIZE, i))
         there = moments + tile_at(work, MOMENT_SIZE, parent_of(topology, i))

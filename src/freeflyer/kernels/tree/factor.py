@@ -9,7 +9,9 @@ Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv
 they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,
@@ -175,8 +177,7 @@ def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wre
 def zeros_workspace(topology, q):
     """A vector (nv,) of zeros."""
     made = workspace(q, load_int(topology, N_V))
-    for j in range(load_int(topology, N_V)):
-        store(made, j, 0.0)
+    zero_entries(made, load_int(topology, N_V))
     return made
 
 

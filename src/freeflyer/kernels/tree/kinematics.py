@@ -84,9 +84,8 @@ def put_world(topology, work):
 @kernel
 def kinematics(topology, parameters, q, work):
     """Fills the poses and columns of `work` from the configuration q."""
-    n, columns, step, far = (
-        load_int(topology, N_BODIES), load_int(topology, DIRECTIONS_AT), row_step(work), vector_step(work),
-    )  # fmt: skip
+    n, columns, step = load_int(topology, N_BODIES), load_int(topology, DIRECTIONS_AT), row_step(work)
+    far = vector_step(work)
     joint_angles(topology, parameters, q, work)
     put_world(topology, work)
     if step > 1:  # one state: the joints of eight bodies at once
@@ -100,10 +99,8 @@ def kinematics(topology, parameters, q, work):
         a, b, c = spaced3(work, at), spaced3(work, at + 3 * step), spaced3(work, at + 6 * step)
         t = spaced3(work, at + 9 * step)
         there = pose_vectors_at(topology, work, load_int(topology, ints + PARENT))
-        X, Y, Z = (
-            load_vector(work, there + X_AXIS * far), load_vector(work, there + Y_AXIS * far),
-            load_vector(work, there + Z_AXIS * far),
-        )  # fmt: skip
+        X, Y = load_vector(work, there + X_AXIS * far), load_vector(work, there + Y_AXIS * far)
+        Z = load_vector(work, there + Z_AXIS * far)
         r = along(X, Y, Z, t)
         x, p = plus(load_vector(work, there + FROM_REFERENCE * far), r), plus(load_vector(work, there + POSITION * far), r)
         X, Y, Z = along(X, Y, Z, a), along(X, Y, Z, b), along(X, Y, Z, c)

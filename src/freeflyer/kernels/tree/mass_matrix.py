@@ -171,11 +171,8 @@ def minv(topology, parameters, q, Minv):
         before = level - 6 * stride
         first, end = column_range(topology, i)
         for c in range(first, end):
-            inverse, s, u = (
-                load(work, inverses + c),
-                scalar_column(work, S, stride, c),
-                scalar_column(work, U, stride, c),
-            )
+            inverse, s = load(work, inverses + c), scalar_column(work, S, stride, c)
+            u = scalar_column(work, U, stride, c)
             for k in range(c - c % step, width, step):
                 x = load_row(H, width * c + k) - inverse * row_dot(u, work, before + k, stride)
                 store_row(H, width * c + k, x)

@@ -33,10 +33,8 @@ def joint_angles(topology, parameters, q, work):
         store(work, i, 0.0)
     for i in range(0, count, step):
         at = numbers_at(topology, i)
-        turn, offset = (
-            number_row(work, parameters, at + LANES * TURN),
-            number_row(work, parameters, at + LANES * TURN_OFFSET),
-        )
+        turn = number_row(work, parameters, at + LANES * TURN)
+        offset = number_row(work, parameters, at + LANES * TURN_OFFSET)
         store_row(work, row + i, turn * load_row(work, i) + offset)
     sincos_row(work, row, row, 2 * row, count)
 
