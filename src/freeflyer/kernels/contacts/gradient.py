@@ -16,14 +16,13 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
-from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics,
     put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
-from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, put_rows3, rows3, scale, store3
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
@@ -35,9 +34,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
-from freeflyer.kernels.tree.composite import (
-    OF_NUMBER, OF_PARENT, column_range, coordinate, parent_of, put_rows3, record_rows,
-)
+from freeflyer.kernels.tree.composite import OF_NUMBER, OF_PARENT, column_range, coordinate, parent_of, record_rows
 from freeflyer.kernels.tree.frames import BODY, frame_body
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.wrenches import wrench_from_root

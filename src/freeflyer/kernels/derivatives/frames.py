@@ -11,9 +11,9 @@ and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
-from freeflyer.kernels.math.algebra import add, compose, cross, rotate
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate, strided6
 from freeflyer.kernels.math.spatial import (
-    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_subtract, store_spatial,
+    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_of, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import add_column, frame_columns
@@ -29,10 +29,7 @@ VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the co
 @inlined
 def path_column(path, at):
     """A column (linear, angular) that begins at `at`."""
-    return (
-        (load(path, at), load(path, at + 6), load(path, at + 12)),
-        (load(path, at + 18), load(path, at + 24), load(path, at + 30)),
-    )
+    return spatial_of(strided6(path, at, 6))
 
 
 @inlined

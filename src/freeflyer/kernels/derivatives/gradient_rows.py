@@ -11,21 +11,11 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, add_held, armature_rates_at, inverse_table, table_size,
 )
-from freeflyer.kernels.math.algebra import dot
+from freeflyer.kernels.math.algebra import dot, rows3, strided3
 from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, row_dot, scalar_column
 from freeflyer.kernels.tree.composite import column_range
-
-
-@inlined
-def entries3(table, at, stride):
-    return load(table, at), load(table, at + stride), load(table, at + 2 * stride)
-
-
-@inlined
-def rows3(table, at, stride):
-    return load_row(table, at), load_row(table, at + stride), load_row(table, at + 2 * stride)
 
 
 @inlined
@@ -67,7 +57,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
         s, f = scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i)
-        g = entries3(table, G * stride + i, stride)
+        g = strided3(table, G * stride + i, stride)
         for block in range(0, n, step):
             k = min(block, width - step)  # the last block may overlap the one before
             x = zero, zero, zero

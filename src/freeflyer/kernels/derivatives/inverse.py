@@ -25,7 +25,7 @@ for every column k that moves the frame, so d tau_i / d q_k, of tau that is less
 from freeflyer.kernels.backend import (
     LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at,
 )
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, put_rows3, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
     store_spatial,
@@ -39,8 +39,7 @@ from freeflyer.kernels.tree.columns import (
     tile_mass,
 )
 from freeflyer.kernels.tree.composite import (
-    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, parent_of, put_records, put_rows3,
-    record_rows,
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, parent_of, put_records, record_rows,
 )
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body

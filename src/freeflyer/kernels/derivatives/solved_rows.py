@@ -7,10 +7,8 @@ other. Rows are `solved_width` long. Three row scalars of three matrices are eno
 from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace,
 )
-from freeflyer.kernels.derivatives.gradient_rows import rows3
-from freeflyer.kernels.math.algebra import add_scaled, scale
+from freeflyer.kernels.math.algebra import add_scaled, put_rows3, rows3, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.tree.composite import put_rows3
 from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 
 CACHE_NUMBERS = 6000  # numbers in the nearest cache

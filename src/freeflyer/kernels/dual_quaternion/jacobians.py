@@ -3,13 +3,14 @@
 Column k of J is the twist of c_i when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19), and
 the own one of its joint, which is constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns.
 Columns are numbered depth-first: those of body i and its parents come before `end_of(i)`, so that blocks of six rows J and six rows
-Jdot fill half a square. Pure dual
-quaternions are pairs (primary, dual) of 3-vectors; numbers in brackets are those of the paper.
+Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-vectors; numbers in brackets are those of the paper.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, load6, scale, store3, subtract, sym_apply
-from freeflyer.kernels.math.spatial import load_spatial, store_spatial
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width, store, store_row
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, cross, load3, load6, rows6, scale, store3, strided6, subtract, sym_apply,
+)
+from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.motion import (
     add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes,
@@ -94,10 +95,7 @@ def jacobians_size(topology, q):
 @inlined
 def column_rows(work, at, width):
     """(primary, dual) of six rows, `width` apart."""
-    return (
-        (load_row(work, at), load_row(work, at + width), load_row(work, at + 2 * width)),
-        (load_row(work, at + 3 * width), load_row(work, at + 4 * width), load_row(work, at + 5 * width)),
-    )
+    return spatial_of(rows6(work, at, width))
 
 
 @inlined
@@ -115,10 +113,7 @@ def put_column_rows(work, at, width, h):
 @inlined
 def column_of(work, at, width):
     """(primary, dual) of the column of which `at` is the first entry."""
-    return (
-        (load(work, at), load(work, at + width), load(work, at + 2 * width)),
-        (load(work, at + 3 * width), load(work, at + 4 * width), load(work, at + 5 * width)),
-    )
+    return spatial_of(strided6(work, at, width))
 
 
 @inlined

@@ -3,7 +3,7 @@
 A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
 """
 
-from freeflyer.kernels.backend import inlined, load, store
+from freeflyer.kernels.backend import inlined, load, load_row, store, store_row
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -160,6 +160,51 @@ def store3(buffer, i, a):
     store(buffer, i, a[0])
     store(buffer, i + 1, a[1])
     store(buffer, i + 2, a[2])
+
+
+@inlined
+def strided3(buffer, i, step):
+    """Three entries, `step` apart."""
+    return load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step)
+
+
+@inlined
+def accumulate_strided3(buffer, i, step, a):
+    """Three entries, `step` apart, grow by a."""
+    store(buffer, i, load(buffer, i) + a[0])
+    store(buffer, i + step, load(buffer, i + step) + a[1])
+    store(buffer, i + 2 * step, load(buffer, i + 2 * step) + a[2])
+
+
+@inlined
+def strided6(buffer, i, step):
+    """Six entries, `step` apart."""
+    return (
+        load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step),
+        load(buffer, i + 3 * step), load(buffer, i + 4 * step), load(buffer, i + 5 * step),
+    )  # fmt: skip
+
+
+@inlined
+def rows3(buffer, i, step):
+    """Three row scalars, `step` apart."""
+    return load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step)
+
+
+@inlined
+def put_rows3(buffer, i, step, a):
+    store_row(buffer, i, a[0])
+    store_row(buffer, i + step, a[1])
+    store_row(buffer, i + 2 * step, a[2])
+
+
+@inlined
+def rows6(buffer, i, step):
+    """Six row scalars, `step` apart."""
+    return (
+        load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step),
+        load_row(buffer, i + 3 * step), load_row(buffer, i + 4 * step), load_row(buffer, i + 5 * step),
+    )  # fmt: skip
 
 
 @inlined

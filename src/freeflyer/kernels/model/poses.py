@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.backend import (
-    LANES, block, inlined, kernel, load, load_int, load_row, primitive, row_step, store, store_row, tile_at, transposed,
+    LANES, block, inlined, kernel, load_int, primitive, row_step, store, store_row, tile_at, transposed,
 )
-from freeflyer.kernels.math.algebra import load3, store3
+from freeflyer.kernels.math.algebra import accumulate_strided3, load3, put_rows3, rows3, store3, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
@@ -104,8 +104,7 @@ def pose_at(topology, work, i):
 @inlined
 def spaced3(work, at):
     """Three entries of a record."""
-    step = row_step(work)
-    return load(work, at), load(work, at + step), load(work, at + 2 * step)
+    return strided3(work, at, row_step(work))
 
 
 @inlined
@@ -124,25 +123,18 @@ def put_spaced3(work, at, a):
 
 @inlined
 def add_spaced3(work, at, a):
-    step = row_step(work)
-    store(work, at, load(work, at) + a[0])
-    store(work, at + step, load(work, at + step) + a[1])
-    store(work, at + 2 * step, load(work, at + 2 * step) + a[2])
+    accumulate_strided3(work, at, row_step(work), a)
 
 
 @inlined
 def row3(work, at):
     """Three entries of as many records as a row scalar holds."""
-    step = row_step(work)
-    return load_row(work, at), load_row(work, at + step), load_row(work, at + 2 * step)
+    return rows3(work, at, row_step(work))
 
 
 @inlined
 def put_row3(work, at, a):
-    step = row_step(work)
-    store_row(work, at, a[0])
-    store_row(work, at + step, a[1])
-    store_row(work, at + 2 * step, a[2])
+    put_rows3(work, at, row_step(work), a)
 
 
 @inlined

@@ -146,14 +146,6 @@ def record_rows(topology, work, at, size, whose, i, end):
 
 
 @inlined
-def put_rows3(work, at, stride, a):
-    """Three rows, `stride` apart."""
-    store_row(work, at, a[0])
-    store_row(work, at + stride, a[1])
-    store_row(work, at + 2 * stride, a[2])
-
-
-@inlined
 def put_records(work, at, size, i, rows):
     """Eight entries from `at` on of the records i, i + 1, ... become those rows."""
     if row_step(work) == 1:

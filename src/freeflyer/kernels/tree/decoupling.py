@@ -8,7 +8,7 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 from freeflyer.kernels.backend import (
     copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
-from freeflyer.kernels.math.algebra import add, cross
+from freeflyer.kernels.math.algebra import add, cross, rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
 from freeflyer.kernels.math.spatial import load_spatial, spatial_of, spatial_subtract
 from freeflyer.kernels.model.access import body_ints
@@ -27,24 +27,6 @@ def spare_rows(like, rows, nv):
     for k in range(rows * nv, rows * nv + SPARE):
         store(A, k, 0.0)
     return A
-
-
-@inlined
-def six(A, at, step):
-    """Six entries, `step` apart."""
-    return (
-        load(A, at), load(A, at + step), load(A, at + 2 * step), load(A, at + 3 * step), load(A, at + 4 * step),
-        load(A, at + 5 * step),
-    )  # fmt: skip
-
-
-@inlined
-def six_rows(A, at, width):
-    """Six row scalars, `width` apart."""
-    return (
-        load_row(A, at), load_row(A, at + width), load_row(A, at + 2 * width), load_row(A, at + 3 * width),
-        load_row(A, at + 4 * width), load_row(A, at + 5 * width),
-    )  # fmt: skip
 
 
 @inlined
@@ -85,11 +67,11 @@ def put_joint_blocks(n, width, M, C, Z, N, W, my, cy):
     """M_y and C_y, n rows of `width` numbers, a row scalar of columns after the other."""
     nv = n + BASE
     for j in range(0, n, row_step(M)):
-        z, m, w = six_rows(Z, j, width), six_rows(N, j, width), six_rows(W, j, width)
+        z, m, w = rows6(Z, j, width), rows6(N, j, width), rows6(W, j, width)
         for i in range(n):
             at = nv * (BASE + i)
-            store_row(my, width * i + j, load_row(M, at + BASE + j) - combine(six(Z, i, width), z))
-            x = load_row(C, at + BASE + j) - combine(six(C, at, 1), m) - combine(six(N, i, width), w)
+            store_row(my, width * i + j, load_row(M, at + BASE + j) - combine(strided6(Z, i, width), z))
+            x = load_row(C, at + BASE + j) - combine(strided6(C, at, 1), m) - combine(strided6(N, i, width), w)
             store_row(cy, width * i + j, x)
 
 
@@ -108,10 +90,10 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     solve_rows(B, M, BASE, nv, n, width, Z, N)
     scale_rows(B, n, width, Z)
     for j in range(0, n, row_step(M)):
-        m = six_rows(N, j, width)
+        m = rows6(N, j, width)
         for k in range(BASE):
-            store_row(R, width * k + j, load_row(D, nv * k + BASE + j) - combine(six(D, nv * k, 1), m))
-            store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(six(C, nv * k, 1), m))
+            store_row(R, width * k + j, load_row(D, nv * k + BASE + j) - combine(strided6(D, nv * k, 1), m))
+            store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(strided6(C, nv * k, 1), m))
     solve_rows(B, R, 0, width, n, width, X, rate)
     put_joint_blocks(n, width, M, C, Z, N, W, my, cy)
     for k in range(BASE):
@@ -128,10 +110,10 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_rate, at, load(rate, width * k + j))
     for i in range(n):
         at = nv * (BASE + i)
-        m = six(N, i, width)
+        m = strided6(N, i, width)
         for k in range(BASE):
             store(to_M, at + k, 0.0)
-            store(to_C, at + k, load(C, at + k) - combine(m, six(C, k, nv)))
+            store(to_C, at + k, load(C, at + k) - combine(m, strided6(C, k, nv)))
         for j in range(n):
             store(to_M, at + BASE + j, load(my, width * i + j))
             store(to_C, at + BASE + j, load(cy, width * i + j))
@@ -181,7 +163,7 @@ def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
         return
     l, w = load_spatial(v, 0)
     for j in range(nv):
-        f, t = spatial_of(six(M, j, nv))
-        rate = spatial_subtract(spatial_of(six(C, j, nv)), (cross(w, f), add(cross(w, t), cross(l, f))))
+        f, t = spatial_of(strided6(M, j, nv))
+        rate = spatial_subtract(spatial_of(strided6(C, j, nv)), (cross(w, f), add(cross(w, t), cross(l, f))))
         put_column(D, 0, nv, j, rate)
     decouple_blocks(nv - BASE, M, C, D, 0.0, to_M, to_C, to_N, to_rate)

@@ -5,7 +5,9 @@ body's pose by exp of a body twist, so that q (+) dv is where a constant body ve
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
-from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract
+from freeflyer.kernels.math.algebra import (
+    ZERO, accumulate_strided3, add, load3, quaternion_rotation, rotate, rotate_back, store3, strided3, subtract,
+)
 from freeflyer.kernels.math.turns import displacement, integrate_quaternion, linear_log, rotation_vector
 from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
@@ -94,20 +96,6 @@ def joint_difference(topology, i, q0, q1, dv):
         p = rotate_back(quaternion(q0, first + 3), subtract(load3(q1, first), load3(q0, first)))
         store3(dv, j, linear_log(p, w, t, norm, angle))
         store3(dv, j + 3, w)
-
-
-@inlined
-def strided3(x, at, step):
-    """Three entries of x, `step` apart."""
-    return load(x, at), load(x, at + step), load(x, at + 2 * step)
-
-
-@inlined
-def accumulate_strided3(x, at, step, a):
-    """Three entries of x, `step` apart, grow by a."""
-    store(x, at, load(x, at) + a[0])
-    store(x, at + step, load(x, at + step) + a[1])
-    store(x, at + 2 * step, load(x, at + 2 * step) + a[2])
 
 
 @kernel
