@@ -50,7 +50,6 @@ def formula(dimension: Dimension) -> Formula:
 
 
 def value(of: Formula, topology: Any) -> int:
-    """A formula's value on a model."""
     factor, at, addend = of
     if at < 0:
         at = int(topology[L.TABLE_AT]) - 1 - at
@@ -123,7 +122,6 @@ class Entry:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The kernel."""
         return kernel_function(self.source)
 
     @property

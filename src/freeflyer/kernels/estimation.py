@@ -83,7 +83,6 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
 
 @inlined
 def fill(x, n, number):
-    """The first n entries of x become a number."""
     for i in range(n):
         store(x, i, number)
 

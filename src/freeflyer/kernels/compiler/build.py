@@ -67,7 +67,6 @@ def version() -> str:
 
 
 def file_of(symbol: str, target: Any) -> str:
-    """The file of a function's object code for a CPU."""
     return f"{symbol}.{_hash(target, version())}.o"
 
 

@@ -32,7 +32,6 @@ def finite(x, n):
 
 @kernel
 def no_nan(x, n):
-    """Whether none of the first n entries is NaN."""
     fine = True
     for i in range(n):
         fine &= load(x, i) == load(x, i)
@@ -41,7 +40,6 @@ def no_nan(x, n):
 
 @kernel
 def unit_quaternions(topology, q):
-    """Whether every quaternion of q has unit length."""
     at = load_int(topology, QUATERNIONS_AT)
     for k in range(load_int(topology, N_QUATERNIONS)):
         i = load_int(topology, at + k)
@@ -164,7 +162,6 @@ def one_state(entry: E.Entry) -> Callable:
 
 
 def single(entry: E.Entry) -> Callable:
-    """The function for one state."""
     check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):

@@ -188,7 +188,6 @@ def items_workspace(topology, q):
 
 @inlined
 def size_of(a):
-    """|a|"""
     return sqrt(a * a)
 
 

@@ -125,7 +125,6 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
 
 @inlined
 def add_row3(s, A, at, step, x):
-    """Three row scalars, plus s times those at `at`."""
     return add_scaled(x, s, rows3(A, at, step))
 
 

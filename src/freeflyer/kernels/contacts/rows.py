@@ -72,19 +72,16 @@ def put_rolling(parameters, at, kind, R, w, wrenches, rates):
 
 @inlined
 def table_int(topology, k):
-    """Entry k of the table."""
     return load_int(topology, load_int(topology, TABLE_AT) + k)
 
 
 @inlined
 def item_int(topology, n, k):
-    """Entry k of the record of item n."""
     return table_int(topology, table_int(topology, ITEMS_AT) + ITEM_INTS * n + k)
 
 
 @inlined
 def first_item_row(topology):
-    """The first row of the first item."""
     return table_int(topology, N_SET_ROWS) - table_int(topology, N_ITEM_ROWS)
 
 

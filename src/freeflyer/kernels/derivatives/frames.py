@@ -28,7 +28,6 @@ VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the co
 
 @inlined
 def path_column(path, at):
-    """A column (linear, angular) that begins at `at`."""
     return spatial_of(strided6(path, at, 6))
 
 

@@ -86,7 +86,6 @@ def areas(topology):
 
 @inlined
 def more_than_kinematics(topology):
-    """The size of the areas in a work array."""
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
@@ -100,7 +99,6 @@ def put_motion(work, at, V):
 
 @kernel
 def velocities(topology, work, v):
-    """Writes all directions and velocities."""
     directions, moving, _, _, _, _ = areas(topology)
     put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -205,7 +203,6 @@ def put_momenta(topology, work, table):
 
 @kernel
 def put_table(topology, work, table):
-    """Writes the rows of the table."""
     directions, moving, _, loads, forces, _ = areas(topology)
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
     for c in range(0, n, step):
@@ -262,7 +259,6 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
 
 @kernel
 def inverse_table(topology, parameters, q, v, a, table):
-    """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 

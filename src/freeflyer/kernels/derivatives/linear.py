@@ -93,7 +93,6 @@ def loaded_sizes(topology):
 
 @kernel
 def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
-    """The table at (q, v, a)."""
     g, count = load3(gravity, 0), wrench_count(topology)
     work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
     put_held(topology, parameters, work, wrenches, count, expressed, table, table_size(topology))

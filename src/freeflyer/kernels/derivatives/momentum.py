@@ -116,7 +116,6 @@ def add_force(out, nv, j, x, F):
 
 @inlined
 def subtract_moment(F, moment):
-    """The force F less a moment."""
     return F[0], subtract(F[1], moment)
 
 

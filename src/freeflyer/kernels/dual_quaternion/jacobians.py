@@ -80,13 +80,11 @@ def block_at(topology, work, i):
 
 @inlined
 def block_width(topology, work, i):
-    """The length of a row of body i's block."""
     return row_width(work, end_of(topology, i))
 
 
 @inlined
 def jacobians_size(topology, q):
-    """How much work `jacobians` takes."""
     step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
     blocks = columns * (columns + step) // 2 + step * step
     return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
@@ -100,7 +98,6 @@ def column_rows(work, at, width):
 
 @inlined
 def put_column_rows(work, at, width, h):
-    """Six rows, `width` apart, become (primary, dual)."""
     (w, l) = h
     store_row(work, at, w[0])
     store_row(work, at + width, w[1])
@@ -124,7 +121,6 @@ def column_before(topology, k):
 
 @inlined
 def coordinate_of(topology, k):
-    """The velocity coordinate of column k."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COORDINATE)
 
 
@@ -136,7 +132,6 @@ def omega_of(topology, work, i):
 
 @inlined
 def gravity_of(topology, work, i):
-    """Gravity in the axes of body i."""
     return load3(work, motions_at(topology) + MOTION * i + 3)
 
 

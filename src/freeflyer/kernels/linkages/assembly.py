@@ -93,7 +93,6 @@ def damped_solve(H, x, n, damping):
 
 @inlined
 def squared_residual(plan, g, residual):
-    """The sum of squares of a group's residuals."""
     at, total = group_ints(plan, g), 0.0
     for k in range(load_int(plan, at + N_TIES)):
         tie = load_int(plan, at + FIRST_TIE) + TIE_INTS * k
@@ -197,7 +196,6 @@ def restore_posture(plan, g, nq, x, tried):
 
 @inlined
 def clear_step(plan, g, dv):
-    """A group's part of dv becomes zero."""
     at = group_ints(plan, g)
     for i in range(load_int(plan, at + N_COORDINATES)):
         store(dv, load_int(plan, load_int(plan, at + FIRST_COORDINATE) + i), 0.0)

@@ -22,7 +22,6 @@ REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits
 
 @inlined
 def linkage_int(topology, k):
-    """Entry k of the linkage's header."""
     return load_int(topology, load_int(topology, LINKAGE_AT) + k)
 
 

@@ -148,7 +148,6 @@ def add_masked(out, at, stride, bits, a):
 
 @inlined
 def put_residual(mask, R_A, R_B, d, out, row):
-    """Writes a loop's residual from `row` on."""
     row = put_masked(out, row, 1, mask & 7, rotate_back(R_A, d))
     tied = turns(mask)
     if tied == 2:
@@ -212,7 +211,6 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
 
 @inlined
 def first_coupling(topology):
-    """The row of the first coupling."""
     return load_int(topology, N_ROWS) - load_int(topology, N_COUPLINGS)
 
 

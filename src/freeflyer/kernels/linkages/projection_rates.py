@@ -114,5 +114,4 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
 
 @inlined
 def zero_of(work):
-    """A zero of the type that work holds."""
     return 0.0 * load(work, 0)

@@ -108,7 +108,6 @@ def store_tangent(tangents, i, k, a):
 
 @inlined
 def loop_bodies(topology, k):
-    """Bodies of the two frames of loop k."""
     at = loop_ints(topology, k)
     a, b = load_int(topology, at + FRAME_A), load_int(topology, at + FRAME_B)
     return frame_body(topology, a), frame_body(topology, b)

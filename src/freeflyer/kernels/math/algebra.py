@@ -25,7 +25,6 @@ def scale(s, a):
 
 @inlined
 def add_scaled(a, s, b):
-    """a + s b"""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
@@ -67,7 +66,6 @@ def column(R, k):
 
 @inlined
 def compose(R, S):
-    """R S"""
     x = rotate(R, (S[0], S[3], S[6]))
     y = rotate(R, (S[1], S[4], S[7]))
     z = rotate(R, (S[2], S[5], S[8]))
@@ -164,13 +162,11 @@ def store3(buffer, i, a):
 
 @inlined
 def strided3(buffer, i, step):
-    """Three entries, `step` apart."""
     return load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step)
 
 
 @inlined
 def accumulate_strided3(buffer, i, step, a):
-    """Three entries, `step` apart, grow by a."""
     store(buffer, i, load(buffer, i) + a[0])
     store(buffer, i + step, load(buffer, i + step) + a[1])
     store(buffer, i + 2 * step, load(buffer, i + 2 * step) + a[2])
@@ -178,7 +174,6 @@ def accumulate_strided3(buffer, i, step, a):
 
 @inlined
 def strided6(buffer, i, step):
-    """Six entries, `step` apart."""
     return (
         load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step),
         load(buffer, i + 3 * step), load(buffer, i + 4 * step), load(buffer, i + 5 * step),
@@ -187,7 +182,6 @@ def strided6(buffer, i, step):
 
 @inlined
 def rows3(buffer, i, step):
-    """Three row scalars, `step` apart."""
     return load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step)
 
 
@@ -200,7 +194,6 @@ def put_rows3(buffer, i, step, a):
 
 @inlined
 def rows6(buffer, i, step):
-    """Six row scalars, `step` apart."""
     return (
         load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step),
         load_row(buffer, i + 3 * step), load_row(buffer, i + 4 * step), load_row(buffer, i + 5 * step),
@@ -209,7 +202,6 @@ def rows6(buffer, i, step):
 
 @inlined
 def accumulate3(buffer, i, a):
-    """Entries i .. i + 2 grow by a."""
     store(buffer, i, load(buffer, i) + a[0])
     store(buffer, i + 1, load(buffer, i + 1) + a[1])
     store(buffer, i + 2, load(buffer, i + 2) + a[2])

@@ -24,25 +24,21 @@ def force_cross(V, F):
 
 @inlined
 def spatial_add(a, b):
-    """a + b"""
     return add(a[0], b[0]), add(a[1], b[1])
 
 
 @inlined
 def spatial_subtract(a, b):
-    """a - b"""
     return subtract(a[0], b[0]), subtract(a[1], b[1])
 
 
 @inlined
 def spatial_scale(s, a):
-    """s a"""
     return scale(s, a[0]), scale(s, a[1])
 
 
 @inlined
 def spatial_add_scaled(a, s, b):
-    """a + s b"""
     return add_scaled(a[0], s, b[0]), add_scaled(a[1], s, b[1])
 
 
@@ -84,20 +80,17 @@ def inertia_times(m, h, I, V):
 
 @inlined
 def load_spatial(buffer, i):
-    """The six entries from i on."""
     return load3(buffer, i), load3(buffer, i + 3)
 
 
 @inlined
 def store_spatial(buffer, i, a):
-    """The six entries from i on become a."""
     store3(buffer, i, a[0])
     store3(buffer, i + 3, a[1])
 
 
 @inlined
 def accumulate_spatial(buffer, i, a):
-    """The six entries from i on grow by a."""
     accumulate3(buffer, i, a[0])
     accumulate3(buffer, i + 3, a[1])
 

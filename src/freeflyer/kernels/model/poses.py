@@ -25,7 +25,6 @@ WIDTH = 4
 
 @primitive
 def load_vector(work: Any, at: int) -> Any:
-    """The vector whose three entries lie at `at`."""
     return load3(work, at)
 
 
@@ -37,7 +36,6 @@ def store_vector(work: Any, at: int, a: Any) -> None:
 
 @primitive
 def vector(work: Any, a: Any) -> Any:
-    """Three scalars as a vector."""
     return a
 
 
@@ -97,7 +95,6 @@ X_AXIS, Y_AXIS, Z_AXIS, FROM_REFERENCE, FROM_PARENT, POSITION = range(6)  # a po
 
 @inlined
 def pose_at(topology, work, i):
-    """Where body i's pose begins in work."""
     return load_int(topology, POSES_AT) + tile_at(work, POSE, i)
 
 
@@ -150,7 +147,6 @@ def row_rotation(work, at):
 
 @inlined
 def rotation(topology, work, i):
-    """Body i's rotation."""
     at, step = pose_vectors_at(topology, work, i), vector_step(work)
     return from_columns(load3(work, at), load3(work, at + Y_AXIS * step), load3(work, at + Z_AXIS * step))
 

@@ -108,7 +108,6 @@ def motions_work(topology, parameters, q, v):
 
 @inlined
 def world_inertia_times(R, I, w):
-    """R I R^T w"""
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
 

@@ -23,7 +23,6 @@ from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate
 
 @inlined
 def last_column(topology, c):
-    """The last column of what column c moves."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * c + LAST_COLUMN)
 
 

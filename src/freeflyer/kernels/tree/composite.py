@@ -54,7 +54,6 @@ def column_range(topology, i):
 
 @inlined
 def coordinate(topology, column):
-    """The velocity coordinate of a column."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * column + COORDINATE)
 
 

@@ -31,7 +31,6 @@ def spare_rows(like, rows, nv):
 
 @inlined
 def combine(s, r):
-    """s . r"""
     return s[0] * r[0] + s[1] * r[1] + s[2] * r[2] + s[3] * r[3] + s[4] * r[4] + s[5] * r[5]
 
 

@@ -45,7 +45,6 @@ def total_moment(topology, parameters, q, work, moments):
 
 @inlined
 def moment_workspace(topology, q):
-    """(work, where its moments begin)."""
     moments = 3 * joint_row(topology)
     return workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1)), moments
 

@@ -22,13 +22,11 @@ from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 @inlined
 def coordinate_int(topology, j, k):
-    """Entry k of the record of coordinate j."""
     return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + k)
 
 
 @inlined
 def last_of(topology, j):
-    """The last coordinate that coordinate j moves."""
     return coordinate_int(topology, j, LAST_COORDINATE)
 
 
@@ -110,7 +108,6 @@ def solve(topology, L, x):
 
 @kernel
 def factor_mass_matrix(topology, parameters, q):
-    """L and the inverse of D at q."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     M, L = workspace(q, nv * nv), workspace(q, nv * stride)
     crba(topology, parameters, q, M)
@@ -175,7 +172,6 @@ def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wre
 
 @inlined
 def zeros_workspace(topology, q):
-    """A vector (nv,) of zeros."""
     made = workspace(q, load_int(topology, N_V))
     zero_entries(made, load_int(topology, N_V))
     return made

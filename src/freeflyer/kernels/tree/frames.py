@@ -25,7 +25,6 @@ BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 
 @inlined
 def frame_body(topology, frame):
-    """The body that a frame is fixed to."""
     return load_int(topology, load_int(topology, FRAMES_AT) + frame)
 
 
@@ -56,7 +55,6 @@ def path_workspace(topology, parameters, q, body):
 
 @inlined
 def put_pose(X, at, R, p):
-    """A pose (4, 4)."""
     for k in range(3):
         store(X, at + 12 + k, 0.0)
     store(X, at + 15, 1.0)

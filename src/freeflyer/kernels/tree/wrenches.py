@@ -19,13 +19,11 @@ WRENCH = 6
 
 @inlined
 def wrench_count(topology):
-    """How many wrenches there are."""
     return load_int(topology, load_int(topology, TABLE_AT))
 
 
 @inlined
 def wrench_frame(topology, k):
-    """The frame that wrench k acts on."""
     return load_int(topology, load_int(topology, TABLE_AT) + 1 + k)
 
 

@@ -143,7 +143,6 @@ def call(
 
 @cache
 def words_type(count: int) -> Any:
-    """The type of an array of so many integers."""
     return ctypes.c_int64 * count
 
 

@@ -60,7 +60,6 @@ class Function:
 
     @property
     def code(self) -> str:
-        """A module of this function alone."""
         return "\n".join((self.body.replace("@SELF", f"@{self.symbol}"), *self.declared, ""))
 
     def closure(self) -> Iterator[Function]:
@@ -88,7 +87,6 @@ class Functions(ControlFlow):
         self.made, self.scope = made, caller
 
     def call(self, function: Any, arguments: list[Any]) -> Any:
-        """What a call gives."""
         how = mark(function)
         if how == KERNEL:
             return self._call_kernel(function, arguments)

@@ -58,7 +58,6 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.Lambda | N
 
 @cache
 def functions(file: str, text: str) -> list[ast.FunctionDef | ast.Lambda]:
-    """All functions of a file."""
     return [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.Lambda)]
 
 

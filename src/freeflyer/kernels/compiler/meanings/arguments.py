@@ -35,7 +35,6 @@ def select(e: Functions, test: Any, x: Any, y: Any) -> Register:
 
 @compiled_only
 def integers(e, pointer):
-    """A buffer of integers."""
     return pointer
 
 
@@ -107,7 +106,6 @@ def option_values(count: int) -> Callable[..., Any]:
 
 @compiled_only
 def workspaces(e, like, sizes):
-    """A workspace of each size (a tuple)."""
     return tuple(workspace(e, like, n) for n in sizes)
 
 

@@ -29,7 +29,6 @@ def plus(e: Functions, a: Any, b: Any) -> Any:
 
 
 def pointer(e: Functions, b: K.Buffer, i: Any) -> str:
-    """Address of entry i."""
     packs(e, b)
     i = times(e, i, b.lanes)
     return b.data if i == 0 else e.address(f"getelementptr inbounds double, ptr {b.data}, i64 {e.name(i, K.INT)}")
@@ -55,7 +54,6 @@ def from_entry(e: Functions, b: Any, i: Any) -> Any:
 
 
 def field(e: Functions, record: str, k: int) -> str:
-    """Address of a field of a workspace record."""
     return e.address(f"getelementptr inbounds i64, ptr {record}, i64 {k}")
 
 

@@ -47,7 +47,6 @@ def cross_scaled(d, x):
 
 @inlined
 def accumulate(out, at, sign, x):
-    """Entries at .. at + 2 grow by sign * x."""
     accumulate3(out, at, scale(sign, x))
 
 

@@ -20,13 +20,11 @@ def is_screw(kind):
 
 @inlined
 def kind_of(topology, i):
-    """The kind of body i's joint."""
     return load_int(topology, body_ints(i) + KIND)
 
 
 @inlined
 def quaternion(q, i):
-    """The rotation of the quaternion that begins at q[i]."""
     return quaternion_rotation(load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3))
 
 
@@ -68,7 +66,6 @@ def add_twist(kind, x, first, step, l, w):
 
 @inlined
 def integrate_joint(topology, i, q, dv, out):
-    """Writes q (+) dv of body i's joint."""
     kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
     j = load_int(topology, body_ints(i) + FIRST_V)
     if kind == SCREW:
