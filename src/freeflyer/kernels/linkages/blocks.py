@@ -63,9 +63,7 @@ def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
     return (
-        workspace(work, rows * nv + 8),
-        workspace(work, linkage_int(topology, INVERSES) + 8),
-        workspace(work, rows + 1),
+        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1),
     )
 
 

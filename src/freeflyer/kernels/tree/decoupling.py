@@ -8,9 +8,9 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 from freeflyer.kernels.backend import (
     copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
-from freeflyer.kernels.math.algebra import add, cross, rows6, strided6
+from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
-from freeflyer.kernels.math.spatial import load_spatial, spatial_of, spatial_subtract
+from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_of, spatial_subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
@@ -160,9 +160,8 @@ def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     if not floats(topology):
         keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
         return
-    l, w = load_spatial(v, 0)
+    V = load_spatial(v, 0)
     for j in range(nv):
-        f, t = spatial_of(strided6(M, j, nv))
-        rate = spatial_subtract(spatial_of(strided6(C, j, nv)), (cross(w, f), add(cross(w, t), cross(l, f))))
-        put_column(D, 0, nv, j, rate)
+        carried = force_cross(V, spatial_of(strided6(M, j, nv)))
+        put_column(D, 0, nv, j, spatial_subtract(spatial_of(strided6(C, j, nv)), carried))
     decouple_blocks(nv - BASE, M, C, D, 0.0, to_M, to_C, to_N, to_rate)

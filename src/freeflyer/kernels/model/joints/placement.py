@@ -54,12 +54,7 @@ def joint_at(topology, work, i):
     ints, row = body_ints(i), joint_row(topology)
     first_q, first_v = load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
     return (
-        kind_of(topology, i),
-        body_floats(i),
-        first_q,
-        first_v,
-        load(work, i),
-        load(work, row + i),
+        kind_of(topology, i), body_floats(i), first_q, first_v, load(work, i), load(work, row + i),
         load(work, 2 * row + i),
     )
 
