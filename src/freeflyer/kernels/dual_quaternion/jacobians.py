@@ -17,8 +17,7 @@ from freeflyer.kernels.model.joints.motion import (
 )
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
-    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT,
-    PARENT_COLUMN,
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
 )
 
 
@@ -117,11 +116,6 @@ def column_of(work, at, width):
 def column_before(topology, k):
     """The column before column k on the way to the world, or -1."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
-
-
-@inlined
-def coordinate_of(topology, k):
-    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COORDINATE)
 
 
 @inlined

@@ -14,8 +14,8 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, coordinate_of, end_of,
-    gravity_of, jacobians, jacobians_size, omega_of, translate,
+    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of,
+    jacobians, jacobians_size, omega_of, translate,
 )
 from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, put_armature, work_size
 from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply
@@ -26,6 +26,7 @@ from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
 from freeflyer.kernels.tree.columns import condense, mirror
+from freeflyer.kernels.tree.composite import coordinate
 from freeflyer.kernels.tree.wrenches import body_pose
 
 
@@ -79,7 +80,7 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
         store(M, nv * j + j, load(M, nv * j + j) + load(parameters, load_int(topology, ARMATURE_AT) + j))
         store(forces, j, 0.0)
     for k in range(n):
-        j = coordinate_of(topology, k)
+        j = coordinate(topology, k)
         store(forces, j, load(forces, j) - load(weights, k))
 
 
@@ -90,7 +91,7 @@ def body_motion(topology, work, i, v, a):
     k, zero = end_of(topology, i) - 1, 0.0 * load(v, 0)
     nu, rate = ((zero, zero, zero), (zero, zero, zero)), ((zero, zero, zero), (zero, zero, zero))
     while k >= 0:
-        j, J = coordinate_of(topology, k), column_of(work, here + k, length)
+        j, J = coordinate(topology, k), column_of(work, here + k, length)
         nu, rate = spatial_add_scaled(nu, load(v, j), J), spatial_add_scaled(rate, load(a, j), J)
         rate = spatial_add_scaled(rate, load(v, j), column_of(work, here + 6 * length + k, length))
         k = column_before(topology, k)
@@ -120,7 +121,7 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
         total = total + (dot(rate[1], force) + dot(rate[0], moment) - half)
         weight, k = scale(m, gravity_of(topology, work, i)), end_of(topology, i) - 1
         while k >= 0:
-            j, J = coordinate_of(topology, k), column_of(work, here + k, length)  # da/da_j is J's column, (56)
+            j, J = coordinate(topology, k), column_of(work, here + k, length)  # da/da_j is J's column, (56)
             store(slope, j, load(slope, j) + (dot(J[0], moment) + dot(J[1], force)))
             store(active, j, load(active, j) + dot(J[1], weight))
             k = column_before(topology, k)

@@ -49,12 +49,6 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
 
 
 @inlined
-def inertias_at(topology):
-    """Where the inertias of bodies lie in work: behind the motions."""
-    return load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
-
-
-@inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
     return motions_workspace(topology, parameters, q,
@@ -76,7 +70,8 @@ def half_mass(topology, parameters, work, G):
     U is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another.
     """
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
-    rows, pitch, composites = load_int(topology, COLUMN_ROW), row_width(work, nu), inertias_at(topology)
+    rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
+    composites = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
     S = composites + inertia_tiles(topology)
     F = S + 6 * rows
     subtree_inertias(topology, parameters, work, composites)

@@ -1,8 +1,6 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, workspace,
-)
+from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
     zero_rows, zero_vector,
@@ -92,7 +90,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     spatial_states(topology, parameters, work, zero, zero, states)
     for i in range(n + 1):
         for k in range(6):
-            store(states, STATE * i + FORCE + k, zero_of(work))
+            store(states, STATE * i + FORCE + k, 0.0 * load(work, 0))
     loop_forces(topology, parameters, work, multipliers, states, FORCE)
     totals, tangents = workspace(work, STATE * (n + 1)), workspace(work, step * TANGENT * (n + 1))
     subtree_forces(topology, states, totals)
@@ -110,8 +108,3 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
         coupling_tangents(topology, parameters, q, multipliers, directions, out)
         project_rows(topology, G, pitch, out, result)
         put_lanes(result, nu, dq, first, nu)
-
-
-@inlined
-def zero_of(work):
-    return 0.0 * load(work, 0)

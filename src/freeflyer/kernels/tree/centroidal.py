@@ -99,14 +99,6 @@ def momentum_matrix(topology, parameters, q, A):
 
 
 @inlined
-def motions_work(topology, parameters, q, v):
-    """Kinematics with the motions of all bodies from FREE_AT on."""
-    work = motions_workspace(topology, parameters, q, 0)
-    body_motions(topology, work, v, load_int(topology, FREE_AT))
-    return work
-
-
-@inlined
 def world_inertia_times(R, I, w):
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
@@ -128,7 +120,8 @@ def momentum_and_rate(topology, parameters, q, v):
 
     Bodies are summed up about the origin of their own tree, trees about the centre of mass.
     """
-    work, to, i = motions_work(topology, parameters, q, v), load_int(topology, FREE_AT), 1
+    work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
+    body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])
     while i <= load_int(topology, N_BODIES):

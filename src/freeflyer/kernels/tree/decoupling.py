@@ -53,15 +53,6 @@ def solve_rows(B, A, start, stride, n, width, Z, X):
 
 
 @kernel
-def scale_rows(B, n, width, Z):
-    """Z becomes D^-1/2 Z."""
-    for k in range(BASE):
-        scale = sqrt(load(B, BASE * k + k))
-        for j in range(0, n, row_step(Z)):
-            store_row(Z, width * k + j, scale * load_row(Z, width * k + j))
-
-
-@kernel
 def put_joint_blocks(n, width, M, C, Z, N, W, my, cy):
     """M_y and C_y, n rows of `width` numbers, a row scalar of columns after the other."""
     nv = n + BASE
@@ -87,7 +78,10 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(B, BASE * k + i, load(M, nv * k + i))
     factor_symmetric(B, BASE)
     solve_rows(B, M, BASE, nv, n, width, Z, N)
-    scale_rows(B, n, width, Z)
+    for k in range(BASE):  # Z becomes D^-1/2 Z
+        scale = sqrt(load(B, BASE * k + k))
+        for j in range(0, n, row_step(Z)):
+            store_row(Z, width * k + j, scale * load_row(Z, width * k + j))
     for j in range(0, n, row_step(M)):
         m = rows6(N, j, width)
         for k in range(BASE):

@@ -57,12 +57,6 @@ def eliminate_column(parameters, at, A, B, C, l, w, armature):
 
 
 @inlined
-def load_articulated(work, at):
-    """(A, B, C) from `at` on."""
-    return load6(work, at + LINEAR), load9(work, at + MIXED), load6(work, at + ANGULAR)
-
-
-@inlined
 def add_to_parent(work, there, A, B, C, r):
     """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
     B, C = shift_articulated(A, B, C, r)
@@ -115,7 +109,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
     for i in range(n, 0, -1):
         here = bodies + ARTICULATED * i
-        A, B, C = load_articulated(work, here)
+        A, B, C = load6(work, here + LINEAR), load9(work, here + MIXED), load6(work, here + ANGULAR)
         x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
