@@ -18,19 +18,11 @@ from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.aba import areas, articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
-from freeflyer.kernels.tree.composite import (
-    COMPOSITE,
-    MOTION,
-    SECOND_MOMENT,
-    body_inertia,
-    column_range,
-    composite_inertias,
-    coordinate,
-    direction_at,
-    velocities,
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at,
+    kinematics, velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.tree.kinematics import kinematics
 from freeflyer.kernels.model.poses import position, rotation
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.layout import PORTS, TOLERANCE

@@ -34,9 +34,10 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
-from freeflyer.kernels.tree.composite import OF_NUMBER, OF_PARENT, column_range, coordinate, parent_of, record_rows
 from freeflyer.kernels.tree.frames import BODY, frame_body
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import (
+    OF_NUMBER, OF_PARENT, column_range, coordinate, kinematics_workspace, parent_of, record_rows,
+)
 from freeflyer.kernels.tree.wrenches import wrench_from_root
 
 ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g

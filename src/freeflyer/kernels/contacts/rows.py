@@ -26,10 +26,10 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.model.poses import pose_at, root_position, rotation
 from freeflyer.kernels.tree.columns import put_column, root_direction
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
 )
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
 @inlined

@@ -18,9 +18,8 @@ from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, mirror, row_dot, scalar_column
-from freeflyer.kernels.tree.composite import column_range, coordinate
 from freeflyer.kernels.tree.factor import factor, solve
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
 
 
 @inlined

@@ -19,8 +19,8 @@ from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import add_column, frame_columns
 from freeflyer.kernels.model.joints.placement import relative_pose
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
-from freeflyer.kernels.tree.composite import zeros
 from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
+from freeflyer.kernels.tree.kinematics import zeros
 
 STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie

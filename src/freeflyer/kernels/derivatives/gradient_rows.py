@@ -15,7 +15,7 @@ from freeflyer.kernels.math.algebra import dot, rows3, strided3
 from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, row_dot, scalar_column
-from freeflyer.kernels.tree.composite import column_range
+from freeflyer.kernels.tree.kinematics import column_range
 
 
 @inlined

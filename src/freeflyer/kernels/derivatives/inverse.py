@@ -38,12 +38,12 @@ from freeflyer.kernels.tree.columns import (
     inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias,
     tile_mass,
 )
-from freeflyer.kernels.tree.composite import (
-    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, parent_of, put_records, record_rows,
-)
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of,
+    put_records, record_rows,
+)
 from freeflyer.kernels.tree.wrenches import WRENCH, root_wrench, subtract_wrenches, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)

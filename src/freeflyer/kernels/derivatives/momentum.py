@@ -25,9 +25,10 @@ from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE
 from freeflyer.kernels.model.poses import add_spaced3, spaced3
 from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direction, root_inertias
-from freeflyer.kernels.tree.composite import COMPOSITE, MOTION, column_range, coordinate, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.coriolis import particle_rates
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, MOTION, column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
+)
 
 MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
 # of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py

@@ -26,7 +26,7 @@ from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
 from freeflyer.kernels.tree.columns import condense, mirror
-from freeflyer.kernels.tree.composite import coordinate
+from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.wrenches import body_pose
 
 

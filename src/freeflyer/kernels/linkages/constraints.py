@@ -27,11 +27,10 @@ from freeflyer.kernels.model.layout import (
     SECOND_VELOCITY,
 )
 from freeflyer.kernels.model.poses import offset, pose_at, rotation
-from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.frames import (
     MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion,
 )
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 
 @inlined

@@ -19,8 +19,8 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.columns import (
     column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,
 )
-from freeflyer.kernels.tree.composite import coordinate
 from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
 

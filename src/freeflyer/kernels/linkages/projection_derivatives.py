@@ -35,8 +35,8 @@ from freeflyer.kernels.model.joints.armature import add_armature_tangents
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import motions_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
 @inlined

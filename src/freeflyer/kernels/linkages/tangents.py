@@ -30,8 +30,8 @@ from freeflyer.kernels.model.layout import (
     N_COUPLINGS, N_LOOPS, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
 from freeflyer.kernels.model.poses import position, put_row3, rotation, row3
-from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
 from freeflyer.kernels.tree.frames import frame_body
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
 
 # a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass
 STATE = 40

@@ -6,7 +6,7 @@ each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entri
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate3, add, add_scaled, cross, dot, load3, rotate, scale, store3, subtract, sym_apply,
+    accumulate3, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
 )
 
 
@@ -104,11 +104,7 @@ def spatial_of(entries):
 @inlined
 def articulated_apply(A, B, C, l, w):
     """[A B; B^T C] (l, w)"""
-    force = add(sym_apply(A, l), rotate(B, w))
-    moment = add(sym_apply(C, w), (
-        B[0] * l[0] + B[3] * l[1] + B[6] * l[2], B[1] * l[0] + B[4] * l[1] + B[7] * l[2], B[2] * l[0] + B[5] * l[1] + B[8] * l[2],
-    ))  # fmt: skip
-    return force, moment
+    return add(sym_apply(A, l), rotate(B, w)), add(sym_apply(C, w), rotate_back(B, l))
 
 
 @inlined
@@ -135,16 +131,10 @@ def shift_articulated(A, B, C, r):
     y = cross((A[1], A[3], A[4]), r)
     z = cross((A[2], A[4], A[5]), r)
     D = (
-        B[0] - x[0],
-        B[1] - x[1],
-        B[2] - x[2],
-        B[3] - y[0],
-        B[4] - y[1],
-        B[5] - y[2],
-        B[6] - z[0],
-        B[7] - z[1],
-        B[8] - z[2],
-    )
+        B[0] - x[0], B[1] - x[1], B[2] - x[2],
+        B[3] - y[0], B[4] - y[1], B[5] - y[2],
+        B[6] - z[0], B[7] - z[1], B[8] - z[2],
+    )  # fmt: skip
     # C + [r]x B + ([r]x D)^T
     return D, (
         C[0] + (r[1] * B[6] - r[2] * B[3]) + (r[1] * D[6] - r[2] * D[3]),

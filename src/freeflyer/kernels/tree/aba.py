@@ -20,7 +20,7 @@ from freeflyer.kernels.model.joints.placement import (
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, zeros
 from freeflyer.kernels.tree.mass_matrix import inverse_inertia
 from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
 

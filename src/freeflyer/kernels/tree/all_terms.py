@@ -16,11 +16,11 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, S
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
     put_pose,
 )
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 

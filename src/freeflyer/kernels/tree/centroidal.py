@@ -17,9 +17,8 @@ from freeflyer.kernels.model.poses import pose_at, position, root_position, rota
 from freeflyer.kernels.tree.columns import (
     inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
 
 @inlined

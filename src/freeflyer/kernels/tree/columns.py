@@ -18,7 +18,9 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import (
     add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
 )
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of,
+)
 
 
 @inlined

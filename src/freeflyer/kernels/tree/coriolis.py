@@ -33,8 +33,9 @@ from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
     root_direction, root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
-from freeflyer.kernels.tree.composite import MOTION, column_range, coordinate, parent_of, velocities
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import (
+    MOTION, column_range, coordinate, kinematics_workspace, parent_of, velocities,
+)
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)

@@ -19,8 +19,9 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.columns import tile_mass
-from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of, zeros
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import (
+    column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
+)
 
 MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3

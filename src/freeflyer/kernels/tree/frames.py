@@ -17,8 +17,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
-from freeflyer.kernels.tree.composite import add_joint_motion, direction_at, parent_of, zeros
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import add_joint_motion, direction_at, kinematics_workspace, parent_of, zeros
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 

@@ -28,8 +28,7 @@ from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column,
     put_matrix, root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C (6)
 MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could move: less is rounding
