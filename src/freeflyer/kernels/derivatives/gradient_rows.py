@@ -1,4 +1,4 @@
-"""Matrices of the derivatives of inverse dynamics from the table of columns, see derivatives.py: eight columns at a time.
+"""Matrices of the derivatives of inverse dynamics from the table of columns, see inverse.py: eight columns at a time.
 
 Entry (i, k) is a product of something of column i and something of column k if one of them moves the other, else zero. Rows are
 written from beginning to end, zeros included: memory takes one stream of stores best.

@@ -2,7 +2,7 @@
 
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
 derivatives of forward dynamics. Last, derivatives and linearisation under gravity (3,) and wrenches that are inputs: see
-tree/wrenches.py and held_wrenches.py.
+tree/wrenches.py and inverse.py.
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, store_row, workspace
@@ -82,7 +82,7 @@ def linear(topology, parameters, q, v, tau, A, B):
 
 @inlined
 def loaded_size(topology):
-    """Entries of the table: of inverse.py, then of held_wrenches.py."""
+    """Entries of the table: of inverse.py, what wrenches held gain behind it."""
     return table_size(topology) + held_size(topology, wrench_count(topology))
 
 
