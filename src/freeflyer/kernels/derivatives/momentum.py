@@ -88,7 +88,7 @@ def root_momenta(topology, parameters, work, v, inertias, motions, momenta):
 
 @kernel
 def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
-    """Writes motions of bodies at the root body's origin (MOVED) and RATES of subtrees about it."""
+    """Writes motions of bodies at the root body's origin (MOTION_SIZE) and RATES of subtrees about it."""
     clear(work, motions, MOTION_SIZE)
     clear(work, rates, RATES)
     for i in range(1, load_int(topology, N_BODIES) + 1):

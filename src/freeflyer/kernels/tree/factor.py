@@ -5,8 +5,8 @@ coordinates are numbered depth-first, so the descendants of coordinate j are j +
 the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole row scalars
 (COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
 
-Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share coordinates are
-they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
+Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
+coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
 from freeflyer.kernels.backend import (

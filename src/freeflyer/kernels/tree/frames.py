@@ -117,7 +117,7 @@ def motions_workspace(topology, parameters, q, extra):
 
 @kernel
 def body_motions(topology, work, v, to):
-    """Writes MOVING numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
+    """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
     for k in range(MOTION_SIZE):
         store(work, to + k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
