@@ -20,8 +20,8 @@ from freeflyer.kernels.compiler import (
     object_code,
 )
 from freeflyer.kernels.compiler.frontend.functions import Functions
+from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
-from freeflyer.kernels.compiler.frontend.source import source
 
 CACHE_LINE = 64  # bytes
 C_TYPES = {"i64": ctypes.c_int64, "i1": ctypes.c_bool, "double": ctypes.c_double, "ptr": ctypes.c_void_p, "void": None}

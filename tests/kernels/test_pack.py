@@ -25,8 +25,7 @@ from freeflyer.kernels.backend import (
     store,
     with_lane,
 )
-from freeflyer.kernels.compiler.frontend.instructions import FAST
-from freeflyer.kernels.compiler.frontend.source import KernelError
+from freeflyer.kernels.compiler.frontend.instructions import FAST, KernelError
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

@@ -9,7 +9,7 @@ import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
 
 from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
-from freeflyer.kernels.compiler.frontend.source import KernelError
+from freeflyer.kernels.compiler.frontend.instructions import KernelError
 
 
 def unmarked(x):

@@ -39,8 +39,8 @@ KINETIC_ENERGY = Entry("kinetic_energy", "tree.energies.kinetic_energy", "qv", (
 POTENTIAL_ENERGY = Entry("potential_energy", "tree.energies.potential_energy", "q", ((1,),))
 INTEGRATE = Entry("integrate", "model.joints.kinds.integrate", "qv", (("nq",),))
 DIFFERENCE = Entry("difference", "model.joints.kinds.difference", "qq", (VECTOR,))
-RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.gradient_rows.inverse_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
-    stages=Stages("derivatives.inverse.inverse_table", "derivatives.gradient_rows.inverse_matrices",
+RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.forward.inverse_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages("derivatives.inverse.inverse_table", "derivatives.forward.inverse_matrices",
         "derivatives.inverse.table_sizes"))
 ABA_GRADIENT = Entry("aba_gradient", "derivatives.forward.forward_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
     stages=Stages("derivatives.forward.solved_table", "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"))

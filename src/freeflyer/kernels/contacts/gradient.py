@@ -38,7 +38,7 @@ from freeflyer.kernels.tree.frames import BODY, frame_body
 from freeflyer.kernels.tree.kinematics import (
     OF_NUMBER, OF_PARENT, column_range, coordinate, kinematics_workspace, parent_of, record_rows,
 )
-from freeflyer.kernels.tree.wrenches import wrench_from_root
+from freeflyer.kernels.tree.rnea import wrench_from_root
 
 ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g
 

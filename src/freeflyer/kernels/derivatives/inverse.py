@@ -10,7 +10,7 @@ coriolis.py) and f, the inertia, rate and force of what column k moves, for j be
     d tau_k / d v_j = S_k . (2 B S_j + I T_j)        d tau_j / d v_k = S_j . (2 B S_k + I T_k)
 
 where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count. Here every column gets
-what these products are made of; gradient_rows.py multiplies them out.
+what these products are made of; forward.py multiplies them out.
 
 Additional terms of derivatives by q for wrenches held fixed in other axes than their frame's.
 
@@ -44,7 +44,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of,
     put_records, record_rows,
 )
-from freeflyer.kernels.tree.wrenches import WRENCH, root_wrench, subtract_wrenches, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)

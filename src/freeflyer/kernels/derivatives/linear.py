@@ -2,18 +2,19 @@
 
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
 derivatives of forward dynamics. Last, derivatives and linearisation under gravity (3,) and wrenches that are inputs: see
-tree/wrenches.py and inverse.py.
+tree/rnea.py and inverse.py.
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, store_row, workspace
-from freeflyer.kernels.derivatives.forward import put_solved_table, solved_matrices, solved_sizes, solved_table
-from freeflyer.kernels.derivatives.gradient_rows import put_inverse_matrices
+from freeflyer.kernels.derivatives.forward import (
+    put_inverse_matrices, put_solved_table, solved_matrices, solved_sizes, solved_table,
+)
 from freeflyer.kernels.derivatives.inverse import held_size, put_held, put_inverse_table, table_size
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
 from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
-from freeflyer.kernels.tree.wrenches import wrench_count
+from freeflyer.kernels.tree.rnea import wrench_count
 
 
 @inlined

@@ -27,7 +27,7 @@ from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, ori
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
 from freeflyer.kernels.tree.columns import condense, mirror
 from freeflyer.kernels.tree.kinematics import coordinate
-from freeflyer.kernels.tree.wrenches import body_pose
+from freeflyer.kernels.tree.rnea import body_pose
 
 
 @inlined

@@ -19,7 +19,7 @@ from freeflyer.kernels.model.joints.motion import (
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
 from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.wrenches import body_wrench, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import body_wrench, wrench_count, wrench_frame
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
 BODY_SIZE = 24
@@ -110,7 +110,7 @@ def newton_euler(topology, parameters, q, v, a, tau):
 
 @kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work = workspace(q, work_size(topology))
     joint_angles(topology, parameters, q, work)
     forward(topology, parameters, q, v, v, True, a, load3(gravity, 0), work)

@@ -22,7 +22,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, zeros
 from freeflyer.kernels.tree.mass_matrix import inverse_inertia
-from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
+from freeflyer.kernels.tree.rnea import add_wrench_forces, wrench_count
 
 LEVEL_SIZE = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
 A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
@@ -223,7 +223,7 @@ def aba(topology, parameters, q, v, tau, a):
 
 @kernel
 def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
     copy_entries(tau, load_int(topology, N_V), forces)
     add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)

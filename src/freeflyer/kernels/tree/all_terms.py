@@ -22,7 +22,7 @@ from freeflyer.kernels.tree.frames import (
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
-from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import wrench_count, wrench_frame
 
 FORCE = 6  # of a subtree: its velocity-dependent force and moment
 CENTER, MOMENTUM, RATE = 0, 3, 9  # in `centroidal`

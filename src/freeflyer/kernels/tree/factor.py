@@ -164,7 +164,7 @@ def shared_forward_dynamics(topology, parameters, q, v, tau, a):
 
 @kernel
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
     solve_difference(topology, L, tau, bias, a)

@@ -16,8 +16,7 @@ from typing import Any
 from freeflyer.kernels.backend import INLINED, KERNEL, mark
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.control_flow import ControlFlow
-from freeflyer.kernels.compiler.frontend.instructions import Scope
-from freeflyer.kernels.compiler.frontend.source import KernelError, Source, source
+from freeflyer.kernels.compiler.frontend.instructions import KernelError, Scope, Source, source
 
 SHORT = 150  # lines of LLVM code: kernels of fewer are written into their callers
 FEW_RESULTS = 2  # that a function returns in registers: kernels of more are written into their callers, too

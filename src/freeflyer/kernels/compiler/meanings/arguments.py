@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
-from freeflyer.kernels.compiler.frontend.source import source
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
 from freeflyer.kernels.entry import OPTIONS, ROWS, STATES, Entry, formula
 from freeflyer.kernels.model.layout import TABLE_AT
