@@ -10,7 +10,9 @@ import typer
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
 from benchmarks.peers import PEERS
 from freeflyer.analysis.timing.measured import Bench
-from freeflyer.cli.bench import (
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
+from freeflyer.cli.output import show_error
+from freeflyer.cli.tools import (
     BatchOption,
     BlocksOption,
     Part,
@@ -21,8 +23,6 @@ from freeflyer.cli.bench import (
     run_bench,
     wanted_parts,
 )  # fmt: skip
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
-from freeflyer.cli.output import show_error
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table

@@ -126,7 +126,7 @@ def mujoco_peer(model: Any, mjcf: Path) -> MujocoPeer:
         import mujoco
     except ImportError:
         raise NoPeerError("MuJoCo is not installed: pip install 'freeflyer[peers]'") from None
-    from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
+    from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
 
     try:
         m = compile_model(*spec_with_shapes(mjcf))

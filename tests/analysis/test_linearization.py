@@ -16,8 +16,7 @@ from freeflyer.analysis.linearization.recovery import (
     recovery,
 )
 from freeflyer.analysis.linearization.study import study
-from freeflyer.plots.linearization import recovery as draw_recovery
-from freeflyer.plots.poles import poles, radius_of
+from freeflyer.plots.poles import poles, radius_of, recovery as draw_recovery
 from freeflyer.spatial import quaternion
 
 

@@ -10,7 +10,7 @@ import pytest
 from command import run
 
 import freeflyer_papers as papers
-from freeflyer.plots.figures import new_figure
+from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.linearization import cost

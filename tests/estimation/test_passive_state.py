@@ -144,6 +144,9 @@ def test_a_state_that_is_not_finite_or_singular_is_refused():
         update_passive_state(s, state, x, 0 * x, 0.01)
     with pytest.raises(ff.InputError, match="dt must be"):
         update_passive_state(s, state, x, 0 * x, -1.0)
+    update_passive_state(s, state, x, 0 * x, 1.0, alpha=1.0, beta=1.0)  # gains of 1.0 are remembered, which equals True
+    with pytest.raises(ff.InputError, match="dt must be a positive number, got True"):
+        update_passive_state(s, state, x, 0 * x, True, alpha=1.0, beta=1.0)
     with pytest.raises(ff.InputError, match="expected a Model or Sensors"):
         update_passive_state("robot", state, x, 0 * x)
 

@@ -19,7 +19,7 @@ from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_ba
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.checks.inertias import links_in_tree_order
-from freeflyer.model.base import ORIGINS, base_kind
-from freeflyer.model.description import Description
+from freeflyer.model.description import ORIGINS, Description, base_kind
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tables import Table, html_tables

@@ -47,8 +47,7 @@ def estimate(
     from freeflyer.analysis.swing.motion import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables
     from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import output, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, status, write_json
     from freeflyer.estimation import sensors
     from freeflyer.sim import Servos
 

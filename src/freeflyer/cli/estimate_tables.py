@@ -108,8 +108,8 @@ def swing_all(
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
     from freeflyer.analysis.swing.comparison import lines, settings
     from freeflyer.analysis.swing.lateral_swing import lateral_swing
-    from freeflyer.plots import swing as figures
-    from freeflyer.plots.skeleton import bones
+    from freeflyer.plots import estimation as figures
+    from freeflyer.plots.view import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])

@@ -24,8 +24,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
-from freeflyer.model.gravity import gravity_rows
-from freeflyer.model.inputs import choice, finite_row
+from freeflyer.model.inputs import choice, finite_row, gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_PIVOT_RATIO

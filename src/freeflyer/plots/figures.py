@@ -9,25 +9,10 @@ import numpy as np
 from freeflyer.analysis.facts import Overview
 from freeflyer.analysis.fall import FallStudy
 from freeflyer.analysis.postures import Conditioning, Matrices
-from freeflyer.plots.style import (
-    BLUE as BLUE,
-    GREEN as GREEN,
-    GREY as GREY,
-    ORANGE as ORANGE,
-    SERIES as SERIES,
-    blank_figure,
-    styled,
-)
-from freeflyer.text import visible
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, label, new_figure, styled
 
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
-    """(blank_figure, its axes side by side)."""
-    figure = blank_figure(width, height)
-    return figure, figure.subplots(1, columns)
 
 
 @styled
@@ -61,11 +46,6 @@ def mass_distribution(result: Overview) -> Any:
     hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
     axes.set_xlabel(f"mass (kg){hidden}")
     return figure
-
-
-def label(name: object, longest: int) -> str:
-    """A robot's name in a picture: text, never mathematics; matplotlib shows an escaped dollar sign as it is."""
-    return visible(name, longest).replace("$", r"\$")
 
 
 @styled

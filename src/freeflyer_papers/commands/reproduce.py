@@ -39,8 +39,7 @@ def reproduce(
     from time import perf_counter
 
     import freeflyer_papers as papers
-    from freeflyer.cli.output import output, print_table, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, print_table, status, write_json
 
     out, start = output(json), perf_counter()
     if everything:
@@ -78,8 +77,7 @@ def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> 
 
 def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
     """Every paper's files, one page of them all, and a line each; exit code 1 where one failed."""
-    from freeflyer.cli.output import table, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import status, table, write_json
     from freeflyer.files import write_atomically
     from freeflyer_papers.page import Outcome, outcomes, page
 

@@ -12,7 +12,7 @@ import sympy as sp
 
 from freeflyer.dynamics.frames import frame_jacobian, frame_velocity
 from freeflyer.progress import Progress
-from freeflyer.robots.hoppers import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
+from freeflyer.robots.legged import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
 from freeflyer.symbolic import Routine, coefficient_matrix, is_zero, jacobian, make_function, routine
 from freeflyer.tables import Table

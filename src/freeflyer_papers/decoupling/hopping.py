@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.progress import Progress
-from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
 from freeflyer_papers.hopping.hopping import HopRun, hop

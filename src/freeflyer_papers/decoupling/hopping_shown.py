@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer_papers.decoupling.hopping import COMMANDED, HOPS, UNACTUATED, HoppingResult, spring_in_flight
 from freeflyer_papers.hopping.hopping import HopRun

@@ -14,7 +14,7 @@ from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.model import Model
-from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 
 CONTROLLERS = ("I", "II", "III")

@@ -106,7 +106,7 @@ def pictures(result: Regions) -> dict[str, Any]:
 
 
 def _draw(region: ReachableSet, name: str) -> Any:
-    from freeflyer.plots.figures import BLUE, new_figure
+    from freeflyer.plots.style import BLUE, new_figure
 
     figure, axes = new_figure(4.6, 4.2)
     around = np.degrees(np.vstack([region.joint_positions, region.joint_positions[:1]]))

@@ -17,10 +17,10 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.linkages import extract_limb, follow, force_curve
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE
+from freeflyer.plots.estimation import draw_bones
 from freeflyer.plots.film import draw_arrow
-from freeflyer.plots.skeleton import bones
-from freeflyer.plots.swing import draw_bones, new_axes
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+from freeflyer.plots.view import bones
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import plant
@@ -218,7 +218,7 @@ ARROW, THICKNESS = 0.35, 0.25  # m: length of an arrow of the whole weight; how 
 
 def strip(r: Squat) -> Any:
     """The robot on its way down, with the force on each foot."""
-    figure, axes = new_axes(9.6, 3.6, 1, 1)
+    figure, axes = new_figure(9.6, 3.6, 1, 1)
     for n, (k, lines) in enumerate(zip(r.shown, r.bones)):
         shift = np.array([n * APART, 0.0])
         draw_bones(axes, lines[..., [0, 2]] + shift)
@@ -241,7 +241,7 @@ def strip(r: Squat) -> Any:
 
 def course(r: Squat) -> Any:
     """Motors, ankle and soles over time."""
-    figure, (top, middle, bottom) = new_axes(6.4, 6.0, 3, 1, sharex=True)
+    figure, (top, middle, bottom) = new_figure(6.4, 6.0, 3, 1, sharex=True)
     top.plot(r.t, 1e3 * r.moved, color=BLUE, lw=1.6, label="length motors")
     top.plot(r.t, 1e3 * r.others, color=ORANGE, lw=1.6, label="largest motion of another motor")
     top.set_ylabel("motors (mm)")

@@ -13,7 +13,7 @@ from freeflyer.analysis.swing.lateral_swing import lateral_swing
 from freeflyer.analysis.swing.motion import Sway
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
-from freeflyer.plots.skeleton import bones
+from freeflyer.plots.view import bones
 from freeflyer.progress import Progress
 from freeflyer.sim import Servos
 from freeflyer.tables import Table
@@ -111,7 +111,7 @@ def _range(swing: Swing) -> tuple[float, float]:
 
 def pictures(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    from freeflyer.plots import swing as figures
+    from freeflyer.plots import estimation as figures
 
     return {
         "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),

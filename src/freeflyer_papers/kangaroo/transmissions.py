@@ -114,7 +114,7 @@ def _range(joints: dict[str, np.ndarray]) -> str:
 
 def pictures(r: Transmissions) -> dict[str, Any]:
     """Figs 12 to 15."""
-    from freeflyer.plots.figures import BLUE, ORANGE, new_figure
+    from freeflyer.plots.style import BLUE, ORANGE, new_figure
 
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
@@ -151,9 +151,9 @@ def new_rows(width: float, height: float) -> Any:
 
 def _retraction(r: Retraction, kept: str) -> Any:
     """Passive joints beside the ankle's motors; `kept`: what stays constant."""
-    from freeflyer.plots.figures import GREY, SERIES, new_figure
+    from freeflyer.plots.style import GREY, SERIES, new_figure
 
-    figure, (left, right) = new_figure(8.0, 3.2, 2)
+    figure, (left, right) = new_figure(8.0, 3.2, columns=2)
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
     for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):
         left.plot(r.length * 1e3, np.degrees(x), style, color=colour, lw=width, label=f"{word} ({name})")

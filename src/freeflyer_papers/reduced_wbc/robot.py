@@ -23,11 +23,11 @@ from freeflyer.dynamics.named_postures import configuration
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, Site
-from freeflyer.model.inertias import possible
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import possible
 from freeflyer.robots.humanoid import humanoid
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 
 JOINTS = 33
 FRICTION = 0.7

@@ -10,9 +10,8 @@ from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.inertias import join, transform
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 from freeflyer.tolerances import (
     FILE_INERTIA_ROUNDING,
     HEAVIEST_LINK,

@@ -14,7 +14,7 @@ from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.inputs import number
+from freeflyer.model.inputs import SMALLEST, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -139,8 +139,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     A linkage that does not follow its motors to such corners gets half the share, up to three times. m, rad, Hz. Errors: InputError
     for shares outside of (0, 1] and linkages that do not follow."""
     s = sensors_of(robot)
-    if not 0.0 < share <= 1.0:
-        raise InputError(f"share must lie above 0 and up to 1, got {share!r}")
+    share = number("share", share, SMALLEST, 1.0)
     rng = np.random.default_rng(seed)
     lower, upper = strokes(s)
     n, first = len(s.names), s.partition.q[s.positions]

@@ -30,7 +30,7 @@ from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import Servos

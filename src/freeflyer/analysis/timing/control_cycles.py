@@ -33,7 +33,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress, no_progress
 from freeflyer.robots import humanoid
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
