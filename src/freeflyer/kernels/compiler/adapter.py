@@ -8,12 +8,10 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
-from __future__ import annotations
-
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
-from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
 SHAPE_ROW = 3 * L.MAX_ARRAYS + ROWS + 2 * L.MAX_ARRAYS  # in the words on the stack
