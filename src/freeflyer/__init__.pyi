@@ -44,6 +44,7 @@ from .dynamics.centroidal import (
     centroidal_momentum as centroidal_momentum,
     centroidal_momentum_matrix as centroidal_momentum_matrix,
 )
+from .dynamics.closed import velocity_map as velocity_map, velocity_map_bias as velocity_map_bias
 from .dynamics.derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives as InverseDynamicsDerivatives,
@@ -119,11 +120,7 @@ from .errors import (
     InputError as InputError,
     UnknownNameError as UnknownNameError,
 )
-from .linkages.closed.closing import (
-    close_loops as close_loops,
-    velocity_map as velocity_map,
-    velocity_map_bias as velocity_map_bias,
-)
+from .linkages.closing import close_loops as close_loops
 from .model.build import build as build
 from .model.configuration import (
     neutral as neutral,

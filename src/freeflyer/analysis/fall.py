@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.linkages.closed.closing import close_loops, velocity_map
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model

@@ -11,7 +11,7 @@ from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_mo
 from freeflyer.dynamics.equations import kinetic_energy
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, one_row, whole_number

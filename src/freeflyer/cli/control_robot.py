@@ -31,7 +31,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     from freeflyer.cli.output import console
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
-    from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.linkages.closing import close_loops
     from freeflyer.model.edits import lock_joints
     from freeflyer.model.keyframes import reference_posture
 

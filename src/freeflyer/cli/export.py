@@ -61,7 +61,7 @@ def export(
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.export import export as write
-    from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.linkages.closing import close_loops
 
     loaded = load_robot(robot, base, loops)
     model = close_loops(loaded.model)

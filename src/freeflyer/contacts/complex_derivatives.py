@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.contacts.sets.loop_forces import tied_turn
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import motion, run, velocity_map
+from freeflyer.dynamics.closed import chain, chain_forces, motion, velocity_map
 from freeflyer.tolerances import COMPLEX_STEP
 
 if TYPE_CHECKING:
@@ -40,11 +39,9 @@ def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.
         return _tree_row_changes(constraints, q, v, a, multipliers)
     whole = motion(model, q, v, a)
     by_q, by_v, J, forces, wrenches = _tree_row_changes(constraints, q, *whole, multipliers)
-    G = velocity_map(model, q)
-    dv, da, du = run(D.MOTION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
     tau = (np.swapaxes(J, -1, -2) @ multipliers[..., None])[..., 0]
-    turned = np.swapaxes(G, -1, -2) @ forces @ G + run(D.FORCE_DERIVATIVES, model, (q, tau), ("q", "forces"))
-    return by_q @ G + by_v @ dv + J @ da, by_v @ G + J @ du, J @ G, turned, wrenches @ G[..., None, :, :]
+    rows = chain(model, q, v, a, by_q, by_v, J)
+    return *rows, chain_forces(model, q, tau, forces), wrenches @ velocity_map(model, q)[..., None, :, :]
 
 
 def _tree_row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,

@@ -25,16 +25,16 @@ from freeflyer.contacts.sets.loop_forces import HeldWrench, held_loop_wrenches
 from freeflyer.contacts.sets.rows import run_set, tree_rows
 from freeflyer.contacts.sets.systems import item_forces
 from freeflyer.contacts.sets.tables import wrenches_of
+from freeflyer.dynamics.closed import run
 from freeflyer.dynamics.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_mass_matrix
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.kernels import entries as E
 from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.set_layout import DEPENDENT
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import run
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -250,7 +250,7 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
     if constraints.locks and model.reduction:  # G^T of a force at the locked joint
         forces = np.zeros((*multipliers.shape[:-1], model.tree.nv))
         forces[..., list(constraints.coordinates)] = multipliers[..., : len(constraints.coordinates)]
-        total = total + run(D.FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
+        total = total + run(E.PROJECTED_FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
     return total
 
 

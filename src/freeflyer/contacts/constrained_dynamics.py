@@ -15,9 +15,9 @@ from freeflyer.contacts.sets.rows import run_set
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.dynamics.equations import bias_forces
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.projected import add_forces, load_forces
 from freeflyer.kernels.entries import SET_DYNAMICS
 from freeflyer.kernels.model.set_layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, row

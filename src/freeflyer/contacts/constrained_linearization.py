@@ -28,11 +28,11 @@ from freeflyer.dynamics.linearization import (
     frame_outputs,
     free_rates,
     linearized_step,
+    stacked_rates,
     step_rates,
 )
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.linearization import closed_step_rates, stacked_rates
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -85,9 +85,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         A, B = free_rates(model, q, v, tau, external, gravity, expressed)
     else:
         d = solvers[1](model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
-        v0 = row(model, "v", v, "u")
-        turned = closed_step_rates(model, q, v0) if model.reduction else step_rates(model, v0)
-        A, B = stacked_rates(turned, d)
+        A, B = stacked_rates(step_rates(model, q, row(model, "v", v, "u")), d)
     lead = A.shape[:-2]
     found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, h, None if h is None else integrator)
     return found if constraints is None else replace(found, basis=admissible(constraints, q, v, lead))

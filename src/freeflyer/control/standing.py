@@ -24,7 +24,7 @@ from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.build import build
 from freeflyer.model.description import Site

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.newton_euler import newton_euler_coriolis
 from freeflyer.dynamics import equations
+from freeflyer.dynamics.closed import motion, project_coriolis
 from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.closed.calls import motion, run, velocity_map
-from freeflyer.linkages.closed.entries import MAP_RATES
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -48,6 +47,5 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
     v = finite_row(model, "v", v, "u")
     if not model.reduction:
         return newton_euler_coriolis(model, q, v)
-    G, rates = velocity_map(model, q), run(MAP_RATES, model, (q, v), ("q", "v"))
     C = newton_euler_coriolis(model.tree, q, motion(model, q, v)[0])
-    return np.swapaxes(G, -1, -2) @ (C @ G + equations.mass_matrix(model.tree, q) @ rates)
+    return project_coriolis(model, q, v, C, equations.mass_matrix(model.tree, q))

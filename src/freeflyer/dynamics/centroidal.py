@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -47,7 +48,7 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.center_of_mass_jacobian(model, q)
+            return center_of_mass_jacobian(model.tree, q) @ velocity_map(model, q)
         return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
     except Exception as error:
         explain(error, center_of_mass_jacobian, locals())
@@ -70,7 +71,7 @@ def centroidal_momentum_matrix(
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_momentum_matrix(model, q, out)
+            return write_results(out, centroidal_momentum_matrix(model.tree, q) @ velocity_map(model, q))
         if not model.mass > 0.0:
             raise massless(model)
         A = E.MOMENTUM_MATRIX.call(model.handle, q, out)
@@ -95,7 +96,7 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_momentum(model, q, v)
+            return centroidal_momentum(model.tree, q, motion(model, q, v)[0])
         if not model.mass > 0.0:
             raise massless(model)
         h = E.MOMENTUM.call(model.handle, q, v, None)
@@ -119,7 +120,9 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_bias(model, q, v)
+            whole, gamma = motion(model, q, v)
+            A = centroidal_momentum_matrix(model.tree, q)
+            return centroidal_bias(model.tree, q, whole) + np.einsum("...ij,...j->...i", A, gamma)
         if not model.mass > 0.0:
             raise massless(model)
         b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.dynamics.closed import motion, project_forces
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
@@ -36,7 +37,7 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     if bias is not None and s is not None:
         bias = bias + _multiply(mass_matrix(tree, q), s)
     state = State(q, v, a, tau, bias)
-    return model.reduction.functions.independent_state(model, state) if model.reduction else state
+    return _independent_state(model, model.reduction.split.independent, state) if model.reduction else state
 
 
 def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Arrays:
@@ -70,9 +71,24 @@ def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
             raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
         if a is not None and v is None:
             raise InputError("a is converted with the velocity: give v too")
-        state = model.reduction.functions.whole_state(model, State(q, x["v"], x["a"], x["tau"]))
-        x |= {"v": state.v, "a": state.a, "tau": state.tau}
+        if x["v"] is not None:
+            v, moved = motion(model, q, x["v"]) if x["a"] is None else motion(model, q, x["v"], x["a"])
+            x |= {"v": v, "a": None if x["a"] is None else moved}
+        if x["tau"] is not None:
+            forces = np.zeros((*lead, model.tree.nv))
+            forces[..., model.reduction.split.independent] = x["tau"]
+            x["tau"] = forces
     return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}
+
+
+def _independent_state(model: Model, independent: np.ndarray, state: State) -> State:
+    """The state of all joints as that of the independent velocities: u, u_dot, G^T tau, G^T (bias + M gamma)."""
+    q, v, a, tau, bias = state
+    u, u_dot = (None if x is None else x[..., independent] for x in (v, a))
+    if bias is not None:
+        gamma = motion(model, q, u)[1]
+        bias = project_forces(model, q, bias + _multiply(mass_matrix(model.tree, q), gamma))
+    return State(q, u, u_dot, None if tau is None else project_forces(model, q, tau), bias)
 
 
 def _leading_axes(q: np.ndarray, others: Arrays, names: dict[str, str]) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan
+from freeflyer.dynamics import projected
+from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_results
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.errors import InputError
@@ -87,9 +88,10 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         True
     """
     try:
-        if model.reduction:
-            return model.reduction.functions.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
         given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
+        if model.reduction:
+            found = projected.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed)
+            return out or InverseDynamicsDerivatives._make(write_results(given, found))
         if external is None and gravity is None and expressed == "body":
             found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
             found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
@@ -124,10 +126,10 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     """
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
-        if model.reduction:
-            closed = model.reduction.functions
-            return closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan, out)
         given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
+        if model.reduction:
+            found = projected.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan)
+            return out or ForwardDynamicsDerivatives._make(write_results(given, found))
         if external is None and gravity is None and expressed == "body":
             found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given)
             found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, nan=nan)

@@ -14,7 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan
+from freeflyer.dynamics import projected
+from freeflyer.dynamics.closed import motion, project_coriolis
+from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_results
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
@@ -42,7 +44,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """
     try:
         if model.reduction:
-            return model.reduction.functions.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
         if external is None and expressed == "body":
             if gravity is None:
                 tau = E.RNEA.call(model.handle, q, v, a, out)
@@ -82,7 +84,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
-            return model.reduction.functions.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
+            return projected.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
         if external is None and gravity is None and expressed == "body":
             entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
             a = entry.call(model.handle, q, v, tau, out)
@@ -112,7 +114,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
     """
     try:
         if model.reduction:
-            return model.reduction.functions.bias_forces(model, q, v, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
         rest = model._zero
         if external is None and gravity is None and expressed == "body":
             tau = E.RNEA.call(model.handle, q, v, rest, out)
@@ -141,7 +143,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
     """
     try:
         if model.reduction:
-            return model.reduction.functions.gravity_forces(model, q, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)
         if external is not None or expressed != "body":
             rest = model._zero
             return run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, gravity, expressed, out)
@@ -173,10 +175,9 @@ def mass_matrix(
         True
     """
     try:
-        if model.reduction:
-            return model.reduction.functions.mass_matrix(model, q, out)
-        M = E.CRBA.call(model.handle, q, out)
-        return M if M is not None else evaluate(E.CRBA, model, (q,), ("q",), out=out)
+        entry = E.PROJECTED_MASS if model.reduction else E.CRBA
+        M = entry.call(model.handle, q, out)
+        return M if M is not None else evaluate(entry, model, (q,), ("q",), out=out)
     except Exception as error:
         explain(error, mass_matrix, locals())
         raise
@@ -202,9 +203,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
     """
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
-        if model.reduction:
-            return model.reduction.functions.inverse_mass_matrix(model, q, nan, out)
-        entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
+        entry = E.PROJECTED_INVERSE_MASS if model.reduction else E.SHARED_MINV if model.shared_coordinates else E.MINV
         Minv = entry.call(model.handle, q, out)
         return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, nan=nan)
     except Exception as error:
@@ -234,7 +233,9 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     """
     try:
         if model.reduction:
-            return model.reduction.functions.coriolis_matrix(model, q, v, form, out)
+            whole = motion(model, q, v)[0]
+            C, M = coriolis_matrix(model.tree, q, whole, form), mass_matrix(model.tree, q)
+            return write_results(out, project_coriolis(model, q, v, C, M))
         try:
             entry = FORMS[form]
         except (KeyError, TypeError):
@@ -258,7 +259,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.kinetic_energy(model, q, v)
+            return kinetic_energy(model.tree, q, motion(model, q, v)[0])
         T = E.KINETIC_ENERGY.call(model.handle, q, v, None)
         if T is None:
             T = evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"))

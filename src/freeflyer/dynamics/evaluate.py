@@ -126,6 +126,16 @@ def _check_outputs(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape
     return given
 
 
+def write_results(out: Any, found: Any) -> Any:
+    """The array, or tuple of arrays, in `out` if that is given; InputError before any is written."""
+    if out is None:
+        return found
+    arrays = found if type(found) is tuple else (found,)
+    for x, y in zip(_check_outputs(out, (), [y.shape for y in arrays]), arrays):
+        x[...] = y
+    return out
+
+
 def _reshape_results(found: Any, lead: Shape) -> Any:
     """Results (count, ...) with their batch axes."""
     if type(found) is tuple:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import integrate_closed
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -30,7 +31,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.integrate(model, q, dv)
+            return integrate_closed(model, q, dv)
         moved = E.INTEGRATE.call(model.handle, q, dv, None)
         return moved if moved is not None else evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"))
     except Exception as error:
@@ -54,7 +55,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.difference(model, q0, q1)
+            return difference(model.tree, q0, q1)[..., model.reduction.split.independent]
         dv = E.DIFFERENCE.call(model.handle, q0, q1, None)
         return dv if dv is not None else evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"))
     except Exception as error:

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import run, velocity_map
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -108,7 +110,9 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
         True
     """
     if model.reduction:
-        return model.reduction.functions.difference_derivatives(model, q0, q1)
+        d, independent = difference_derivatives(model.tree, q0, q1), model.reduction.split.independent
+        moved = d.dq0 @ velocity_map(model, q0), d.dq1 @ velocity_map(model, q1)
+        return DifferenceDerivatives(*(x[..., independent, :] for x in moved))
     dv = np.asarray(difference(model, q0, q1))
     dq0, dq1 = -_identities(model, dv.shape[:-1]), _identities(model, dv.shape[:-1])
     for joint in model.joints:
@@ -129,10 +133,36 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
 
 
 def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(dq, ddv) (..., nv, nv) of integrate(q, step) = there; a tree's do not depend on where it is."""
-    if model.reduction:
-        return model.reduction.functions.move_derivatives(model, q, step, there)
-    return step_derivatives(model, step)
+    """(dq, ddv) (..., nv, nv) of integrate(q, step) = there; a tree's do not depend on where it is.
+
+    Moves of a closed model add up in independent coordinates, but where a ball joint is independent in part of its coordinates:
+
+        q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/linkages/motion.py)
+
+    Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
+    and s. With A, B of each step, D the columns of the dependent coordinates, J1 the chosen rows at q1, G eta a step of q:
+
+        y  = q (+) G s:    delta y  = A G eta + B (G sigma + (dG/dq eta) s)
+        q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0"""
+    if not model.reduction:
+        return step_derivatives(model, step)
+    tree, split = model.tree, model.reduction.split
+    rows, dependent, independent = split.rows, split.dependent, split.independent
+    if not model.reduction.has_partial_joints:
+        whole = np.zeros((*step.shape[:-1], tree.nv))
+        whole[..., independent] = step
+        dq, ddv = (d[..., independent, :][..., independent] for d in step_derivatives(tree, whole))
+        return dq, ddv
+    G = velocity_map(model, q)
+    whole = np.einsum("...ij,...j->...i", G, step)
+    turned = run(E.MOTION_DERIVATIVES, model, (q, step, model._zero), ("q", "dv", "a"))[0]
+    A, B = step_derivatives(tree, whole)
+    begun = A @ G + B @ turned, B @ G
+    A, B = step_derivatives(tree, difference(tree, integrate(tree, q, whole), there))
+    J, closing = run(E.CONSTRAINTS, tree, (there,), ("q",))[1][..., rows, :], B[..., dependent]
+    moved = [A @ x for x in begun]
+    dq, ddv = ((x - closing @ np.linalg.solve(J @ closing, J @ x))[..., independent, :] for x in moved)
+    return dq, ddv
 
 
 def step_derivatives(model: Model, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

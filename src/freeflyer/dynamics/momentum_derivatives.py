@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import centroidal_momentum, massless
+from freeflyer.dynamics.closed import chain, motion
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -107,7 +108,7 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_momentum_rate(model, q, v, a)
+            return centroidal_momentum_rate(model.tree, q, *motion(model, q, v, a))
         if not model.mass > 0.0:
             raise massless(model)
         b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
@@ -240,7 +241,7 @@ def center_of_mass_acceleration_derivatives(
 def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """dq, dv (..., 6, nv)."""
     if model.reduction:
-        return model.reduction.functions.centroidal_momentum_derivatives(model, q, v)
+        return chain(model, q, v, None, *_momentum(model.tree, q, motion(model, q, v)[0]))
     if not model.mass > 0.0:
         raise massless(model)
     return E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None) or evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
@@ -249,7 +250,7 @@ def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
 def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
     """dq, dv, da (..., 6, nv)."""
     if model.reduction:
-        return model.reduction.functions.centroidal_momentum_rate_derivatives(model, q, v, a)
+        return chain(model, q, v, a, *_rate(model.tree, q, *motion(model, q, v, a)))
     if not model.mass > 0.0:
         raise massless(model)
     found = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)

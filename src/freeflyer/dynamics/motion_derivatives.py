@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import chain, motion
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, frame_options
 from freeflyer.kernels import entries as E
@@ -73,7 +74,7 @@ def frame_acceleration(
     """
     try:
         if model.reduction:
-            return model.reduction.functions.frame_acceleration(model, q, v, a, frame, expressed)
+            return frame_acceleration(model.tree, q, *motion(model, q, v, a), frame, expressed)
         index, option = frame_options(model, frame, expressed)
         twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
         return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
@@ -102,7 +103,8 @@ def frame_velocity_derivatives(
     """
     try:
         if model.reduction:
-            return model.reduction.functions.frame_velocity_derivatives(model, q, v, frame, expressed)
+            of_tree = frame_velocity_derivatives(model.tree, q, motion(model, q, v)[0], frame, expressed)
+            return FrameVelocityDerivatives._make(chain(model, q, v, None, *of_tree))
         index, option = frame_options(model, frame, expressed)
         found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
         found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
@@ -127,7 +129,8 @@ def frame_acceleration_derivatives(
     """
     try:
         if model.reduction:
-            return model.reduction.functions.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
+            whole = frame_acceleration_derivatives(model.tree, q, *motion(model, q, v, a), frame, expressed)
+            return FrameAccelerationDerivatives._make(chain(model, q, v, a, *whole))
         index, option = frame_options(model, frame, expressed)
         found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
         found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))

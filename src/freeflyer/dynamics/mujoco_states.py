@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.converted import check_state, to_ours, to_theirs
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
@@ -129,7 +130,7 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
     places = mujoco_places(model.tree, mj_model)
     q = finite_row(model, "q", q, "q")
     T = velocity_matrix(places.velocities, q)
-    return T @ model.reduction.functions.velocity_map(model, q) if model.reduction else T
+    return T @ velocity_map(model, q) if model.reduction else T
 
 
 def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:

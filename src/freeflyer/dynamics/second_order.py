@@ -177,14 +177,26 @@ def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndar
     if size == 0.0:
         return np.zeros((3, model.nv, model.nv))
     x, y, z = (1j * COMPLEX_STEP * (d / size) for d in (x, y, z))
-    gradient = model.reduction.functions.complex_gradient if model.reduction else complex_gradient
-    return np.imag(gradient(model, frames, option, q, x, v + y, a + z, g, W)) * (size / COMPLEX_STEP)
+    return np.imag(_complex_gradient(model, frames, option, q, x, v + y, a + z, g, W)) * (size / COMPLEX_STEP)
 
 
-def complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,
-                     gravity: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
-    """(3, nv, nv): the derivatives of inverse dynamics at (q (+) dq, v, a), dq, v and a being complex."""
+def _complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,
+                      gravity: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
+    """(3, nv, nv): the derivatives of inverse dynamics at (q (+) dq, v, a), dq, v and a being complex.
+
+    Of a closed model at q (+) G dq, dq so small that loops stay closed; loads as in projected.inverse_dynamics_derivatives."""
     from freeflyer.kernels import plain
 
-    moved = plain.run("integrate", model, q, dq)
-    return np.array(plain.run("loaded_rnea_gradient", frames, moved, v, a, gravity, W.reshape(-1), option), complex)
+    W = W.reshape(-1)
+    if not model.reduction:
+        moved = plain.run("integrate", model, q, dq)
+        return np.array(plain.run("loaded_rnea_gradient", frames, moved, v, a, gravity, W, option), complex)
+    moved = plain.run("integrate", model.tree, q, np.array(plain.run("projection_map", model, q), float) @ dq)
+    d = np.array(plain.run("projected_inverse_gradient", model, moved, v, a), complex)
+    change, rest = gravity - model._gravity, model.tree._zero
+    if W.size or change.any():
+        forces = -np.array(plain.run("loaded_rnea", frames, moved, rest, rest, change, W, option), complex)
+        turned = -np.array(plain.run("loaded_rnea_gradient", frames, moved, rest, rest, change, W, option)[0], complex)
+        G = np.array(plain.run("projection_map", model, moved), complex)
+        d[0] -= G.T @ turned @ G + np.array(plain.run("projected_force_derivatives", model, moved, forces), complex)
+    return d

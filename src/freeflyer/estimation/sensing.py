@@ -13,7 +13,7 @@ import numpy as np
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition, partition

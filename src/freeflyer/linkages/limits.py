@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.stepping import step_closed
@@ -169,7 +170,7 @@ def _approach(
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
     for _ in range(MAX_STEPS):
-        G = motion_map(model, p.reduction.split, q[None])[0][:, stops.columns]
+        G = motion_map(model, reduction_of(p).split, q[None])[0][:, stops.columns]
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]

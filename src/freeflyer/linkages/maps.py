@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError, format_value
-from freeflyer.linkages.closed.calls import velocity_map
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.linkages.sweeping import sweep

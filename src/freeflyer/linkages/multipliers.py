@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.external import add_forces, load_forces
+from freeflyer.dynamics.closed import motion, project_forces, reduction_of, run, velocity_map
+from freeflyer.dynamics.projected import add_forces, load_forces
 from freeflyer.errors import InputError, LinkageError
+from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
-from freeflyer.linkages.closed.closing import close_loops
-from freeflyer.linkages.closed.dynamics import forward_dynamics
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -41,7 +39,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
         -25.00 rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25
     """
     p = _loops(model)
-    return velocity_map(p, q)[..., p.reduction.split.dependent, :]
+    return velocity_map(p, q)[..., reduction_of(p).split.dependent, :]
 
 
 @public
@@ -61,7 +59,7 @@ def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray
         True
     """
     p = _loops(model)
-    return motion(p, q, u, names=RATES)[0][..., p.reduction.split.dependent]
+    return motion(p, q, u, names=RATES)[0][..., reduction_of(p).split.dependent]
 
 
 @public
@@ -81,7 +79,7 @@ def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Arr
         -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
     """
     p = _loops(model)
-    return motion(p, q, u, u_dot, RATES)[1][..., p.reduction.split.dependent]
+    return motion(p, q, u, u_dot, RATES)[1][..., reduction_of(p).split.dependent]
 
 
 @public
@@ -160,12 +158,12 @@ def constraint_multipliers(
     u = _independent(p, q, v)
     if a is not None:
         whole = row(p, "a", a, "v")
-        u_dot = whole[..., p.reduction.split.independent]
+        u_dot = whole[..., reduction_of(p).split.independent]
         _check_consistent(p, "a", motion(p, q, u, u_dot)[1], whole)
-        return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
-    applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
-    u_dot = forward_dynamics(p, q, u, shared)
-    return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
+        return run(E.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
+    applied, shared = run(E.SHARED_FORCES, p, (q, tau), ("q", "tau"))
+    u_dot = tree.forward_dynamics(p, q, u, shared)
+    return run(E.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
 
 
 @public
@@ -193,7 +191,7 @@ def projected_equations(
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
     p = close_loops(model)
-    M, h = run(D.EQUATIONS, p, (q, u), ("q", "u"))
+    M, h = run(E.PROJECTED_EQUATIONS, p, (q, u), ("q", "u"))
     if gravity is not None:
         h = add_forces(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
     return M, h
@@ -211,7 +209,7 @@ def _loops(model: Model) -> Model:
 def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """The independent part of a velocity of the closed linkage."""
     whole = row(p, "v", v, "v")
-    u = whole[..., p.reduction.split.independent]
+    u = whole[..., reduction_of(p).split.independent]
     _check_consistent(p, "v", motion(p, q, u)[0], whole)
     return u
 

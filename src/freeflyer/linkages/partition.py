@@ -9,7 +9,7 @@ at the end of its strokes). Motors are kept independent: what they drive is depe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,86 +28,15 @@ from freeflyer.linkages.factorisation import (
 )  # fmt: skip
 from freeflyer.linkages.graph import Structure, groups, structure
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model.frozen import Record, frozen_array as frozen
+from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Block, Partition
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
-
-
-@dataclass(frozen=True)
-class Block(Record):
-    """Sub-mechanism of a split: loops that share no dependent coordinate with other blocks. All indices ascend.
-
-    Attributes:
-        loops: Its loops and couplings.
-        rows, dependent: (m,) array, independent constraint rows, and the velocity coordinates that they determine.
-        independent: (n,) array, the other coordinates that they touch.
-        all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
-        condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
-            bound on how far passive joints outrun motors.
-
-    Examples:
-        >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
-        >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
-        (('left_yaw_pin',), 2, 2, 3.2)
-    """
-
-    loops: tuple[str, ...]
-    rows: np.ndarray
-    dependent: np.ndarray
-    independent: np.ndarray
-    all_rows: np.ndarray
-    singular_values: np.ndarray
-    condition: float
-
-    @property
-    def rank(self) -> int:
-        """How many coordinates it takes away."""
-        return len(self.rows)
-
-
-@dataclass(frozen=True)
-class Partition(Record):
-    """Split of a closed robot's velocities at one posture. Index arrays ascend, in tree order.
-
-    Attributes:
-        q: (nq,) array.
-        rows, dependent: (m,) array, independent constraint rows; coordinates that the loops determine from the others.
-        independent: (nu,) array, coordinates kept: base + actuated + free, but for a base that loops to the world hold.
-        base, actuated, passive: Coordinates of the base, of motors, of all other joints.
-        free: Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
-        rank: int, m.
-        singular_values: Singular values of the whole Jacobian, largest first.
-        tolerance: Threshold of zero, relative to a block's largest singular value.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> split = ff.linkages.partition(robot)
-        >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
-        (18, 64, 82)
-    """
-
-    q: np.ndarray
-    rows: np.ndarray
-    dependent: np.ndarray
-    independent: np.ndarray
-    base: np.ndarray
-    actuated: np.ndarray
-    passive: np.ndarray
-    free: np.ndarray
-    rank: int
-    singular_values: np.ndarray
-    tolerance: float
-    blocks: tuple[Block, ...]
-
-    @property
-    def condition(self) -> float:
-        """The worst block's condition number (1 without loops)."""
-        return max((b.condition for b in self.blocks), default=1.0)
 
 
 _reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import AssemblyError, InputError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
@@ -124,7 +125,7 @@ def _continue_to(
 
 def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
-    found: np.ndarray = motion_map(p.tree, p.reduction.split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
+    found: np.ndarray = motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
     return found
 
 

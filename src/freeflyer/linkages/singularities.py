@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
@@ -100,7 +101,7 @@ def first_singularity(
         x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
     lost = _independence(p, x) / _independence(p, split.q)
     names, folding = constraint_loops(model), np.flatnonzero(lost <= EQUAL_INDEPENDENCE * lost.min())
-    loops = tuple(dict.fromkeys(names[row] for k in folding for row in p.reduction.blocks[k][0]))
+    loops = tuple(dict.fromkeys(names[row] for k in folding for row in reduction_of(p).blocks[k][0]))
     rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
     turning = [
         j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent
@@ -138,7 +139,7 @@ def _independence(p: Model, q: np.ndarray) -> np.ndarray:
 
     Rows are not scaled: that would hide columns that become parallel along a row's direction."""
     J = constraint_jacobian(p.tree, q)
-    parts = [J[np.ix_(rows, dependent)] for rows, dependent in p.reduction.blocks]
+    parts = [J[np.ix_(rows, dependent)] for rows, dependent in reduction_of(p).blocks]
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.linkages.stepping import step_closed
@@ -99,7 +100,7 @@ def _sweep_axis(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
     joint = p.tree.joint(name)
-    column = int(np.flatnonzero(p.reduction.split.independent == joint.iv)[0])
+    column = int(np.flatnonzero(reduction_of(p).split.independent == joint.iv)[0])
     start = float(Q[0, joint.iq])
     longest = max((max(x.max(), start) - min(x.min(), start)) / STEPS, 1e-12)
     out = np.empty((len(Q), len(x), p.nq))

@@ -16,10 +16,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError, unknown_name
-from freeflyer.linkages.closed.calls import motion, velocity_map
-from freeflyer.linkages.closed.closing import close_loops
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition
 from freeflyer.linkages.refusals import list_names
@@ -290,9 +289,9 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
         )  # fmt: skip
     if not len(moving):
         raise InputError(f"no motors are named, or {model.name!r} has none: nothing to invert", model=model.name)
-    columns = np.searchsorted(p.reduction.split.independent, moving)
+    columns = np.searchsorted(reduction_of(p).split.independent, moving)
     rest = np.setdiff1d(np.arange(p.nv), columns)
-    return Selection(joints, chosen_motors, selected, columns, rest, p.reduction.split)
+    return Selection(joints, chosen_motors, selected, columns, rest, reduction_of(p).split)
 
 
 def _range(model: Model, name: str) -> range:
@@ -312,7 +311,7 @@ def _coordinates(model: Model, p: Model, name: str) -> range:
         )  # fmt: skip
     if at[0] in s.base:
         raise InputError(f"joint {name!r} is the base: select passive joints", joint=name)
-    free = [i for i in at if i in p.reduction.split.free]
+    free = [i for i in at if i in reduction_of(p).split.free]
     if free:
         what = "it" if len(free) == len(at) else f"{len(free)} of its {len(at)} coordinates"
         raise InputError(

@@ -20,7 +20,7 @@ from freeflyer.analysis.timing.clock import machine
 from freeflyer.analysis.timing.results import Machine, RobotTimings
 from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -19,11 +19,11 @@ from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import asked_of
+from freeflyer.dynamics.closed import motion, velocity_map
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.linkages.closed.calls import motion, velocity_map
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call

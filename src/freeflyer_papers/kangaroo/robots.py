@@ -17,7 +17,7 @@ from freeflyer.control.support import ground_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition, sweep
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral
 from freeflyer.model.description import Inertia, Site

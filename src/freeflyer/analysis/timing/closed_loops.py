@@ -18,7 +18,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress

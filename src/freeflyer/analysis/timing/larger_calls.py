@@ -14,7 +14,7 @@ from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.model import Model
 from freeflyer.optimization import dual_method, solve_qp, solvers
 from freeflyer.optimization.problem import quadratic_program

@@ -11,14 +11,13 @@ import numpy as np
 
 from freeflyer.contacts.sets.loop_forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions
 from freeflyer.contacts.sets.tables import loops_of, wrenches_of
+from freeflyer.dynamics.closed import chain
 from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import (
     frame_acceleration,
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import run
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model.description import WORLD, Loop
 
@@ -51,13 +50,12 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
 
 def _lock_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     model, at = constraints.model, list(constraints.coordinates)
+    lead, n = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1]), model.tree.nv
+    zero, one = np.zeros((*lead, len(at), n)), np.broadcast_to(np.eye(n)[at], (*lead, len(at), n))
     if not model.reduction:
-        lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1])
-        zero, one = np.zeros((*lead, len(at), model.nv)), np.broadcast_to(np.eye(model.nv)[at], (*lead, len(at), model.nv))
         return zero, zero, one
-    _, da, du = run(D.MOTION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
-    G = run(D.MAP, model, (q,), ("q",))
-    return da[..., at, :], du[..., at, :], np.broadcast_to(G[..., at, :], du[..., at, :].shape)
+    dq, dv, da = chain(model, q, v, a, zero, zero, one)
+    return dq, dv, da
 
 
 def _linear(x: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.linkages.closed.calls import velocity_map
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import JointInfo
 from freeflyer.spatial.se3 import ad, adjoint, inverse

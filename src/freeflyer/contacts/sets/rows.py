@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import loops_of, surface_points
 from freeflyer.contacts.wrenches import orthogonal_pair
+from freeflyer.dynamics.closed import motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.linkages.closed.calls import motion, velocity_map
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import row
 from freeflyer.spatial._turns import rotation_vector

@@ -9,21 +9,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError, LinkageError, format_value
-from freeflyer.kernels.model import linkage_layout as LL
-from freeflyer.linkages.closed import functions as reduced, refusal
-from freeflyer.linkages.closed.calls import motion
-from freeflyer.linkages.closed.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
-from freeflyer.linkages.partition import Partition, partition, partition_by
+from freeflyer.kernels.model import layout as L, linkage_layout as LL
+from freeflyer.linkages.graph import structure
+from freeflyer.linkages.partition import partition, partition_by
+from freeflyer.linkages.refusals import refused_state
+from freeflyer.linkages.stepping import random_configuration
 from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
-from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition, Reduction
 
 PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 
@@ -109,64 +107,83 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
     return recompile(
         tree, (close_description, (tree.description, split, names)), topology=topology, nv=len(split.independent),
         joints=tuple(joints), actuated=driven, neutral=split.q,
-        reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal, close_again),
+        reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
         **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE},
     )  # fmt: skip
 
 
-def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
-    """Velocities of all joints for each independent one: v = G u; the identity for a tree.
-
-    Args:
-        q: (..., nq) array, configuration, its loops closed.
-    Returns: (..., nv of the tree, nv) array, G; m or rad, per m or rad of an independent coordinate.
-
-    Raises:
-        InputError: For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
-        LinkageError: For open and singular postures.
-    Source: Kangaroo paper, eq. (6).
-
-    Examples:
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> G = ff.velocity_map(closed, closed.neutral)
-        >>> J = ff.linkages.constraint_jacobian(closed.tree, closed.neutral)
-        >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
-        0.000000
-    """
-    try:
-        if model.reduction:
-            return reduced.velocity_map(model, q)
-        lead = finite_row(model, "q", q, "q").shape[:-1]
-        return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
-    except Exception as error:
-        explain(error, velocity_map, locals())
-        raise
+def has_loops(model: Model) -> bool:
+    """Whether loops or couplings tie the model's joints."""
+    return model.constraint_rows[0] > 0
 
 
-def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Accelerations of all joints while no independent one accelerates, Gdot u: a = G u_dot + Gdot u; zero for a tree.
+def touched_coordinates(model: Model) -> np.ndarray:
+    """(rows, nv) bool: the coordinates that each constraint row can depend on."""
+    s = structure(model)
+    touched = np.zeros((int(model.topology[L.N_ROWS]), model.nv), bool)
+    for rows, coordinates in zip(s.rows, s.coordinates):
+        touched[np.ix_(rows, coordinates)] = True
+    return touched
 
-    Args:
-        q: (..., nq) array, configuration, its loops closed.
-        u: (..., nv) array, independent velocities.
-    Returns: (..., nv of the tree) array, m/s^2, rad/s^2.
-    Raises: InputError, LinkageError as velocity_map.
-    Source: Kangaroo paper, eq. (8).
 
-    Examples:
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> q, u = closed.neutral, np.ones(closed.nv)
-        >>> a, v = ff.velocity_map_bias(closed, q, u), ff.velocity_map(closed, q) @ u
-        >>> J = ff.linkages.constraint_jacobian(closed.tree, q)
-        >>> bias = ff.linkages.constraint_bias(closed.tree, q, v)
-        >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
-        0.000000
-    """
-    try:
-        if model.reduction:
-            return motion(model, q, u, names=("q", "u", "u_dot"))[1]
-        arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
-        return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))
-    except Exception as error:
-        explain(error, velocity_map_bias, locals())
-        raise
+def solved_blocks(split: Partition, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The square systems of all sub-mechanisms, each by blocks."""
+    return [solved for block in split.blocks for solved in _triangular(block.rows, block.dependent, touched)]
+
+
+def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A square system as blocks along a diagonal, each touching dependent coordinates of none but itself and those before.
+
+    By a perfect matching and the strongly connected components of the matched graph (Dulmage and Mendelsohn 1958)."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
+    if not len(rows):
+        return []
+    pattern = touched[np.ix_(rows, dependent)]
+    match = maximum_bipartite_matching(csr_matrix(pattern), perm_type="column")  # of each row
+    if (match < 0).any():
+        return [(rows, dependent)]
+    graph = np.zeros_like(pattern)
+    graph[match] = pattern  # a node is a column with its row; node i needs node j where its row touches column j
+    count, label = connected_components(csr_matrix(graph), connection="strong")
+    row_of = np.empty_like(match)
+    row_of[match] = np.arange(len(match))
+    members = [np.flatnonzero(label == k) for k in range(count)]
+    needs = [{int(x) for x in label[np.flatnonzero(graph[m].any(axis=0))]} - {k} for k, m in enumerate(members)]
+    done: list[int] = []
+    while len(done) < count:
+        done.append(next(k for k in range(count) if k not in done and needs[k] <= set(done)))
+    return [(rows[np.sort(row_of[members[k]])], dependent[members[k]]) for k in done]
+
+
+def linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
+    """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
+    begin, independent = len(model.topology), split.independent
+    support = {int(j): {i} for i, j in enumerate(independent)}
+    header, records, lists = np.zeros(LL.LINKAGE_HEADER, np.int64), [], list(map(int, independent))
+    blocks_at = begin + LL.LINKAGE_HEADER
+    supports_at = blocks_at + LL.BLOCK_INTS * len(blocks)
+    lists_at = supports_at + LL.SUPPORT_INTS * model.nv
+    inverses = 0
+    for rows, dependent in blocks:
+        outside = np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent)
+        moved_by = set().union(*(support[int(j)] for j in outside)) if len(outside) else set()
+        support.update((int(j), moved_by) for j in dependent)
+        record = np.zeros(LL.BLOCK_INTS, np.int64)
+        record[[LL.SIZE, LL.N_OUTSIDE]] = len(rows), len(outside)
+        record[LL.PLACES_AT] = lists_at + len(lists)
+        lists += [*map(int, dependent), *map(int, outside)]
+        record[LL.ROWS_AT] = lists_at + len(lists)
+        lists += list(map(int, rows))
+        record[LL.INVERSE], record[LL.STRIDE] = inverses, -(-2 * len(rows) // 8) * 8
+        inverses += len(rows) * int(record[LL.STRIDE])
+        records.append(record)
+    supports = np.zeros(LL.SUPPORT_INTS * model.nv, np.int64)
+    for j in range(model.nv):
+        supports[LL.SUPPORT_INTS * j :][:2] = lists_at + len(lists), len(support[j])
+        lists += sorted(support[j])
+    header[[LL.N_BLOCKS, LL.INDEPENDENTS_AT, LL.BLOCKS_AT, LL.SUPPORTS_AT, LL.INVERSES, LL.LARGEST_SIZE]] = (
+        len(blocks), lists_at, blocks_at, supports_at, inverses, max((len(rows) for rows, _ in blocks), default=0),
+    )  # fmt: skip
+    return np.concatenate([header, *records, supports, np.array(lists, np.int64)]).astype(np.int64)
