@@ -15,8 +15,8 @@ import qpsolvers
 from benchmarks.pinocchio_peer import peer_for
 from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.robots import MOST, TOLERANCE, Reach, Reaching
-from freeflyer.dynamics.mujoco_states import from_mujoco, to_mujoco
-from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
+from freeflyer.dynamics.states import from_mujoco, to_mujoco
+from freeflyer.dynamics.states import from_pinocchio, to_pinocchio
 from freeflyer.model.writers import to_mjcf
 
 DAMPING = 1e-12  # of all coordinates: pink's own

@@ -13,7 +13,7 @@ from benchmarks.kinematic_peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.tsid_peer import tsid_contestants
 from freeflyer.analysis.timing.measured import Peers
-from freeflyer.dynamics.mujoco_states import to_mujoco
+from freeflyer.dynamics.states import to_mujoco
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf

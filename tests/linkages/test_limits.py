@@ -13,9 +13,8 @@ from scipy.optimize import brentq
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages.limbs import extract_limb
-from freeflyer.linkages.limits import polygon_area, reachable_set
+from freeflyer.linkages.limits import first_singularity, polygon_area, reachable_set
 from freeflyer.linkages.maps import inside_limits, manipulability
-from freeflyer.linkages.singularities import first_singularity
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
 

@@ -53,8 +53,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
 def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
-    from freeflyer.contacts.feet import corners_of
-    from freeflyer.contacts.soles import feet_from_file
+    from freeflyer.contacts.feet import corners_of, feet_from_file
     from freeflyer.errors import InputError
 
     names = feet.split(",")

@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.derivatives import row_derivatives
-from freeflyer.contacts.sets.forces import forces_by_name
-from freeflyer.contacts.sets.lock_forces import lock_force_changes, turning_locks
-from freeflyer.contacts.sets.loop_forces import HeldWrench, held_loop_wrenches
-from freeflyer.contacts.sets.rows import run_set, tree_rows
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, run_set, tree_rows
+from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
+from freeflyer.contacts.sets.forces import (
+    HeldWrench,
+    forces_by_name,
+    held_loop_wrenches,
+    lock_force_changes,
+    turning_locks,
+)
 from freeflyer.contacts.sets.systems import item_forces
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.closed import run

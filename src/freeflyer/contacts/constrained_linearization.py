@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ROLLING_ROWS, ConstraintSet, check_set
-from freeflyer.contacts.sets.derivatives import row_derivatives
+from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import Frames, frames_of
 from freeflyer.dynamics.frames import Expressed

@@ -109,7 +109,7 @@ def project_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
 
 
 def project_coriolis(model: Model, q: ArrayLike, u: ArrayLike, C: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """C_p = G^T (C G + M Gdot), C and M (..., nv, nv) of the tree: C_p u = h_p - gravity; Mdot_p = C_p + C_p^T if Mdot = C + C^T."""
+    """C_p = G^T (C G + M Gdot), C and M (..., nv, nv) of the tree: C_p u = h_p - gravity."""
     G, rates = velocity_map(model, q), run(E.MAP_RATES, model, (q, u), ("q", "v"))
     return np.swapaxes(G, -1, -2) @ (C @ G + M @ rates)
 

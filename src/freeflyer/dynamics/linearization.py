@@ -19,18 +19,44 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import motion, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
-from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.frames import Expressed, frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Wrenches, run_loaded
-from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
-from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
+from freeflyer.dynamics.manifold import (
+    difference,
+    difference_derivatives,
+    integrate,
+    move_derivatives,
+    quaternion_blocks,
+)
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A value (..., n) and its derivative `tangent` (..., n, m) with respect to m inputs. It adds, and scales by numbers.
+
+    A configuration's value is (..., nq) and its tangent (..., nv, m), in the tangent space there."""
+
+    value: np.ndarray
+    tangent: np.ndarray
+
+    def __add__(self, other: Dual) -> Dual:
+        return Dual(self.value + other.value, self.tangent + other.tangent)
+
+    def __sub__(self, other: Dual) -> Dual:
+        return Dual(self.value - other.value, self.tangent - other.tangent)
+
+    def __rmul__(self, factor: float) -> Dual:
+        return Dual(factor * self.value, factor * self.tangent)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.tangent)
+
 
 Effect = Callable[[np.ndarray], np.ndarray]
 Solvers = tuple[Callable[..., np.ndarray], Callable[..., Any]]  # forward dynamics and its derivatives, or what stands for them

@@ -15,10 +15,9 @@ from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model

@@ -2,17 +2,17 @@
 
 from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import Assembly, assemble
-from freeflyer.linkages.curves import Curve, ForceCurve, force_curve, transmission_curve
-from freeflyer.linkages.following import Keep, Path, follow
+from freeflyer.linkages.following import Curve, ForceCurve, Keep, Path, follow, force_curve, transmission_curve
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
-from freeflyer.linkages.limits import ReachableSet, reachable_set
+from freeflyer.linkages.limits import ReachableSet, Singularity, first_singularity, reachable_set
 from freeflyer.linkages.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
-from freeflyer.linkages.motion import complete_velocity, keep_closed
-from freeflyer.linkages.multipliers import (
+from freeflyer.linkages.motion import (
+    complete_velocity,
     constraint_multipliers,
     dependent_accelerations,
     dependent_velocities,
     expand_motion,
+    keep_closed,
     mapping_jacobian,
     projected_equations,
     reduce_forces,
@@ -25,7 +25,6 @@ from freeflyer.linkages.rows import (
     constraint_residual,
 )  # fmt: skip
 from freeflyer.linkages.selected_posture import selected_posture
-from freeflyer.linkages.singularities import Singularity, first_singularity
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import Sweep, sweep
 from freeflyer.linkages.transmission import Transmission, transmission

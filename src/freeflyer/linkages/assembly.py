@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -11,17 +11,143 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import AssemblyError, InputError, OpenLoopWarning, format_value, unknown_name
-from freeflyer.linkages.branches import check_branches, other_branches
-from freeflyer.linkages.closure import file_posture, q_of_v
-from freeflyer.linkages.graph import groups, structure
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, format_value, unknown_name
+from freeflyer.linkages.closure import close, file_posture, q_of_v
+from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_loops
-from freeflyer.linkages.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
+from freeflyer.linkages.rows import constraint_loops, groups, structure
+from freeflyer.model.configuration import random_configuration
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP, WARNING_GAP
+from freeflyer.tolerances import (
+    CLOSED_GAP,
+    GUESS_SPREAD,
+    MAX_REMAINING_STEP,
+    MIN_DISTANCE,
+    REDUNDANT_ROW_GAP,
+    WARNING_GAP,
+)
+
+
+def independent_or_all(model: Model) -> np.ndarray | None:
+    """The independent rows, or None where the linkage has no split (it may still be assembled: all rows count then)."""
+    try:
+        return reference(model).rows
+    except LinkageError:
+        return None
+
+
+def close_from(
+    model: Model, q: np.ndarray, movable: np.ndarray, limits: bool, rows: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, residual, steps): all rows closed, then, for those that came near, the independent ones."""
+    if rows is None or len(rows) == model.constraint_rows[0]:
+        all_at_once = close(model, q, movable, limits)
+        return all_at_once.q, all_at_once.residual, all_at_once.steps
+    first = close(model, q, movable, limits, enough=MAX_REMAINING_STEP)
+    near = np.abs(first.residual).max(axis=1) < 2.0 * REDUNDANT_ROW_GAP
+    if near.any():
+        second = close(model, first.q[near], movable, limits, rows)
+        first.q[near], first.residual[near] = second.q, second.residual
+        first.steps[near] += second.steps
+    return first.q, first.residual, first.steps
+
+
+def gaps(residual: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Largest entries (...): of all rows, of the independent ones."""
+    gap = np.abs(residual)
+    independent = gap if rows is None else gap[..., rows]
+    return gap.max(axis=-1, initial=0.0), independent.max(axis=-1, initial=0.0)
+
+
+def is_closed(residual: np.ndarray, rows: np.ndarray | None, tolerance: float, redundant: float) -> np.ndarray:
+    gap, independent = gaps(residual, rows)
+    return (independent <= tolerance) & (gap <= max(redundant, tolerance))
+
+
+def fresh_guesses(model: Model, count: int, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Postures (count, nq) to try next: a closed one that is known, then by turns ones around it and ones anywhere."""
+    if k % 2:
+        return random_configuration(model, rng, count)
+    try:
+        known = reference(model).q
+    except LinkageError:
+        return random_configuration(model, rng, count)
+    return integrate(model, known, GUESS_SPREAD * k * rng.standard_normal((count, model.nv)))
+
+
+def next_guesses(
+    model: Model, fresh: np.ndarray, guess: np.ndarray, found: np.ndarray, residual: np.ndarray, movable: np.ndarray,
+    tolerance: float, redundant: float, rows: np.ndarray | None,
+) -> np.ndarray:  # fmt: skip
+    """Next guesses: groups of loops that are closed stay as found, the joints of the others start from `fresh`."""
+    s, moves = structure(model), set(movable.tolist())
+    touched = [set(c.tolist()) & moves for c in s.coordinates]
+    next_guess = found.copy()
+    independent = np.arange(model.constraint_rows[0]) if rows is None else rows
+    for members in groups(touched):
+        here = np.concatenate([s.rows[k] for k in members])
+        gap = np.abs(residual[:, here])
+        strict = np.abs(residual[:, np.intersect1d(here, independent)]).max(axis=1, initial=0.0)
+        is_open = (gap.max(axis=1) > max(redundant, tolerance)) | (strict > tolerance)
+        columns = set().union(*(touched[k] for k in members))
+        for joint in model.joints:
+            if joint.nv and columns & set(range(joint.iv, joint.iv + joint.nv)):
+                at = slice(joint.iq, joint.iq + joint.nq)
+                if joint.kind == "free":  # a base tied to the world: the place of its guess, any attitude
+                    at = slice(joint.iq + 3, joint.iq + 7)
+                    next_guess[is_open, joint.iq : joint.iq + 3] = guess[is_open, joint.iq : joint.iq + 3]
+                next_guess[is_open, at] = fresh[is_open, at]
+    return next_guess
+
+
+def check_branches(count: int, postures: int) -> None:
+    """InputError for what is no count of branches, and for several postures."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+        raise InputError(f"branches must be a count of at least 1, got {format_value(count)}")
+    if postures != 1:
+        raise InputError(f"branches are found of one posture, got {postures}")
+
+
+def other_branches(
+    model: Model, q: np.ndarray, residual: np.ndarray, steps: np.ndarray, count: int, limits: bool,
+    is_closed: Callable[[np.ndarray], np.ndarray], rows: np.ndarray | None, rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """(q (n, nq), residual (n, r), steps (n,)): up to `count` closures of a posture q (1, nq), which comes first, nearest first.
+
+    From many guesses at random of the joints that the loops determine; all others stay as they are in q."""
+    dependent = reference(model).dependent
+    guesses = np.repeat(q, max(32, 16 * count), axis=0)
+    random = random_configuration(model, rng, len(guesses))
+    moves = set(dependent.tolist())
+    for joint in model.joints:
+        if joint.nq and moves & set(range(joint.iv, joint.iv + joint.nv)):
+            at = slice(joint.iq, joint.iq + joint.nq)
+            if set(range(joint.iv, joint.iv + joint.nv)) <= moves:
+                guesses[:, at] = random[:, at]
+    found, open_by, taken = close_from(model, guesses, dependent, limits, rows)
+    good = np.flatnonzero(is_closed(open_by))
+    chosen, others, n = [q[0]], [residual[0]], [int(steps[0])]
+    away = np.linalg.norm(_wrap(model, difference(model, q[0], found[good])), axis=-1) if len(good) else np.empty(0)
+    for k in good[np.argsort(away)]:
+        apart = [np.linalg.norm(_wrap(model, difference(model, x, found[k]))) for x in chosen]
+        if len(chosen) < count and min(apart) > MIN_DISTANCE:
+            chosen.append(found[k])
+            others.append(open_by[k])
+            n.append(int(taken[k]))
+    return np.array(chosen), np.array(others), np.array(n)
+
+
+def _wrap(model: Model, dv: np.ndarray) -> np.ndarray:
+    """Differences (..., nv) with those of turning joints taken modulo a full turn."""
+    dv = dv.copy()
+    for joint in model.joints:
+        if joint.kind in ("revolute", "continuous") and joint.nv:
+            dv[..., joint.iv] -= 2.0 * np.pi * np.round(dv[..., joint.iv] / (2.0 * np.pi))
+    return dv
+
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 

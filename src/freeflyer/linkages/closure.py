@@ -9,14 +9,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.threads import get_threads, run_chunks
+from freeflyer.dynamics.evaluate import get_threads, run_chunks
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import Result, batch, table_handle
 from freeflyer.kernels.entries import CLOSE_POSTURE
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.linkages import assembly as K
 from freeflyer.kernels.model.layout import PLAN
-from freeflyer.linkages.graph import groups, structure
+from freeflyer.linkages.rows import groups, structure
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 

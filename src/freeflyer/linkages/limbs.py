@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.linkages.graph import structure
+from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed
-from freeflyer.linkages.rows import constraint_residual
-from freeflyer.linkages.solving import independent_or_all
+from freeflyer.linkages.rows import constraint_residual, structure
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.inputs import one_row, row
 from freeflyer.model.kinds import refuse_no_model

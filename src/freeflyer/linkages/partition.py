@@ -19,15 +19,14 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, file_posture, position_limits
-from freeflyer.linkages.conditioning import condition
-from freeflyer.linkages.factorisation import (
+from freeflyer.linkages.conditioning import (
+    condition,
     dependent_columns,
     independent_rows,
     rank,
     singular_values,
 )  # fmt: skip
-from freeflyer.linkages.graph import Structure, groups, structure
-from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
+from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model

@@ -10,8 +10,7 @@ from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import LinkageError
 from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
-from freeflyer.linkages.graph import structure
-from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints
+from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints, structure
 from freeflyer.model.model import Model
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 

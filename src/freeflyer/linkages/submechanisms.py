@@ -9,11 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.linkages.conditioning import condition
-from freeflyer.linkages.factorisation import rank, singular_values
-from freeflyer.linkages.graph import Structure, structure
+from freeflyer.linkages.conditioning import condition, rank, singular_values
 from freeflyer.linkages.partition import Block, Partition, partition
-from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.linkages.rows import Structure, constraint_jacobian, structure
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tables import Table

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError
-from freeflyer.linkages.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.linkages.stepping import step_closed
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

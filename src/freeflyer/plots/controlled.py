@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.contacts.forces import express_wrenches, normal_forces
 from freeflyer.contacts.sets.tables import surface_points
+from freeflyer.contacts.wrenches import express_wrenches, normal_forces
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip

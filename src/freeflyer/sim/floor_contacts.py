@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.forces import express_at, normal_forces
 from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.dynamics.frames import frame_velocity
-from freeflyer.dynamics.motion_derivatives import frame_acceleration
+from freeflyer.contacts.wrenches import express_at, normal_forces
+from freeflyer.dynamics.frames import frame_acceleration, frame_velocity
 from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import real_array
 from freeflyer.sim.changes import Change

@@ -13,7 +13,7 @@ import numpy as np
 
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.frame_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem

@@ -17,9 +17,8 @@ from freeflyer.analysis.estimators.tracking_accuracy import readings
 from freeflyer.analysis.swing.comparison import Swing
 from freeflyer.analysis.swing.motion import RATE, REST_TIME, RISE_TIME, Route, Sway, check_sway, offset_at, route
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.contacts.forces import express_at
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
+from freeflyer.contacts.wrenches import express_at
 from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError

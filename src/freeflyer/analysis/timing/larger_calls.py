@@ -11,7 +11,7 @@ from freeflyer import contacts
 from freeflyer.analysis.timing.clock import Call, time_interleaved
 from freeflyer.analysis.timing.results import SolverTiming, StepTiming
 from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.impacts import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops

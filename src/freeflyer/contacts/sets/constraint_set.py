@@ -1,23 +1,138 @@
-"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian."""
+"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian.
+
+Jacobian, bias and residual come from compiled code on trees, and on closed models in their own velocities."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets import rows as set_rows
-from freeflyer.contacts.sets.tables import Table, loops_of, make_table
+from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_points
+from freeflyer.contacts.wrenches import orthogonal_pair
+from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.linkages.rows import DIRECTIONS, constraint_names
+from freeflyer.kernels import entries as E
+from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, instances, true_or_false
+from freeflyer.model.inputs import finite_row, instances, row, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.spatial._turns import rotation_vector
+from freeflyer.tolerances import MIN_AXIS_SINE
+
+
+def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:
+    """The outputs of an entry that reads the set's table, for one state or a batch of the tree."""
+    found = entry.call(constraints.handle, *inputs, None)
+    if found is not None:
+        return found
+    try:
+        return evaluate(entry, constraints.model.tree, inputs, names, frames=constraints.table)  # type: ignore[arg-type]
+    except InputError:
+        _check_wheels(constraints, inputs[0])
+        raise
+
+
+def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
+    """InputError for a wheel that lies flat on its plane, where it has no lowest point."""
+    for wheel in constraints.rolling:
+        if wheel.axis is not None and np.isfinite(q).all():
+            out = np.cross(frame_pose(constraints.model, q, wheel.frame)[..., :3, :3] @ wheel.axis, wheel.normal)
+            if (np.linalg.norm(out, axis=-1) < MIN_AXIS_SINE).any():
+                raise InputError(
+                    f"wheel {wheel.name!r} lies flat on its plane, where it has no lowest point: its axis is the plane's normal. "
+                    "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name,
+                )  # fmt: skip
+
+
+class SetRows(NamedTuple):
+    """J (..., r, nv), bias (..., r); of items, in their frames' axes: unit wrenches (..., rows of items, 6), and their own axes
+    (..., items, 9), the vectors x, y and normal."""
+
+    J: np.ndarray
+    bias: np.ndarray
+    wrenches: np.ndarray
+    axes: np.ndarray
+
+
+def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> SetRows:
+    """The rows in the velocities of the tree."""
+    return SetRows._make(run_set(E.SET_ROWS, constraints, (q, v), ("q", "v")))
+
+
+def all_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> SetRows:
+    """As `tree_rows`, in the velocities of the set's own model; without v at rest."""
+    model = constraints.model
+    v = model._zero if v is None else v
+    if not model.reduction:
+        return tree_rows(constraints, q, v)
+    whole, gamma = motion(model, q, v)
+    found = tree_rows(constraints, q, whole)
+    return found._replace(J=found.J @ velocity_map(model, q), bias=found.bias + (found.J @ gamma[..., None])[..., 0])
+
+
+def jacobian_and_bias(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+    """(J (..., r, nv), bias (..., r)) in the velocities of the set's own model."""
+    return all_rows(constraints, q, v)[:2]
+
+
+def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
+    """(..., r): see ConstraintSet.residual."""
+    model = constraints.model
+    q = row(model, "q", q, "q")
+    if constraints.rolling:
+        raise InputError(
+            f"{constraints.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from them. "
+            f"Remove it for a residual: constraints - {constraints.rolling[0].name!r}", name=constraints.rolling[0].name,
+        )  # fmt: skip
+    parts = []
+    if constraints.loop_names:
+        parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
+    if constraints.locks:
+        if constraints.posture is None:
+            raise _no_held_pose(constraints.locks[0])
+        parts.append(difference(model.tree, constraints.posture, q)[..., list(constraints.coordinates)])
+    parts += [_contact_residual(constraints, c, q) for c in constraints.contacts]
+    return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
+
+
+def _no_held_pose(name: str) -> InputError:
+    return InputError(
+        f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
+        name=name,
+    )
+
+
+def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarray) -> np.ndarray:
+    if contact.at is None:
+        raise _no_held_pose(contact.name)
+    X = frame_pose(constraints.model, q, contact.frame)
+    R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[:3, :3]
+    points = surface_points(constraints.model.tree, contact)
+    middle = np.zeros(3) if contact.kind == "surface" else points.mean(axis=0)
+    way = X[..., :3, 3] + R @ middle - (contact.at[:3, 3] + S @ middle)
+    linear = (back @ way[..., None])[..., 0]
+    if contact.kind == "point":
+        return linear
+    if contact.kind == "surface":
+        turn = rotation_vector(S.T @ R)
+        return np.concatenate([linear, turn], axis=-1)
+    d = points[1] - points[0]
+    d = d / np.linalg.norm(d)
+    held = back @ (S @ d)  # where the line was, in the frame's axes
+    axis, cosine = np.cross(held, d), held @ d
+    sine = np.linalg.norm(axis, axis=-1)
+    angle = np.arctan2(sine, cosine)
+    turn = axis * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[..., None]
+    return np.concatenate([linear, turn @ orthogonal_pair(d).T], axis=-1)
+
 
 ROWS = {"point": DIRECTIONS[:3], "line": (*DIRECTIONS[:3], "first turn", "second turn"), "surface": DIRECTIONS}
 ROLLING_ROWS = ("along", "across", "normal")
@@ -161,13 +276,13 @@ class ConstraintSet:
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (..., r, nv): J v is the rate of the rows, m/s and rad/s. q (..., nq). Errors: as freeflyer.frame_jacobian."""
-        return set_rows.jacobian_and_bias(self, q, None)[0]
+        return jacobian_and_bias(self, q, None)[0]
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """bias (..., r): the rate of J v while no coordinate accelerates, m/s^2 and rad/s^2: J a + bias = 0 for motions that hold.
 
         q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration."""
-        return set_rows.jacobian_and_bias(self, q, v)[1]
+        return jacobian_and_bias(self, q, v)[1]
 
     def residual(self, q: ArrayLike) -> np.ndarray:
         """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is
@@ -176,7 +291,7 @@ class ConstraintSet:
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
         Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
         whose rows have no residual."""
-        return set_rows.residual(self, q)
+        return residual(self, q)
 
 
 def check_set(model: Model, constraints: Any) -> None:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.sets.rows import all_rows
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
