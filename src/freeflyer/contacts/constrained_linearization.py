@@ -41,8 +41,7 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
-              dt: float | None = None, integrator: Integrator = "semi-implicit",
-              frames: Frames = ()) -> Linearization:  # fmt: skip
+              dt: float | None = None, integrator: Integrator = "semi-implicit", frames: Frames = ()) -> Linearization:
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
     About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section III;

@@ -57,9 +57,7 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
         raise
 
 
-def centroidal_momentum_matrix(
-    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
-) -> np.ndarray:
+def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Centroidal momentum matrix A_G: A_G v is the centroidal momentum.
 
     Returns: (..., 6, nv) array, kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
@@ -289,9 +287,8 @@ def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) ->
         raise
 
 
-def centroidal_momentum_rate_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
-) -> CentroidalMomentumRateDerivatives:
+def centroidal_momentum_rate_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
+                                         a: ArrayLike) -> CentroidalMomentumRateDerivatives:
     """Derivatives of the rate of the centroidal momentum by q, v and a.
 
     Returns: CentroidalMomentumRateDerivatives, dq, dv, da (..., 6, nv).
@@ -332,9 +329,8 @@ def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike
         raise
 
 
-def center_of_mass_acceleration_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
-) -> CenterOfMassAccelerationDerivatives:
+def center_of_mass_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
+                                            a: ArrayLike) -> CenterOfMassAccelerationDerivatives:
     """Derivatives of the acceleration of the centre of mass by q, v and a.
 
     Returns: CenterOfMassAccelerationDerivatives, dq, dv, da (..., 3, nv).

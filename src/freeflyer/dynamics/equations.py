@@ -97,8 +97,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
 
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
-                gravity: ArrayLike | None = None,
-                out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
 
     The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1.
@@ -126,8 +125,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
-                   gravity: ArrayLike | None = None,
-                   out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                   gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces that hold the robot at rest: the gradient of the potential energy, less the forces of `external`.
 
     Returns: (..., nv) array, N, N m.
@@ -159,9 +157,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
         raise
 
 
-def mass_matrix(
-    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
-) -> np.ndarray:
+def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2, so that M a is in N and N m.
 
     The composite rigid body algorithm: RBDA (2008), table 6.2.

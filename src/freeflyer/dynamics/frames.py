@@ -52,14 +52,8 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
         raise
 
 
-def frame_jacobian(
-    model: Model,
-    q: ArrayLike,
-    frame: str,
-    expressed: Expressed = "body",
-    *,
-    out: np.ndarray | None = None,
-) -> np.ndarray:
+def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *,
+                   out: np.ndarray | None = None) -> np.ndarray:
     """Jacobian J of a frame: J v is its twist [linear; angular]; (..., 6, nv), m/s and rad/s per unit of v.
 
     Examples:
@@ -83,13 +77,7 @@ def frame_jacobian(
         raise
 
 
-def frame_velocity(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    frame: str,
-    expressed: Expressed = "body",
-) -> np.ndarray:
+def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
     """Twist of a frame, [linear; angular]; (..., 6), m/s, rad/s.
 
     Examples:
@@ -111,13 +99,8 @@ def frame_velocity(
         raise
 
 
-def frame_bias_acceleration(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    frame: str,
-    expressed: Expressed = "body",
-) -> np.ndarray:
+def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str,
+                            expressed: Expressed = "body") -> np.ndarray:
     """Rate Jdot v of a frame's twist while no joint accelerates, in the same expression; without gravity.
 
     Args:
@@ -185,9 +168,8 @@ class FrameAccelerationDerivatives(NamedTuple):
     da: np.ndarray
 
 
-def frame_acceleration(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
-) -> np.ndarray:
+def frame_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+                       expressed: Expressed = "body") -> np.ndarray:
     """Acceleration J a + Jdot v of a frame: the rate of its twist, in the same expression; without gravity.
 
     Args:
@@ -213,9 +195,8 @@ def frame_acceleration(
         raise
 
 
-def frame_velocity_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
-) -> FrameVelocityDerivatives:
+def frame_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike, frame: str,
+                               expressed: Expressed = "body") -> FrameVelocityDerivatives:
     """Derivatives of a frame's twist by q and v, in the same expression.
 
     The pose's own derivative is the Jacobian. At q (+) dv the pose is X_WF exp(J dv) to first order, with J = frame_jacobian in
@@ -244,9 +225,8 @@ def frame_velocity_derivatives(
         raise
 
 
-def frame_acceleration_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
-) -> FrameAccelerationDerivatives:
+def frame_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
+                                   expressed: Expressed = "body") -> FrameAccelerationDerivatives:
     """Derivatives of a frame's acceleration by q, v and a, in the same expression.
 
     Returns: FrameAccelerationDerivatives, dq, dv, da (..., 6, nv).

@@ -63,9 +63,7 @@ def flow(plus: Plus, minus: Plus) -> Plus:
 
 
 Scheme = Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]
-SCHEMES: dict[str, Scheme] = {
-    "semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4,
-}  # fmt: skip
+SCHEMES: dict[str, Scheme] = {"semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4}
 
 
 def moves_of(model: Model, scheme: Scheme, plus: Plus, minus: Plus) -> Plus:

@@ -128,10 +128,8 @@ MUJOCO_NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
 
 
 @public
-def from_mujoco(
-    model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None, qfrc: ArrayLike | None = None, *,
-    bias_forces: ArrayLike | None = None, mj_model: Any = None,
-) -> State:  # fmt: skip
+def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None,
+                qfrc: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None, mj_model: Any = None) -> State:
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
     Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched with
@@ -173,10 +171,9 @@ def from_mujoco(
 
 
 @public
-def to_mujoco(
-    model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None, *,
-    bias_forces: ArrayLike | None = None, mj_model: Any = None,
-) -> MujocoState:  # fmt: skip
+def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+              tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
+              mj_model: Any = None) -> MujocoState:
     """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of freeflyer; None for values not given.
 
     The reverse of from_mujoco, joints found in the same way. Joints that the model lacks (locked here, or other objects of
@@ -247,10 +244,8 @@ PINOCCHIO_NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
 
 
 @public
-def from_pinocchio(
-    model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-    tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
-) -> State:  # fmt: skip
+def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                   tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None) -> State:
     """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for values not given.
 
     A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
@@ -288,10 +283,8 @@ def from_pinocchio(
 
 
 @public
-def to_pinocchio(
-    model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-    tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
-) -> PinocchioState:  # fmt: skip
+def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                 tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None) -> PinocchioState:
     """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of freeflyer; None for values not given.
 
     The reverse of from_pinocchio. Forces on mimic joints are zero, because tau acts on their leaders.

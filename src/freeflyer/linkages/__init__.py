@@ -18,12 +18,7 @@ from freeflyer.linkages.motion import (
     reduce_forces,
 )  # fmt: skip
 from freeflyer.linkages.partition import Block, Partition, partition
-from freeflyer.linkages.rows import (
-    constraint_bias,
-    constraint_jacobian,
-    constraint_names,
-    constraint_residual,
-)  # fmt: skip
+from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.selected_posture import selected_posture
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import Sweep, sweep

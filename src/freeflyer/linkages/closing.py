@@ -48,9 +48,8 @@ RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loop
 HALVINGS = 4  # how often a step is halved that did not close, or was long
 
 
-def step_closed(
-    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_BLOCK_RATIO_OF_STEPS
-) -> tuple[np.ndarray, np.ndarray]:
+def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS,
+                near: float = MIN_BLOCK_RATIO_OF_STEPS) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False."""
     if not len(reduction_of(p).split.rows):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,14 +18,14 @@ from freeflyer.kernels.model.layout import PLAN
 from freeflyer.linkages.rows import groups, structure
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
+from freeflyer.model.reduction import Partition
 
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes
 SMALL_BATCH = 16  # postures for which threads are not worth while
 
 
-@dataclass(frozen=True)
-class Closing:
+class Closing(NamedTuple):
     """q (n, nq): the least open postures; residual (n, r) there, m and rad; steps (n,) taken."""
 
     q: np.ndarray
@@ -134,9 +133,11 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
     return Closing(made[0], made[1], made[2][:, 0].astype(np.int64))
 
 
+def close_split(tree: Model, split: Partition, q: np.ndarray) -> Closing:
+    """Postures (n, nq) with the independent rows closed to the last digit by the dependent coordinates, without limits."""
+    return close(tree, q, split.dependent, limits=False, rows=split.rows)
+
+
 def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
     """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    if not model.reduction:
-        return q
-    split = model.reduction.split
-    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
+    return close_split(model.tree, model.reduction.split, q[None]).q[0] if model.reduction else q

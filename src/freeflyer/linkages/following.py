@@ -84,10 +84,8 @@ class Path:
 
 
 @public
-def follow(
-    model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
-    release: Sequence[str] = (), q: ArrayLike | None = None,
-) -> Path:  # fmt: skip
+def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
+           release: Sequence[str] = (), q: ArrayLike | None = None) -> Path:
     """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
     The constant frame or joint is one more loop, a frame kept towards another frame, or a joint that is locked. The released motors
@@ -148,9 +146,8 @@ def follow(
     )  # fmt: skip
 
 
-def _one_motor(
-    model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str], release: Sequence[str]
-) -> Model:
+def _one_motor(model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str],
+               release: Sequence[str]) -> Model:
     """The model at q with the tasks as loops, the driver as its only motor, and everything that holds still locked."""
     d = model.description
     sites, loops, start = list(d.sites), list(d.loops), {j.name: j for j in d.joints}
@@ -310,9 +307,8 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
 
 
 @public
-def force_curve(
-    model: Model, path: Path, frame: str, force: float, direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)
-) -> ForceCurve:
+def force_curve(model: Model, path: Path, frame: str, force: float,
+                direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)) -> ForceCurve:
     """Force at a frame along a direction while the driver of a path pushes with a given force.
 
     Without losses and inertia, a motor force f and a force F along `direction` that holds the frame do no work in sum, so f

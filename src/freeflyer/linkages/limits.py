@@ -78,9 +78,8 @@ class ReachableSet:
 
 
 @public
-def reachable_set(
-    model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
-) -> ReachableSet:
+def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None,
+                  points: int = 96) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
     The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint limits
@@ -169,9 +168,7 @@ class _Stops:
         return tuple(f"{j.name} at {end[i]:.4g}" for i, j in enumerate(self.joints) for hit, end in ends if hit[i])
 
 
-def _approach(
-    model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
-) -> tuple[np.ndarray, bool]:
+def _approach(model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, bool]:
     """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the motion."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
@@ -276,9 +273,8 @@ class Singularity:
 
 
 @public
-def first_singularity(
-    model: Model, direction: Mapping[str, float], furthest: float, q: ArrayLike | None = None
-) -> Singularity:
+def first_singularity(model: Model, direction: Mapping[str, float], furthest: float,
+                      q: ArrayLike | None = None) -> Singularity:
     """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
     Strokes and stops are ignored, so the limit of the linkage itself is found. There the square matrix J_lu loses rank. Passive
@@ -335,9 +331,8 @@ def first_singularity(
     )  # fmt: skip
 
 
-def _follow_direction(
-    p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
-) -> tuple[np.ndarray, float]:
+def _follow_direction(p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float,
+                      near: float) -> tuple[np.ndarray, float]:
     """(q (nq,), distance) where the motion along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
     while gone < end and step > DISTANCE_RESOLUTION:
         reach = min(gone + step, end)

@@ -60,10 +60,8 @@ class ManipulabilityMap:
 
 
 @public
-def manipulability(
-    model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    moved_by: Sequence[str] | None = None, progress: Progress = no_progress,
-) -> ManipulabilityMap:  # fmt: skip
+def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
+                   moved_by: Sequence[str] | None = None, progress: Progress = no_progress) -> ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions.
 
     With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to

@@ -15,7 +15,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops, has_loops
-from freeflyer.linkages.closure import close
+from freeflyer.linkages.closure import close_split
 from freeflyer.linkages.conditioning import unit_free
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
@@ -131,9 +131,8 @@ def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
 
 
 @public
-def constraint_multipliers(
-    model: Model, q: ArrayLike, v: ArrayLike, *, a: ArrayLike | None = None, tau: ArrayLike | None = None
-) -> np.ndarray:
+def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: ArrayLike | None = None,
+                           tau: ArrayLike | None = None) -> np.ndarray:
     """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
 
     Args:
@@ -173,9 +172,8 @@ def constraint_multipliers(
 
 
 @public
-def projected_equations(
-    model: Model, q: ArrayLike, u: ArrayLike, *, gravity: ArrayLike | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
+                        gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
 
     Args:
@@ -262,7 +260,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     check_configuration(model, "q", x, "q")
     split = partition(model)
     if len(split.rows):
-        closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
+        closed = close_split(model, split, x.reshape(-1, model.nq))
         gap = np.abs(closed.residual)
         wrong = (gap[:, split.rows].max(axis=1) > CLOSED_GAP) | (gap.max(axis=1) > REDUNDANT_ROW_GAP)
         if wrong.any():

@@ -18,14 +18,8 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closure import close, file_posture, position_limits
-from freeflyer.linkages.conditioning import (
-    condition,
-    dependent_columns,
-    independent_rows,
-    rank,
-    singular_values,
-)  # fmt: skip
+from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
+from freeflyer.linkages.conditioning import condition, dependent_columns, independent_rows, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
@@ -259,9 +253,8 @@ def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np
     return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED_GAP]
 
 
-def _neighbour_ranks(
-    model: Model, s: Structure, q: np.ndarray, rows: np.ndarray, columns: np.ndarray
-) -> tuple[int, int] | None:
+def _neighbour_ranks(model: Model, s: Structure, q: np.ndarray, rows: np.ndarray,
+                     columns: np.ndarray) -> tuple[int, int] | None:
     """The largest (rank of the rows, rank of the coordinates without motors) at neighbours; None without neighbours."""
     without = np.setdiff1d(columns, s.actuated)
     found = []
@@ -287,5 +280,4 @@ def _polish(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
     if not len(found.rows):
         return found
-    closed = close(model, found.q[None], found.dependent, limits=False, rows=found.rows)
-    return replace(found, q=frozen(closed.q[0].copy()))
+    return replace(found, q=frozen(close_split(model, found, found.q[None]).q[0].copy()))

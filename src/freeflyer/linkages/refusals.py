@@ -22,10 +22,8 @@ def list_names(names: Iterable[str], most: int = 8) -> str:
     return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
 
 
-def check_closed(
-    model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
-    reason: str = "the rank of an open linkage is not defined",
-) -> None:  # fmt: skip
+def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
+                 reason: str = "the rank of an open linkage is not defined") -> None:
     """LinkageError, with the reason, where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
     allowed = np.full(len(residual), redundant)
     allowed[rows] = closed
@@ -51,9 +49,8 @@ def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> 
     )  # fmt: skip
 
 
-def too_many_motors(
-    model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray, size: int
-) -> LinkageError:
+def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray,
+                    size: int) -> LinkageError:
     """The loops leave fewer freedoms than there are motors."""
     owner = structure(model).owner
     Q = np.linalg.qr(A[:, dependent])[0] if len(dependent) else np.zeros((len(A), 0))

@@ -24,10 +24,8 @@ NEWTON_STEPS = 8  # of Newton's method towards each step's end
 
 
 @public
-def selected_posture(
-    model: Model, joints: Sequence[str], positions: ArrayLike, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, limits: bool = True,
-) -> np.ndarray:  # fmt: skip
+def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, q: ArrayLike | None = None, *,
+                     motors: Sequence[str] | None = None, limits: bool = True) -> np.ndarray:
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
     Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
@@ -93,9 +91,8 @@ def selected_posture(
     return found.reshape(*wanted.shape[:-1], model.nq)
 
 
-def _continue_to(
-    p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray,
+                 targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), reached (n,)): the postures at targets (n, k), or where continuation ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
     count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / SELECTED_JOINT_STEP)))

@@ -236,9 +236,8 @@ def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tu
         ties = [k for k in ties if k not in group]
 
 
-def _complete(
-    s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
-) -> Iterator[tuple[int, ...]]:
+def _complete(s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray],
+              unknown: set[int]) -> Iterator[tuple[int, ...]]:
     """Groups of ties that determine the unknowns in their loops, the smallest first, with ties that add nothing new."""
     for size in range(1, min(MAX_COMBINED_TIES, len(ties)) + 1):
         for group in combinations(ties, size):

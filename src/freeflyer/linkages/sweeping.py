@@ -48,10 +48,8 @@ class Sweep:
 
 
 @public
-def sweep(
-    model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    progress: Progress = no_progress, limits: bool = True,
-) -> Sweep:  # fmt: skip
+def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *, progress: Progress = no_progress,
+          limits: bool = True) -> Sweep:
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
     Continuation keeps the assembly mode. Every step starts from a closed neighbour and follows the tangent dq_dependent =
@@ -94,9 +92,8 @@ def sweep(
     return Sweep(names, values, Q, reached, gap)
 
 
-def _sweep_axis(
-    p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Progress
-) -> tuple[np.ndarray, np.ndarray]:
+def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray,
+                progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
     joint = p.tree.joint(name)
     column = int(np.flatnonzero(reduction_of(p).split.independent == joint.iv)[0])

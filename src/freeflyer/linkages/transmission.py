@@ -86,10 +86,8 @@ class Transmission:
         return self._solve(self.jacobian, wanted - self._moved_by(u))
 
     @public
-    def accelerations(
-        self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
-        others_rates: ArrayLike | None = None,
-    ) -> np.ndarray:  # fmt: skip
+    def accelerations(self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
+                      others_rates: ArrayLike | None = None) -> np.ndarray:
         """Accelerations of the motors that give the joints these accelerations at these velocities, (..., n), m/s^2 and rad/s^2.
 
         (P J_m)^-1 (qddot - P J_mdot u): Kangaroo paper, eq. (22), differentiated.

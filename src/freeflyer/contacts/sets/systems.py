@@ -123,9 +123,8 @@ def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts
     return found
 
 
-def inertia_size(
-    model: Model, q: Any, x: np.ndarray, power: int, v: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def inertia_size(model: Model, q: Any, x: np.ndarray, power: int,
+                 v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1)); with v of x_j + M_jj v_j^2."""
     M = mass_matrix(model, q)
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
