@@ -255,6 +255,5 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
         raise InputError(
             f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} "
             "(N or N m) is missing there. Add contacts, or take an acceleration that they can give "
-            "(freeflyer.constrained_dynamics)", joint=joint, missing=float(left[at]),
-        )  # fmt: skip
+            "(freeflyer.constrained_dynamics)", joint=joint, missing=float(left[at]))
     return y[..., 0]

@@ -115,8 +115,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(
-            f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)"
-        )
+            f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)")
     return _contact("line", frame, ends, friction, name, at, normal)
 
 
@@ -184,8 +183,7 @@ def check_spread(points: np.ndarray, frame: str) -> None:
     if spread[1] <= COLLINEAR_RATIO * max(spread[0], 1e-300):
         raise InputError(
             f"a surface needs three points that do not lie on a line, got {len(points)} for frame {frame!r}: two points are "
-            "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame,
-        )  # fmt: skip
+            "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame)
 
 
 def check_points(what: str, points: ArrayLike) -> np.ndarray:

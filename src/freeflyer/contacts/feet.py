@@ -73,11 +73,8 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
         if corners is not None:
             found.append(contact_from_points(name, sole_corners(corners)))
     if not found:
-        raise InputError(
-            f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
-            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
-            robot=model.name,
-        )
+        raise InputError(f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
+                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", robot=model.name)
     return tuple(found)
 
 
@@ -180,11 +177,8 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
         for shape in shapes[name] if body != WORLD else ():
             bodies.setdefault(body, []).append((name, lower_points(shape, X), shape.friction))
     if not bodies:
-        raise InputError(
-            f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
-            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
-            path=str(path),
-        )  # fmt: skip
+        raise InputError(f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
+                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=str(path))
     heights = {body: min(_height(points) for _, points, _ in parts) for body, parts in bodies.items()}
     lowest, feet = min(heights.values()), []
     for body in sorted(bodies, key=model.link_names.index):

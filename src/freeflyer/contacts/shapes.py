@@ -222,8 +222,6 @@ def _file(name: str, robot: Path) -> Path:
     file = next((place for place in places if place.is_file()), None)
     if file is None or file.suffix.lower() not in READ:
         fault = f"no {' or '.join(READ)} file" if file else "not found"
-        raise InputError(
-            f"the mesh {name!r} of {robot.name} is {fault}: name the feet, "
-            "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=name,
-        )  # fmt: skip
+        raise InputError(f"the mesh {name!r} of {robot.name} is {fault}: name the feet, "
+                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=name)
     return file

@@ -154,6 +154,4 @@ def integrate_closed(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
             raise
     raise LinkageError(
         f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the linkage's "
-        "workspace, through a singular posture, or too far at once",
-        reason="step",
-    )  # fmt: skip
+        "workspace, through a singular posture, or too far at once", reason="step")

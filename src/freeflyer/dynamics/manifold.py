@@ -173,8 +173,7 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
                 raise InputError(
                     f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
                     "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
-                    joint=joint.name,
-                )
+                    joint=joint.name)
     for at, free in quaternion_blocks(model):
         xi = _twist(dv[..., at], free)
         part = slice(0, 6) if free else slice(3, 6)

@@ -56,11 +56,9 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
         if x.size and abs(x[k]) > OVERFLOWING_INPUT:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             index = *at, *(int(i) for i in np.unravel_index(k, tail))
-            return InputError(
-                f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
-                f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
-                name=name, index=index,
-            )  # fmt: skip
+            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
+                              f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
+                              name=name, index=index)
     return singular(model, states[0], at)
 
 
@@ -74,9 +72,8 @@ def _largest(x: np.ndarray, found: int, count: int) -> int:
 def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
     k = int(np.argmin(np.isfinite(x)))
     joint, index = coordinate_owner(model, k, letter), (*at, k)
-    return InputError(
-        f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name, index=index, joint=joint
-    )
+    return InputError(f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name,
+                      index=index, joint=joint)
 
 
 def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
@@ -89,9 +86,7 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
     which = f"{name}{list(at)}" if at else name
     return InputError(
         f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, expected 1: "
-        "normalise it (freeflyer.normalize_configuration)",
-        name=name, joint=joint, norm=length,
-    )  # fmt: skip
+        "normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=length)
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
@@ -110,6 +105,5 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
     return InputError(
         f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its links mass, "
-        "give the joint armature, or lock it (freeflyer.lock_joints)",
-        joint=joint, eigenvalue=float(values[0]), index=at,
-    )  # fmt: skip
+        "give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
+        index=at)

@@ -163,8 +163,7 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     if bias_forces is not None and places.absent_base:
         raise InputError(
             f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
-            joint=places.absent_base[0],
-        )  # fmt: skip
+            joint=places.absent_base[0])
     q = configuration_from_mujoco(tree, places, x["qpos"])
     theirs = {ours: x[name] for ours, name in MUJOCO_NAMES.items()}
     return to_ours(model, places.velocities, q, theirs, {"q": "qpos", **MUJOCO_NAMES})

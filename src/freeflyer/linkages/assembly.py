@@ -291,7 +291,7 @@ class _Task:
 
     def assembly(self, found: Found, lead: tuple[int, ...]) -> Assembly:
         """The result, with these batch axes."""
-        q, residual, steps = found[0].reshape(*lead, self.model.nq), found[1].reshape(*lead, found[1].shape[-1]), found[2].reshape(lead)
+        q, residual, steps = (x.reshape(*lead, *x.shape[1:]) for x in found)
         gap, independent = self.gaps(residual)
         names = np.array([*constraint_loops(self.model), ""])
         worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")
@@ -305,10 +305,8 @@ class _Task:
                 "rad) in directions that others make redundant: its dimensions contradict each other by that much",
                 OpenLoopWarning, stacklevel=4,
             )  # fmt: skip
-        return Assembly(
-            q.copy(), residual, gap[()], independent[()], others[()], worst if np.ndim(worst) else str(worst), steps[()],
-            closed[()], self.tolerance, self.redundant,
-        )  # fmt: skip
+        return Assembly(q.copy(), residual, gap[()], independent[()], others[()],
+                        worst if np.ndim(worst) else str(worst), steps[()], closed[()], self.tolerance, self.redundant)
 
 
 def _fresh_guesses(model: Model, count: int, k: int, rng: np.random.Generator) -> np.ndarray:

@@ -198,12 +198,10 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
         joints.append(replace(joint, iv=int(first), nv=int(end - first)))
     own = {j.name for j in joints if j.nv}
     driven = tree.actuated if tree.description.actuated else tuple([name for name in tree.actuated if name in own])
-    return recompile(
-        tree, (close_description, (tree.description, split, names)), topology=topology, nv=len(split.independent),
-        joints=tuple(joints), actuated=driven, neutral=split.q,
-        reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
-        **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE},
-    )  # fmt: skip
+    return recompile(tree, (close_description, (tree.description, split, names)), topology=topology,
+                     nv=len(split.independent), joints=tuple(joints), actuated=driven, neutral=split.q,
+                     reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
+                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE})
 
 
 def has_loops(model: Model) -> bool:

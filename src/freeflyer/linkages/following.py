@@ -121,8 +121,7 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
     strange = [name for name in release if name not in model.actuated]
     if strange:
         raise InputError(
-            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0]
-        )
+            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0])
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
         split = partition(narrowed)
@@ -135,15 +134,12 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(
             f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks determine fewer; keep or "
-            "hold a frame or joint for each", loose=loose,
-        )  # fmt: skip
+            "hold a frame or joint for each", loose=loose)
     swept = sweep(narrowed, {driver: values})
     whole = embed_configuration(narrowed, model, swept.q, posture)
     whole[~swept.reached] = np.nan
-    return Path(
-        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
-        _outside_ranges(model, release, swept.values[0], whole),
-    )  # fmt: skip
+    return Path(driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
+                _outside_ranges(model, release, swept.values[0], whole))
 
 
 def _one_motor(model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str],
@@ -179,17 +175,14 @@ def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
     joint = model.joint(driver)
     if driver not in model.actuated or joint.nv != 1:
         raise InputError(
-            f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver
-        )
+            f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
     low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
     x = np.asarray(values, float)
     beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
     if beyond.size:
         unit = "m" if joint.kind == "prismatic" else "rad"
-        raise InputError(
-            f"motor {driver!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke", joint=driver,
-            lower=low, upper=high,
-        )  # fmt: skip
+        raise InputError(f"motor {driver!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke",
+                         joint=driver, lower=low, upper=high)
 
 
 def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -302,8 +295,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
         G = motion_map(model, partition(model), path.q[path.reached])
         slopes = G[:, info.iv, np.flatnonzero(partition(model).independent == driver.iv)[0]]
     return Curve(
-        path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max())
-    )
+        path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max()))
 
 
 @public
@@ -333,8 +325,7 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):
         raise InputError(
-            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction
-        )
+            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction)
     if not np.isfinite(force):
         raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
     along = along / length

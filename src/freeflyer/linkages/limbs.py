@@ -122,8 +122,7 @@ def _shared(part: Model, whole: Model) -> list[tuple[slice, slice]]:
         if joint.nq != other.nq:
             raise InputError(
                 f"joint {joint.name!r} has {joint.nq} position coordinates in {part.name!r} ({joint.kind}) and {other.nq} in "
-                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name,
-            )  # fmt: skip
+                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name)
         found.append((slice(joint.iq, joint.iq + joint.nq), slice(other.iq, other.iq + other.nq)))
     return found
 

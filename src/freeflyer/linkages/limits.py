@@ -124,12 +124,10 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
     postures = np.array(found[STEPS:])
     angles = postures[:, [j.iq for j in seen]]
     v = [j.iv for j in seen]
-    return ReachableSet(
-        tuple(motors), tuple(joints), wanted, postures[:, iq], angles,
-        np.stack([model.position_lower[v], model.position_upper[v]], axis=-1),
-        np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1),
-        tuple(stops.holding(model, p) for p in postures), np.array(stopped[STEPS:]), postures,
-    )  # fmt: skip
+    return ReachableSet(tuple(motors), tuple(joints), wanted, postures[:, iq], angles,
+                        np.stack([model.position_lower[v], model.position_upper[v]], axis=-1),
+                        np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1),
+                        tuple(stops.holding(model, p) for p in postures), np.array(stopped[STEPS:]), postures)
 
 
 def polygon_area(points: np.ndarray) -> float:
@@ -157,8 +155,7 @@ class _Stops:
             if not low - LIMIT_DISTANCE <= x <= high + LIMIT_DISTANCE:
                 raise InputError(
                     f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
-                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high),
-                )  # fmt: skip
+                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high))
 
     def holding(self, model: Model, q: np.ndarray) -> tuple[str, ...]:
         """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""
@@ -227,8 +224,7 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
     if np.linalg.matrix_rank(part, tol=1e-9 * max(np.abs(part).max(), 1e-300)) < 2:
         raise InputError(
             f"{', '.join(motors)} do not move {', '.join(joints)} independently here: their rates are {part.tolist()}",
-            motors=tuple(motors), joints=tuple(joints),
-        )  # fmt: skip
+            motors=tuple(motors), joints=tuple(joints))
 
 
 SEARCH_STEPS = 160  # over the whole range
@@ -325,10 +321,8 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
             (p, model.position_lower[model.joint(n).iv], model.position_upper[model.joint(n).iv]) for n, p in positions.items()
         )
     )
-    return Singularity(
-        dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), loops,
-        fastest.name if fastest else "", x,
-    )  # fmt: skip
+    return Singularity(dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()),
+                       loops, fastest.name if fastest else "", x)
 
 
 def _follow_direction(p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float,
@@ -363,7 +357,6 @@ def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> 
     if not split.blocks:
         raise InputError(f"{model.name!r} has no loops: nothing of it is a linkage", model=model.name)
     if not (np.isfinite(weights).all() and weights.any()):
-        raise InputError(
-            f"direction must give finite weights, not all zero; got {format_value(dict(direction))}", direction=dict(direction)
-        )
+        raise InputError(f"direction must give finite weights, not all zero; got {format_value(dict(direction))}",
+                         direction=dict(direction))
     return weights

@@ -102,11 +102,9 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
         (np.concatenate(x) for x in zip(*found)) if found else (np.empty((0, 3)), *np.empty((2, 0)))
     )
     peaks = [float(x.max(initial=0.0)) for x in (linear, angular)]
-    return ManipulabilityMap(
-        frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()), len(good) - len(kept),
-        position, kept[:, [model.joint(n).iq for n in swept.names]],
-        linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1],
-    )  # fmt: skip
+    return ManipulabilityMap(frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()),
+                             len(good) - len(kept), position, kept[:, [model.joint(n).iq for n in swept.names]],
+                             linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1])
 
 
 @public
@@ -189,10 +187,8 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]
     strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
     if strange:
         raise InputError(
-            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange
-        )
+            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
     if len(at) < 3:
-        raise InputError(
-            f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}", moved_by=moving
-        )
+        raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
+                         moved_by=moving)
     return [int(np.flatnonzero(split.independent == i)[0]) for _, i in at]

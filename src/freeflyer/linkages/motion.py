@@ -204,9 +204,7 @@ def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
 def _loops(model: Model) -> Model:
     """The closed model, of a tree with loops or of itself."""
     if not has_loops(model):
-        raise InputError(
-            f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers"
-        )
+        raise InputError(f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers")
     return close_loops(model)
 
 
@@ -228,9 +226,7 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
         f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
-        "independent ones; see freeflyer.linkages.expand_motion",
-        reason="velocity", argument=name, gap=gap,
-    )  # fmt: skip
+        "independent ones; see freeflyer.linkages.expand_motion", reason="velocity", argument=name, gap=gap)
 
 
 @public
@@ -269,9 +265,8 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
             loop = constraint_loops(model)[worst]
             raise AssemblyError(
                 f"loop {loop!r} of {model.name!r} does not close again: it stays open by {gap[at, worst]:.3g} (m or rad). The "
-                "motors have gone where the linkage cannot follow, or the step was too long",
-                loop=loop, gap=float(gap[at, worst]), index=at,
-            )  # fmt: skip
+                "motors have gone where the linkage cannot follow, or the step was too long", loop=loop,
+                gap=float(gap[at, worst]), index=at)
         x = closed.q.reshape(x.shape)
     return x.copy(), None if v is None else complete_velocity(model, x, v)
 

@@ -173,10 +173,8 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
         if len(dependent) < len(block.rows):
             raise refusals.singular_posture(model, block.loops, np.intersect1d(columns, s.actuated))
     independent = np.setdiff1d(columns, dependent)
-    return replace(
-        block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
-        condition=condition(model, q, J, block.rows, dependent),
-    )  # fmt: skip
+    return replace(block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
+                   condition=condition(model, q, J, block.rows, dependent))
 
 
 def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
@@ -198,10 +196,9 @@ def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ..
     rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
     return Partition(
-        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
-        actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
-        singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks,
-    )  # fmt: skip
+        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent),
+        base=s.base, actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)),
+        rank=len(rows), singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks)
 
 
 def _classes(s: Structure, columns: np.ndarray) -> list[np.ndarray]:
@@ -227,10 +224,8 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     if len(dependent) < size:
         raise refusals.too_many_motors(model, loops, np.intersect1d(columns, s.actuated), A, dependent, size)
     rows = all_rows[independent_rows(A[:, dependent])]
-    return Block(
-        loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)), frozen(np.sort(all_rows)),
-        frozen(values), condition(model, q, J, rows, dependent),
-    )  # fmt: skip
+    return Block(loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)),
+                 frozen(np.sort(all_rows)), frozen(values), condition(model, q, J, rows, dependent))
 
 
 def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Block, ...]) -> None:

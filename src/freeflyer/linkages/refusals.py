@@ -34,9 +34,7 @@ def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: f
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        f"rad): {reason}; assemble it first (freeflyer.linkages.assemble)",
-        loop=loop, gap=gap,
-    )  # fmt: skip
+        f"rad): {reason}; assemble it first (freeflyer.linkages.assemble)", loop=loop, gap=gap)
 
 
 def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> LinkageError:
@@ -62,9 +60,7 @@ def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: n
             f"{model.name!r} names no motors of joints, and the loops {list_names(loops)} tie "
             f"{list_names(owner[j] for j in tied)} to each other: choose {len(tied) - excess} of them, "
             "freeflyer.close_loops(model, independent=[...]), or name the motors (`actuated` of a loop file, `name_mot`, or "
-            "<actuator> of a joint in MJCF)",
-            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
-        )  # fmt: skip
+            "<actuator> of a joint in MJCF)", loops=tuple(loops), motors=tuple(owner[j] for j in tied))
     if excess >= len(tied):
         return LinkageError(
             f"the loops {list_names(loops)} of {model.name!r} over-constrain it: its motors {list_names(owner[j] for j in tied)} "
@@ -75,8 +71,7 @@ def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: n
         f"{model.name!r} has too many motors: of {list_names(owner[j] for j in tied)} in the loops {list_names(loops)} only "
         f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "
         f"{excess} of them passive, tie fewer directions, or assemble a posture that is not singular",
-        loops=tuple(loops), motors=tuple(owner[j] for j in tied),
-    )  # fmt: skip
+        loops=tuple(loops), motors=tuple(owner[j] for j in tied))
 
 
 def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
@@ -85,9 +80,7 @@ def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
     count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
     return LinkageError(
         f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
-        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
-        joints=tuple(dict.fromkeys(names)),
-    )  # fmt: skip
+        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)", joints=tuple(dict.fromkeys(names)))
 
 
 def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:

@@ -68,8 +68,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
     if not wanted.ndim or wanted.shape[-1] != len(place) or not np.isfinite(wanted).all():
         raise InputError(
             f"positions must be finite numbers of shape (..., {len(place)}), one for each of {list_names(joints)}; got shape "
-            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape,
-        )  # fmt: skip
+            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape)
     targets = wanted.reshape(-1, len(place))
     if limits:
         _check_stops(model, chosen.coordinates, targets, "has the target {x:.6g}", "joint")
@@ -82,9 +81,8 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
         got = ", ".join(f"{n} {x:.4g} of {y:.4g}" for n, x, y in zip(chosen.joints, found[at, place], targets[at]))
         raise AssemblyError(
             f"{model.name!r} does not reach the target positions{where} without crossing a singularity; it gets to {got} (rad "
-            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)",
-            index=at, q=found[at], joints=chosen.joints,
-        )  # fmt: skip
+            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)", index=at,
+            q=found[at], joints=chosen.joints)
     if limits:
         moving = np.setdiff1d(chosen.split.independent[chosen.motor_columns], np.flatnonzero(q_of_v(model) < 0))
         _check_stops(model, moving, found[:, q_of_v(model)[moving]], "would have to go to {x:.6g}", "motor")

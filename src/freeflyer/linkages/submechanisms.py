@@ -146,10 +146,8 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)
     parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
-    return Mechanisms(
-        model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive), len(s.base),
-        _joints(s, split.free), split.condition,
-    )  # fmt: skip
+    return Mechanisms(model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive),
+                      len(s.base), _joints(s, split.free), split.condition)
 
 
 def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
@@ -170,13 +168,12 @@ def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: B
         worst = condition(model, split.q, J, rows, dependent)
         loops = tuple(s.names[k] for k in ties)
         yield Mechanism(
-            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""), loops=loops,
-            actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others), passive=own,
-            touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
+            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""),
+            loops=loops, actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others),
+            passive=own, touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
             mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
             strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),
-            singularity=1.0 / worst, condition=worst,
-        )  # fmt: skip
+            singularity=1.0 / worst, condition=worst)
 
 
 Group = tuple[np.ndarray, list[int], np.ndarray]

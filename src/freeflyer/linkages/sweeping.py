@@ -126,17 +126,13 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
         raise InputError(
-            f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape
-        )
+            f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
     if joint.nv != 1 or joint.mimic is not None:
         raise InputError(f"joint {name!r} ({joint.kind}) is no single coordinate that could be driven", joint=name)
     if joint.iv in split.dependent:
         free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
-        raise InputError(
-            f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
-            joint=name,
-            independent=free,
-        )
+        raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
+                         joint=name, independent=free)
     low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
     beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
     if limits and beyond.size:

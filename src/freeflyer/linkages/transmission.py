@@ -283,8 +283,7 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
         raise InputError(
             f"{sizes} selected for {some}, which have {len(moving)}: P J_m is {len(selected)} x {len(moving)} and has an "
             f"inverse only if it is square. Select {len(moving)} passive coordinates, or name the motors to answer (motors=)",
-            selected=len(selected), motors=len(moving),
-        )  # fmt: skip
+            selected=len(selected), motors=len(moving))
     if not len(moving):
         raise InputError(f"no motors are named, or {model.name!r} has none: nothing to invert", model=model.name)
     columns = np.searchsorted(reduction_of(p).split.independent, moving)
@@ -312,7 +311,6 @@ def _coordinates(model: Model, p: Model, name: str) -> range:
     free = [i for i in at if i in reduction_of(p).split.free]
     if free:
         what = "it" if len(free) == len(at) else f"{len(free)} of its {len(at)} coordinates"
-        raise InputError(
-            f"no loop determines {what}: joint {name!r} does not follow the motors and cannot stand for them", joint=name
-        )
+        raise InputError(f"no loop determines {what}: joint {name!r} does not follow the motors and cannot stand for them",
+                         joint=name)
     return at

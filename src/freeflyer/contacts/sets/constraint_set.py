@@ -106,8 +106,7 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
 def _no_held_pose(name: str) -> InputError:
     return InputError(
         f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
-        name=name,
-    )
+        name=name)
 
 
 def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarray) -> np.ndarray:
@@ -214,8 +213,7 @@ class ConstraintSet:
         table = make_table(tree, bool(loops), coordinates, items)
         self.__dict__.update(
             contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names,
-            coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
-        )  # fmt: skip
+            coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0)
 
     def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:
         if isinstance(other, Contact):
@@ -225,26 +223,21 @@ class ConstraintSet:
         if not isinstance(other, ConstraintSet):
             raise InputError(f"a set takes another set or a contact, got {format_value(other)}: stance + ff.contacts.point(frame)")
         if other.model is not self.model:
-            raise InputError(
-                f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
-                f"({other.model.name!r}): make both of the same one"
-            )
-        return replace(
-            self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks, rolling=self.rolling + other.rolling,
-            loops=self.loops or other.loops, posture=other.posture if self.posture is None else self.posture,
-        )  # fmt: skip
+            raise InputError(f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
+                             f"({other.model.name!r}): make both of the same one")
+        return replace(self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks,
+                       rolling=self.rolling + other.rolling, loops=self.loops or other.loops,
+                       posture=other.posture if self.posture is None else self.posture)
 
     def __sub__(self, name: str) -> ConstraintSet:
         if name in self.loop_names:
-            raise InputError(
-                f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)", name=name
-            )
+            raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)",
+                             name=name)
         if name not in self.names:
             raise unknown_name("constraint", name, self.names)
-        return replace(
-            self, contacts=tuple([c for c in self.contacts if c.name != name]), locks=tuple([x for x in self.locks if x != name]),
-            rolling=tuple([x for x in self.rolling if x.name != name]),
-        )  # fmt: skip
+        return replace(self, contacts=tuple([c for c in self.contacts if c.name != name]),
+                       locks=tuple([x for x in self.locks if x != name]),
+                       rolling=tuple([x for x in self.rolling if x.name != name]))
 
     def __reduce__(self) -> Any:
         return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
@@ -303,10 +296,8 @@ def check_set(model: Model, constraints: Any) -> None:
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
         )
-    raise InputError(
-        f"the set is of another model ({constraints.model.name!r}): make one of this model, "
-        "freeflyer.ConstraintSet(model, ...)"
-    )
+    raise InputError(f"the set is of another model ({constraints.model.name!r}): make one of this model, "
+                     "freeflyer.ConstraintSet(model, ...)")
 
 
 def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], items: tuple[Contact | Rolling, ...]) -> InputError:

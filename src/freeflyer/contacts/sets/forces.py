@@ -265,5 +265,4 @@ def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray
     raise InputError(
         f"the rows of {shown}{where} depend on rows before them and contradict these (by {ratio**0.5:.2g} of their size): no "
         f"{what} satisfies all. Give a state that moves along all constraints (J v = 0), or leave some of them out",
-        names=names, state=at,
-    )  # fmt: skip
+        names=names, state=at)

@@ -64,14 +64,12 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     if type(pair) is not tuple or len(pair) != 2:
         raise InputError(
             "constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "
-            f"{type(pair).__name__}"
-        )
+            f"{type(pair).__name__}")
     A, b = finite_array("A", pair[0]), finite_array("b", pair[1])
     if A.ndim < 2 or A.shape[-1] != model.nv or b.ndim < 1 or b.shape[-1] != A.shape[-2]:
         raise InputError(
             f"constraints (A, b) have shapes {A.shape} and {b.shape}, expected (..., r, nv = {model.nv}) and (..., r)",
-            shapes=(A.shape, b.shape),
-        )
+            shapes=(A.shape, b.shape))
     return A, b
 
 
@@ -108,8 +106,7 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
             scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
         at += count
     return MatrixRows(
-        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows
-    )
+        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows)
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:
