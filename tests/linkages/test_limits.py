@@ -186,7 +186,7 @@ def test_area():
             "do not move left_ankle_roll, left_ankle_pitch",
         ),
         ({"joints": ("left_hip_rol", "left_hip_pitch")}, UnknownNameError, "left_hip_roll"),
-        ({"points": 3}, InputError, "8 at least; got 3"),
+        ({"points": 3}, InputError, "8 or more, got 3"),
     ],
 )
 def test_bad_regions(arguments, error, words):
@@ -214,7 +214,7 @@ def test_bad_directions():
     for direction, words in (({}, "not all zero"), ({YAW: 0.0}, "not all zero"), ({"left_knee": 1.0}, "is no motor")):
         with pytest.raises(InputError, match=words):
             first_singularity(leg(), direction, 0.1)
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="positive number"):
         first_singularity(leg(), {YAW: 1.0}, -1.0)
     tree = ff.robots.chain(3)
     with pytest.raises(InputError, match="has no loops"):

@@ -53,7 +53,8 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
 def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
-    from freeflyer.contacts.feet import corners_of, feet_from_file
+    from freeflyer.contacts.feet import feet_from_file
+    from freeflyer.contacts.sets.tables import corners_of
     from freeflyer.errors import InputError
 
     names = feet.split(",")
@@ -61,7 +62,7 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
         model.frame(name)
     if sole is not None:
         return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
-    known = {name: surface(name) for name in names if corners_of(model, name) is not None}
+    known = {name: surface(name) for name in names if len(corners_of(model, name))}
     if path is not None and len(known) < len(names):
         known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:

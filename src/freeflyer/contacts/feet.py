@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
+from freeflyer.contacts.sets.tables import corners_of, surface_points
 from freeflyer.contacts.shapes import Shape, lower_points, shapes_in_urdf, sole_corners
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
@@ -69,8 +70,8 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
     """
     model, found = model.tree, []
     for name in model.frame_names:
-        corners = corners_of(model, name) if name.endswith("_sole") else None
-        if corners is not None:
+        corners = corners_of(model, name) if name.endswith("_sole") else ()
+        if len(corners):
             found.append(contact_from_points(name, sole_corners(corners)))
     if not found:
         raise InputError(f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
@@ -96,26 +97,6 @@ def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
     """
     x = one_row(model, "q", q, "q")
     return tuple(foot.held_at(frame_pose(model, x, foot.frame)) for foot in complete_feet(model, feet))
-
-
-def corners_of(model: Model, frame: str) -> np.ndarray | None:
-    """Points (c, 3) in a frame's axes: the origins of the frames `FRAME_*`; None where there are none."""
-    names = [n for n in model.frame_names if n.startswith(f"{frame}_")]
-    if not names:
-        return None
-    X = np.linalg.inv(frame_pose(model, model.neutral, frame))
-    return np.array([(X @ frame_pose(model, model.neutral, n))[:3, 3] for n in names])
-
-
-def surface_points(model: Model, contact: Contact) -> np.ndarray:
-    """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
-    if contact.points is not None:
-        return contact.points
-    corners = corners_of(model, contact.frame)
-    if corners is not None and len(corners) > 2:
-        return surface(contact.frame, corners).points  # type: ignore[return-value]
-    x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
-    return np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
 
 
 def contact_points(foot: Contact) -> np.ndarray:

@@ -291,7 +291,7 @@ class _Task:
 
     def assembly(self, found: Found, lead: tuple[int, ...]) -> Assembly:
         """The result, with these batch axes."""
-        q, residual, steps = (x.reshape(*lead, *x.shape[1:]) for x in found)
+        q, residual, steps = (x.reshape((*lead, *x.shape[1:])) for x in found)
         gap, independent = self.gaps(residual)
         names = np.array([*constraint_loops(self.model), ""])
         worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")

@@ -60,13 +60,10 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
-    if len(unsure):
-        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_CLOSED_STEP
-        judged = unsure[short] if halvings else unsure
-        fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
-        again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
-    else:
-        again = np.flatnonzero(~closed)
+    short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_CLOSED_STEP
+    judged = unsure[short] if halvings else unsure
+    fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
+    again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
     fine &= facts[:, 2] * near * near < 1.0
     if halvings and len(again):
         half = 0.5 * du[again]
@@ -80,8 +77,6 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
 def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)
-    if not len(q0):
-        return found
     J0, J1 = constraint_jacobian(p.tree, q0), constraint_jacobian(p.tree, q1)
     for rows, dependent in reduction_of(p).blocks:
         here = rows[:, None], dependent

@@ -13,8 +13,8 @@ from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.linkages.limbs import embed_configuration
 from freeflyer.linkages.maps import motion_map
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.sweeping import sweep
+from freeflyer.linkages.partition import motor_column, partition
+from freeflyer.linkages.sweeping import check_stroke, sweep
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
@@ -115,7 +115,9 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
     """
     model = model.tree
     posture = partition(model, q).q
-    _check_stroke(model, driver, values)
+    if model.joint(driver).nv != 1 or driver not in model.actuated:
+        raise InputError(f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
+    check_stroke(model, driver, np.asarray(values, float))
     for name in (*hold, *release):
         model.joint(name)
     strange = [name for name in release if name not in model.actuated]
@@ -169,20 +171,6 @@ def _link_of(model: Model, frame: str) -> tuple[str, np.ndarray]:
         if site.name == frame:
             return site.link, site.placement
     return frame, np.eye(4)
-
-
-def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
-    joint = model.joint(driver)
-    if driver not in model.actuated or joint.nv != 1:
-        raise InputError(
-            f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
-    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
-    x = np.asarray(values, float)
-    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
-    if beyond.size:
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        raise InputError(f"motor {driver!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke",
-                         joint=driver, lower=low, upper=high)
 
 
 def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -282,7 +270,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
         [0, 51, 84, 120]
     """
     model = model.tree
-    info, driver = model.joint(joint), model.joint(path.driver)
+    info = model.joint(joint)
     if info.nv != 1:
         raise InputError(f"joint {joint!r} ({info.kind}) has {info.nv} coordinates; a curve shows one", joint=joint)
     x, y = path.values[path.reached], path.q[path.reached][:, info.iq]
@@ -293,7 +281,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
         slopes = np.gradient(y, x)
     else:
         G = motion_map(model, partition(model), path.q[path.reached])
-        slopes = G[:, info.iv, np.flatnonzero(partition(model).independent == driver.iv)[0]]
+        slopes = G[:, info.iv, motor_column(model, partition(model), path.driver)]
     return Curve(
         path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max()))
 
@@ -329,10 +317,8 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
     if not np.isfinite(force):
         raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
     along = along / length
-    split, driver = partition(model), model.joint(path.driver)
-    q = path.q[path.reached]
-    column = np.flatnonzero(split.independent == driver.iv)
-    G = motion_map(model, split, q)[..., column[0]]
+    split, q = partition(model), path.q[path.reached]
+    G = motion_map(model, split, q)[..., motor_column(model, split, path.driver)]
     rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
     ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
     height = frame_pose(model, q, frame)[:, :3, 3] @ along

@@ -7,11 +7,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
-from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed
-from freeflyer.linkages.rows import constraint_residual, structure
+from freeflyer.linkages.rows import constraint_residual, structure, support
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.inputs import one_row, row
 from freeflyer.model.kinds import refuse_no_model
@@ -46,7 +45,7 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     model.frame(frame)
     posture = partition(model).q if q is None else _check_closed(model, one_row(model, "q", q, "q"))
     s = structure(model)
-    kept = _branch(model, frame) - set(s.base.tolist())
+    kept = support(model, frame) - set(s.base.tolist())
     while True:
         more = [set(c.tolist()) - set(s.base.tolist()) for c in s.coordinates]
         grown = kept.union(*(c for c in more if c & kept))
@@ -133,16 +132,3 @@ def _check_closed(model: Model, q: np.ndarray) -> np.ndarray:
     check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
                  "a limb keeps the posture of the joints that are locked")  # fmt: skip
     return q
-
-
-def _branch(model: Model, frame: str) -> set[int]:
-    """Velocity coordinates of the joints between the world and a frame."""
-    t = model.topology
-    body = int(t[t[L.FRAMES_AT] + model.frame(frame)])
-    found: set[int] = set()
-    while body > 0:
-        here = L.HEADER + L.BODY_INTS * body
-        first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
-        found |= {int(t[t[L.COLUMNS_AT] + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count)}
-        body = int(t[here + L.PARENT])
-    return found

@@ -12,8 +12,9 @@ from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.maps import motion_map
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.partition import Partition, motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
+from freeflyer.model.inputs import positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization import InfeasibleError, nearest
@@ -141,7 +142,7 @@ class _Stops:
 
     def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
         self.split = split
-        self.columns = [int(np.flatnonzero(split.independent == i)[0]) for i in motors]
+        self.columns = np.searchsorted(split.independent, motors)
         limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
         single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
         passive = [j for j in single if j.iv in split.dependent and limited[j.iv]]
@@ -206,12 +207,9 @@ def _rectangle_points(low: np.ndarray, high: np.ndarray, points: int) -> np.ndar
 def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
     if len(motors) != 2 or len(joints) != 2:
         raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
-    if isinstance(points, bool) or not isinstance(points, int) or points < 8:
-        raise InputError(f"points must be a whole number, 8 at least; got {format_value(points)}", points=points)
-    for name in motors:
-        info = model.joint(name)
-        if info.nv != 1 or info.iv not in split.independent:
-            raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+    whole_number("points", points, 8)
+    columns = [motor_column(model, split, name) for name in motors]
+    for name, info in ((name, model.joint(name)) for name in motors):
         if not np.isfinite(model.position_upper[info.iv] - model.position_lower[info.iv]):
             raise InputError(f"motor {name!r} has no finite stroke: its model gives no limits", joint=name)
     for info in (model.joint(n) for n in joints):
@@ -219,7 +217,6 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
             count = "follows another joint" if info.mimic is not None else f"has {info.nv} coordinates"
             raise InputError(f"the boundary is drawn for joints of one coordinate; {info.name!r} {count}", joint=info.name)
     G = motion_map(model, split, split.q[None])[0]
-    columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     part = G[np.ix_([model.joint(n).iv for n in joints], columns)]
     if np.linalg.matrix_rank(part, tol=1e-9 * max(np.abs(part).max(), 1e-300)) < 2:
         raise InputError(
@@ -296,11 +293,8 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
     """
     model = model.tree
     split = partition(model, q)
-    weights = _weights(model, split, direction)
-    if not (np.isfinite(furthest) and furthest > 0.0):
-        raise InputError(f"furthest must be a finite number above zero (m or rad); got {format_value(furthest)}", furthest=furthest)
-    p = close_with_partition(model, split)
-    du, step = weights[split.independent], furthest / SEARCH_STEPS
+    du = _weights(model, split, direction)
+    p, step = close_with_partition(model, split), positive("furthest", furthest) / SEARCH_STEPS
     x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_BLOCK_RATIO_OF_STEPS)
     found = gone < furthest
     if found:  # nearly singular: is it exactly so a little further on?
@@ -309,20 +303,15 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
     lost = _independence(p, x) / _independence(p, split.q)
     names, folding = constraint_loops(model), np.flatnonzero(lost <= EQUAL_INDEPENDENCE * lost.min())
     loops = tuple(dict.fromkeys(names[row] for k in folding for row in reduction_of(p).blocks[k][0]))
-    rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
-    turning = [
-        j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent
-    ]
+    rates = np.abs(motion_map(model, split, x[None])[0] @ du)
+    turning = [j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent]
     fastest = max(turning, key=lambda j: rates[j.iv], default=None)
-    positions = {name: float(x[model.joint(name).iq]) for name in direction}
-    inside = all(
-        low - DISTANCE_RESOLUTION <= p <= high + DISTANCE_RESOLUTION
-        for p, low, high in (
-            (p, model.position_lower[model.joint(n).iv], model.position_upper[model.joint(n).iv]) for n, p in positions.items()
-        )
-    )
-    return Singularity(dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()),
-                       loops, fastest.name if fastest else "", x)
+    moved = [model.joint(name) for name in direction]
+    there, at = x[[j.iq for j in moved]], [j.iv for j in moved]
+    low, high = model.position_lower[at] - DISTANCE_RESOLUTION, model.position_upper[at] + DISTANCE_RESOLUTION
+    inside = bool(((there >= low) & (there <= high)).all())
+    return Singularity(dict(direction), gone if found else np.inf, furthest, dict(zip(direction, there.tolist())), inside,
+                       float(lost.min()), loops, fastest.name if fastest else "", x)
 
 
 def _follow_direction(p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float,
@@ -348,12 +337,9 @@ def _independence(p: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> np.ndarray:
-    weights = np.zeros(model.nv)
+    weights = np.zeros(len(split.independent))
     for name, weight in direction.items():
-        joint = model.joint(name)
-        if joint.nv != 1 or joint.iv not in split.independent:
-            raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
-        weights[joint.iv] = weight
+        weights[motor_column(model, split, name)] = weight
     if not split.blocks:
         raise InputError(f"{model.name!r} has no loops: nothing of it is a linkage", model=model.name)
     if not (np.isfinite(weights).all() and weights.any()):

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError, LinkageError, format_value
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.closing import close_with_partition
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
@@ -159,8 +159,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     """
     model = model.tree
     q = finite_row(model, "q", q, "q")
-    if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
-        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {format_value(slack)}", slack=slack)
+    slack = number("slack", slack, 0.0)
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
     x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack
@@ -168,13 +167,13 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     return inside
 
 
-def _measures(model: Model, split: Partition, frame: str, columns: list[int], q: np.ndarray) -> tuple[np.ndarray, ...]:
+def _measures(model: Model, split: Partition, frame: str, columns: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
     J = frame_jacobian(model, q, frame, expressed="mixed") @ motion_map(model, split, q)[..., columns]
     halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
     return frame_pose(model, q, frame)[:, :3, 3], *halves
 
 
-def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]:
+def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarray:
     """Columns of G that belong to these joints, all coordinates of each."""
     infos = [model.joint(name) for name in moving]
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
@@ -191,4 +190,4 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]
     if len(at) < 3:
         raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
                          moved_by=moving)
-    return [int(np.flatnonzero(split.independent == i)[0]) for _, i in at]
+    return np.searchsorted(split.independent, [i for _, i in at])

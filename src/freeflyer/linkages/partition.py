@@ -63,6 +63,14 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
     return found
 
 
+def motor_column(model: Model, split: Partition, name: str) -> int:
+    """The place of a motor among the independent velocities; InputError unless it has one coordinate that no loop determines."""
+    joint = model.joint(name)
+    if joint.nv != 1 or joint.iv not in split.independent:
+        raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+    return int(np.searchsorted(split.independent, joint.iv))
+
+
 def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 

@@ -190,13 +190,28 @@ def _loop_coordinates(model: Model, k: int) -> np.ndarray:
     i, j = (int(t[t[L.FRAMES_AT] + t[at + end]]) for end in (L.FRAME_A, L.FRAME_B))
     found: set[int] = set()
     while i != j:
-        body = max(i, j)  # a parent has the smaller number
-        here = L.HEADER + L.BODY_INTS * body
-        first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
-        found |= {int(t[t[L.COLUMNS_AT] + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count)}
-        parent = int(t[here + L.PARENT])
+        coordinates, parent = _joint_of(t, max(i, j))  # a parent has the smaller number
+        found |= coordinates
         i, j = (parent, j) if i > j else (i, parent)
     return frozen(np.array(sorted(found), dtype=np.int64))
+
+
+def support(model: Model, frame: str) -> set[int]:
+    """The velocity coordinates that move a frame."""
+    t, found = model.topology, set[int]()
+    body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
+    while body > 0:
+        coordinates, body = _joint_of(t, body)
+        found |= coordinates
+    return found
+
+
+def _joint_of(t: np.ndarray, body: int) -> tuple[set[int], int]:
+    """(velocity coordinates of the joint that carries a body, its parent)."""
+    here = L.HEADER + L.BODY_INTS * body
+    first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
+    at = [int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE for c in range(first, first + count)]
+    return {int(t[i]) for i in at}, int(t[here + L.PARENT])
 
 
 def groups(ties: list[set[int]]) -> list[list[int]]:

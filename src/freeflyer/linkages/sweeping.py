@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_with_partition, step_closed
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.partition import Partition, motor_column, partition
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
@@ -96,7 +96,7 @@ def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.n
                 progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
     joint = p.tree.joint(name)
-    column = int(np.flatnonzero(reduction_of(p).split.independent == joint.iv)[0])
+    column = motor_column(p.tree, reduction_of(p).split, name)
     start = float(Q[0, joint.iq])
     longest = max((max(x.max(), start) - min(x.min(), start)) / STEPS, 1e-12)
     out = np.empty((len(Q), len(x), p.nq))
@@ -133,13 +133,16 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
         free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
         raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
                          joint=name, independent=free)
-    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
-    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
-    if limits and beyond.size:
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        raise InputError(
-            f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke. Stay within, or pass "
-            "limits=False",
-            joint=name, lower=low, upper=high,
-        )  # fmt: skip
+    if limits:
+        check_stroke(model, name, x, ". Stay within, or pass limits=False")
     return x
+
+
+def check_stroke(model: Model, name: str, x: np.ndarray, cure: str = "") -> None:
+    """InputError for positions (n,) of a motor outside of its stroke."""
+    joint = model.joint(name)
+    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
+    beyond, unit = x[(x < low - 1e-9) | (x > high + 1e-9)], "m" if joint.kind == "prismatic" else "rad"
+    if beyond.size:
+        raise InputError(f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke{cure}",
+                         joint=name, lower=low, upper=high)

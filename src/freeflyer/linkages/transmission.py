@@ -194,12 +194,13 @@ def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
     return array
 
 
-def _fit(*arrays: tuple[str, np.ndarray, int]) -> None:
+def _fit(*given: tuple[str, np.ndarray, int]) -> None:
     """InputError unless the batch axes broadcast; each array comes with the number of its own axes."""
+    leads = {name: x.shape[: x.ndim - own] for name, x, own in given}
     try:
-        np.broadcast_shapes(*(x.shape[: x.ndim - own] for _, x, own in arrays))
+        np.broadcast_shapes(*leads.values())
     except ValueError:
-        shown = ", ".join(f"{name} {x.shape[: x.ndim - own]}" for name, x, own in arrays)
+        shown = ", ".join(f"{name} {lead}" for name, lead in leads.items())
         raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
 
 
