@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, run_set, tree_rows
 from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
 from freeflyer.contacts.sets.forces import (
@@ -156,11 +156,12 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
             return found
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
-    dependent, stepped = _dependent(d), needs_complex_steps(constraints)
+    dependent, stepped = tuple([name for name, x in d.redundant.items() if np.any(x)]), needs_complex_steps(constraints)
     loops = held_loop_wrenches(constraints, q, d.multipliers)
     changes = lock_force_changes(constraints, q, d.multipliers)
     changes |= {x.name: x.change for x in loops if x.name and x.change is not None}
-    own = [] if stepped else [x for x in (*loops, *_contact_forces(constraints, d)) if x.frame != WORLD]
+    held = [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]  # fixed in their frames' axes
+    own = [] if stepped else [x for x in (*loops, *held) if x.frame != WORLD]
     g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
     if stepped:
         rows_q, rows_v, J, changing, turned = row_changes(constraints, q, v, d.a, d.multipliers)
@@ -202,11 +203,6 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
     return ConstrainedDynamicsDerivatives._make(changes)
 
 
-def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
-    """Constraints with rows that depend on others, in some state."""
-    return tuple([name for name, x in d.redundant.items() if np.any(x)])
-
-
 def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
     """The least-norm solution of G y = b; InputError where there is none."""
     y = np.linalg.pinv(G, rcond=ROW_PRODUCT_RANK_RATIO, hermitian=True) @ b
@@ -217,11 +213,6 @@ def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) 
             "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
         )  # fmt: skip
     return y
-
-
-def _contact_forces(constraints: ConstraintSet, d: ConstrainedDynamics) -> Own:
-    """The forces of contacts, fixed in their frames' axes."""
-    return [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
 
 
 def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,

@@ -15,7 +15,7 @@ from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import instances, real_array
+from freeflyer.model.inputs import choice, instances, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial.se3 import skew
@@ -110,7 +110,7 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
         0.707
     """
     chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
-    check_expressed(expressed)
+    choice("expressed", expressed, get_args(ContactExpressed))
     if not isinstance(wrenches, Mapping):
         raise InputError(f"wrenches must be a mapping from names of contacts to arrays (..., 6), got {format_value(wrenches)}")
     given = {c.name: real_array(c.name, wrenches[c.name]) for c in chosen if c.name in wrenches}
@@ -126,12 +126,6 @@ def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],
                   contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:  # fmt: skip
     """{name: (...)}: the parts of wrenches along the normals of their contacts, N; see express_wrenches."""
     return {name: w[..., 2] for name, w in express_wrenches(model, q, wrenches, contacts).items()}
-
-
-def check_expressed(expressed: str) -> None:
-    """InputError for other words."""
-    if expressed not in get_args(ContactExpressed):
-        raise InputError(f"expressed must be 'body', 'mixed', 'world' or 'contact', got {expressed!r}", expressed=expressed)
 
 
 def pose_of(model: Model, q: ArrayLike, frame: str) -> np.ndarray:

@@ -24,7 +24,7 @@ from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.linkages.steps import CLOSED
-from freeflyer.kernels.model import layout as L, linkage_layout as LL
+from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.partition import partition, partition_by
 from freeflyer.linkages.refusals import refused_state
@@ -77,6 +77,8 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
 def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)
+    if not len(q0):
+        return found
     J0, J1 = constraint_jacobian(p.tree, q0), constraint_jacobian(p.tree, q1)
     for rows, dependent in reduction_of(p).blocks:
         here = rows[:, None], dependent
@@ -183,9 +185,11 @@ def _close_again(tree: Model, names: tuple[str, ...]) -> Model:
 
 def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = None) -> Model:
     close_again = close_loops if names is None else partial(_close_again, names=names)
-    touched = touched_coordinates(tree)
-    blocks = solved_blocks(split, touched)
-    topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])
+    s, touched = structure(tree), np.zeros((tree.constraint_rows[0], tree.nv), bool)  # what each row can depend on
+    for rows, coordinates in zip(s.rows, s.coordinates):
+        touched[np.ix_(rows, coordinates)] = True
+    blocks = [solved for block in split.blocks for solved in _triangular(block.rows, block.dependent, touched)]
+    topology = np.concatenate([tree.topology, _linkage_table(tree, split, blocks, touched)])
     topology[LL.LINKAGE_AT], topology[LL.N_INDEPENDENT] = len(tree.topology), len(split.independent)
     joints = []
     for joint in tree.joints:
@@ -202,20 +206,6 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
 def has_loops(model: Model) -> bool:
     """Whether loops or couplings tie the model's joints."""
     return model.constraint_rows[0] > 0
-
-
-def touched_coordinates(model: Model) -> np.ndarray:
-    """(rows, nv) bool: the coordinates that each constraint row can depend on."""
-    s = structure(model)
-    touched = np.zeros((int(model.topology[L.N_ROWS]), model.nv), bool)
-    for rows, coordinates in zip(s.rows, s.coordinates):
-        touched[np.ix_(rows, coordinates)] = True
-    return touched
-
-
-def solved_blocks(split: Partition, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The square systems of all sub-mechanisms, each by blocks."""
-    return [solved for block in split.blocks for solved in _triangular(block.rows, block.dependent, touched)]
 
 
 def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -244,7 +234,7 @@ def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) ->
     return [(rows[np.sort(row_of[members[k]])], dependent[members[k]]) for k in done]
 
 
-def linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
+def _linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
     """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
     begin, independent = len(model.topology), split.independent
     support = {int(j): {i} for i, j in enumerate(independent)}

@@ -62,11 +62,12 @@ def independent_rows(A: np.ndarray) -> np.ndarray:
     return np.sort(qr(A.T, mode="r", pivoting=True)[1][: A.shape[1]])
 
 
-def unit_free(A: np.ndarray) -> np.ndarray:
-    """A with its columns, then its rows scaled to unit length: metres and radians no longer matter."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        A = A / np.linalg.norm(A, axis=0)
-        return np.nan_to_num(A / np.linalg.norm(A, axis=1, keepdims=True))
+def smallest_values(A: np.ndarray) -> np.ndarray:
+    """(...,): smallest singular value of each matrix (..., n, n), its rows and then its columns at unit length: free of units."""
+    for axis in (-1, -2):
+        lengths = np.linalg.norm(A, axis=axis, keepdims=True)
+        A = A / np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(np.linalg.svd(A, compute_uv=False)[..., -1])
 
 
 def slides(model: Model) -> np.ndarray:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.closed import motion, project_forces, reduction_of, run, velocity_map
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.projected import add_forces, load_forces
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.kernels import entries as E
@@ -16,7 +17,7 @@ from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.closure import close_split
-from freeflyer.linkages.conditioning import unit_free
+from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.model.inputs import check_configuration, row
@@ -160,10 +161,12 @@ def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: Array
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
     p = _loops(model)
-    u = _independent(p, q, v)
+    whole, independent = row(p, "v", v, "v"), reduction_of(p).split.independent
+    u = whole[..., independent]
+    _check_consistent(p, "v", motion(p, q, u)[0], whole)
     if a is not None:
         whole = row(p, "a", a, "v")
-        u_dot = whole[..., reduction_of(p).split.independent]
+        u_dot = whole[..., independent]
         _check_consistent(p, "a", motion(p, q, u, u_dot)[1], whole)
         return run(E.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
     applied, shared = run(E.SHARED_FORCES, p, (q, tau), ("q", "tau"))
@@ -208,25 +211,14 @@ def _loops(model: Model) -> Model:
     return close_loops(model)
 
 
-def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """The independent part of a velocity of the closed linkage."""
-    whole = row(p, "v", v, "v")
-    u = whole[..., reduction_of(p).split.independent]
-    _check_consistent(p, "v", motion(p, q, u)[0], whole)
-    return u
-
-
 def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
     wrong = np.abs(closed - given).max(axis=-1, initial=0.0)
     if not (wrong <= CONSISTENT * np.abs(closed).max(axis=-1, initial=1.0)).all():
         check_configuration(model, name, given, "v")
-        raise _inconsistent(name, float(wrong.max()))
-
-
-def _inconsistent(name: str, gap: float) -> LinkageError:
-    return LinkageError(
-        f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
-        "independent ones; see freeflyer.linkages.expand_motion", reason="velocity", argument=name, gap=gap)
+        gap = float(wrong.max())
+        raise LinkageError(
+            f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
+            "independent ones; see freeflyer.linkages.expand_motion", reason="velocity", argument=name, gap=gap)
 
 
 @public
@@ -293,23 +285,15 @@ def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")
-    try:
-        lead = np.broadcast_shapes(x.shape[:-1], rates.shape[:-1])
-    except ValueError:
-        raise InputError(f"the leading (batch) axes of q {x.shape} and v {rates.shape} do not broadcast together") from None
+    lead = leading_axes((x, rates), (1, 1), ("q", "v"))
     rates = np.array(np.broadcast_to(rates, (*lead, model.nv)))
     J = constraint_jacobian(model, x)
     for block in partition(model).blocks:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]
-        if np.linalg.svd(_unit_free(D), compute_uv=False)[..., -1].min() < FACTOR_RANK_RATIO:
+        if smallest_values(D).min() < FACTOR_RANK_RATIO:
             raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
         driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
         rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]
     return rates
-
-
-def _unit_free(D: np.ndarray) -> np.ndarray:
-    flat = D.reshape(-1, *D.shape[-2:])
-    return np.array([unit_free(x) for x in flat]).reshape(D.shape)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.linkages.closing import close_loops, has_loops
+from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.partition import Partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import structure
@@ -233,18 +234,9 @@ def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = N
     return known[key]
 
 
-def smallest_values(A: np.ndarray) -> np.ndarray:
-    """(...,): smallest singular value of each matrix (..., n, n), its rows and then its columns at unit length: free of units."""
-    rows = np.linalg.norm(A, axis=-1, keepdims=True)
-    unit = A / np.where(rows > 0.0, rows, 1.0)
-    columns = np.linalg.norm(unit, axis=-2, keepdims=True)
-    found: np.ndarray = np.linalg.svd(unit / np.where(columns > 0.0, columns, 1.0), compute_uv=False)[..., -1]
-    return found
-
-
 def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
     """LinkageError for P J_m (..., n, n) that is singular somewhere, with the motors that the selected joints leave free."""
-    values = np.asarray(smallest_values(A))
+    values = smallest_values(A)
     if values.size == 0 or values.min() > MIN_SINGULAR_VALUE:
         return
     index = tuple(int(k) for k in np.unravel_index(int(np.argmin(values)), values.shape))

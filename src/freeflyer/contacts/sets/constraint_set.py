@@ -78,31 +78,6 @@ def all_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> S
     return found._replace(J=found.J @ velocity_map(model, q), bias=found.bias + (found.J @ gamma[..., None])[..., 0])
 
 
-def jacobian_and_bias(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """(J (..., r, nv), bias (..., r)) in the velocities of the set's own model."""
-    return all_rows(constraints, q, v)[:2]
-
-
-def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
-    """(..., r): see ConstraintSet.residual."""
-    model = constraints.model
-    q = row(model, "q", q, "q")
-    if constraints.rolling:
-        raise InputError(
-            f"{constraints.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from them. "
-            f"Remove it for a residual: constraints - {constraints.rolling[0].name!r}", name=constraints.rolling[0].name,
-        )  # fmt: skip
-    parts = []
-    if constraints.loop_names:
-        parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
-    if constraints.locks:
-        if constraints.posture is None:
-            raise _no_held_pose(constraints.locks[0])
-        parts.append(difference(model.tree, constraints.posture, q)[..., list(constraints.coordinates)])
-    parts += [_contact_residual(constraints, c, q) for c in constraints.contacts]
-    return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
-
-
 def _no_held_pose(name: str) -> InputError:
     return InputError(
         f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
@@ -269,13 +244,13 @@ class ConstraintSet:
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (..., r, nv): J v is the rate of the rows, m/s and rad/s. q (..., nq). Errors: as freeflyer.frame_jacobian."""
-        return jacobian_and_bias(self, q, None)[0]
+        return all_rows(self, q, None).J
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """bias (..., r): the rate of J v while no coordinate accelerates, m/s^2 and rad/s^2: J a + bias = 0 for motions that hold.
 
         q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration."""
-        return jacobian_and_bias(self, q, v)[1]
+        return all_rows(self, q, v).bias
 
     def residual(self, q: ArrayLike) -> np.ndarray:
         """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is
@@ -284,7 +259,19 @@ class ConstraintSet:
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
         Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
         whose rows have no residual."""
-        return residual(self, q)
+        model, parts = self.model, []
+        q = row(model, "q", q, "q")
+        if self.rolling:
+            raise InputError(f"{self.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from "
+                             f"them. Remove it for a residual: constraints - {self.rolling[0].name!r}", name=self.rolling[0].name)
+        if self.loop_names:
+            parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
+        if self.locks:
+            if self.posture is None:
+                raise _no_held_pose(self.locks[0])
+            parts.append(difference(model.tree, self.posture, q)[..., list(self.coordinates)])
+        parts += [_contact_residual(self, c, q) for c in self.contacts]
+        return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
 def check_set(model: Model, constraints: Any) -> None:
