@@ -110,7 +110,8 @@ def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageEr
         joints = list(dict.fromkeys(owner[j] for j in dependent))
         return LinkageError(
             f"the sub-mechanism of loops {', '.join(names)} is singular{f' at {which}' if at else ''}: its joints "
-            f"{', '.join(joints)} do not follow from the independent ones there (singular values in the ratio {worst:.2g}); move away from that posture",
+            f"{', '.join(joints)} do not follow from the independent ones there (singular values in the ratio {worst:.2g}); move "
+            "away from that posture",
             reason="singular", loops=names, joints=joints, ratio=worst, state=state)
     return LinkageError(
         f"the projected mass matrix of {model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "
