@@ -9,7 +9,5 @@ from freeflyer.contacts.description import Contact, Rolling, line, point, rollin
 from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name, feet_from_file
 from freeflyer.contacts.wrenches import express_wrenches
 
-__all__ = [
-    "Contact", "Rolling", "anchored_feet", "contact_from_points", "express_wrenches", "feet_by_name", "feet_from_file", "line",
-    "point", "rolling", "surface",
-]  # fmt: skip
+__all__ = ["Contact", "Rolling", "anchored_feet", "contact_from_points", "express_wrenches", "feet_by_name", "feet_from_file",
+           "line", "point", "rolling", "surface"]

@@ -70,7 +70,7 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
     """
     model, found = model.tree, []
     for name in model.frame_names:
-        corners = corners_of(model, name) if name.endswith("_sole") else ()
+        corners = corners_of(model, name) if name.endswith("_sole") else np.zeros((0, 3))
         if len(corners):
             found.append(contact_from_points(name, sole_corners(corners)))
     if not found:

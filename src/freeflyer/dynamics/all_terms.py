@@ -39,8 +39,7 @@ class AllTerms:
     _arrays: tuple[np.ndarray, ...]  # M, (bias; gravity), A, J, (com; momentum; bias), (k, 16) poses, (k, 12) motions, (6 k, nv)
     _fields: ClassVar[tuple[str, ...]] = (
         "mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum",
-        "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians",
-    )  # fmt: skip
+        "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians")
 
     def __repr__(self) -> str:
         return short_repr(self)

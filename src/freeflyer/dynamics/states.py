@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import motion, project_forces, velocity_map
+from freeflyer.dynamics.closed import DRIFT, motion, project_forces, velocity_map
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
@@ -67,11 +67,8 @@ def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Ar
         raise InputError(f"{'a' if a is not None else 'bias_forces'} is converted with the velocity: give v too")
     s = V.rates(c, v) if turning and v is not None and (a is not None or bias is not None) else model._zero
     found: Arrays = {
-        "v": None if v is None else V.motion_to_theirs(c, q, v),
-        "a": None if a is None else V.motion_to_theirs(c, q, a + s),
-        "tau": None if tau is None else V.forces_to_theirs(c, q, tau),
-        "bias": None,
-    }
+        "v": None if v is None else V.motion_to_theirs(c, q, v), "a": None if a is None else V.motion_to_theirs(c, q, a + s),
+        "tau": None if tau is None else V.forces_to_theirs(c, q, tau), "bias": None}
     if bias is not None:
         found["bias"] = V.forces_to_theirs(c, q, bias - _multiply(mass_matrix(model, q), s) if turning else bias)
     return found
@@ -90,9 +87,10 @@ def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
             raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
         if a is not None and v is None:
             raise InputError("a is converted with the velocity: give v too")
-        if x["v"] is not None:
-            v, moved = motion(model, q, x["v"]) if x["a"] is None else motion(model, q, x["v"], x["a"])
-            x |= {"v": v, "a": None if x["a"] is None else moved}
+        u, u_dot = x["v"], x["a"]
+        if u is not None:
+            v, moved = motion(model, q, u, DRIFT if u_dot is None else u_dot)
+            x |= {"v": v, "a": None if u_dot is None else moved}
         if x["tau"] is not None:
             forces = np.zeros((*lead, model.tree.nv))
             forces[..., model.reduction.split.independent] = x["tau"]

@@ -12,11 +12,12 @@ from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.maps import motion_map
-from freeflyer.linkages.partition import Partition, motor_column, partition
+from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.model.inputs import positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import (
     DISTANCE_RESOLUTION,
@@ -142,7 +143,7 @@ class _Stops:
 
     def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
         self.split = split
-        self.columns = np.searchsorted(split.independent, motors)
+        self.columns = np.searchsorted(split.independent, motors).tolist()
         limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
         single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
         passive = [j for j in single if j.iv in split.dependent and limited[j.iv]]

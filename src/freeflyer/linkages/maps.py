@@ -12,12 +12,13 @@ from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.closing import close_with_partition
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.model.inputs import finite_row, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.progress import Progress, no_progress, part_of
 
 CHUNK = 4096  # states at a time

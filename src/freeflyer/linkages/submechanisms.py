@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.linkages.conditioning import condition, rank, singular_values
-from freeflyer.linkages.partition import Block, Partition, partition
+from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import Structure, constraint_jacobian, structure
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Block, Partition
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
 from freeflyer.tolerances import FACTOR_RANK_RATIO
@@ -120,10 +121,8 @@ class Mechanisms:
     @staticmethod
     def cells(m: Mechanism) -> tuple[str, ...]:
         """A row of the table: passive counts as in the Kangaroo paper, own (all in its loops)."""
-        return (
-            m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
-            f"{m.singularity:.2g}", f"{m.condition:.3g}",
-        )  # fmt: skip
+        return (m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows),
+                str(m.mobility), f"{m.singularity:.2g}", f"{m.condition:.3g}")
 
 
 @public

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_with_partition, step_closed
-from freeflyer.linkages.partition import Partition, motor_column, partition
+from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least

@@ -20,12 +20,12 @@ from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.conditioning import smallest_values
-from freeflyer.linkages.partition import Partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import structure
 from freeflyer.model.inputs import name_list, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
 

@@ -71,9 +71,8 @@ def _motion_of(model: Any, q: Any, v: Any, a: Any, frame: str) -> tuple[np.ndarr
     if frame == WORLD:
         return np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n)), np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n))
     V, A = frame_velocity_derivatives(model, q, v, frame), frame_acceleration_derivatives(model, q, v, a, frame)
-    return (
-        frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv, frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv,
-    )  # fmt: skip
+    return (frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv,
+            frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv)
 
 
 def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
