@@ -101,10 +101,10 @@ def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
 def _independent_state(model: Model, independent: np.ndarray, state: State) -> State:
     """The state of all joints as that of the independent velocities: u, u_dot, G^T tau, G^T (bias + M gamma)."""
     q, v, a, tau, bias = state
-    u, u_dot = (None if x is None else x[..., independent] for x in (v, a))
     if bias is not None:
-        gamma = motion(model, q, u)[1]
+        gamma = motion(model, q, v[..., independent])[1]
         bias = project_forces(model, q, bias + _multiply(mass_matrix(model.tree, q), gamma))
+    u, u_dot = (None if x is None else x[..., independent] for x in (v, a))
     return State(q, u, u_dot, None if tau is None else project_forces(model, q, tau), bias)
 
 

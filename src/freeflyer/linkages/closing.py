@@ -179,8 +179,7 @@ def close_description(description: Description, split: Partition, names: tuple[s
 
 def _close_again(tree: Model, names: tuple[str, ...]) -> Model:
     """An edited tree in the velocities of those of the joints that it still has."""
-    kept = [name for name in names if name in tree.joint_names]
-    return close_loops(tree, kept) if has_loops(tree) else tree
+    return close_loops(tree, [name for name in names if name in tree.joint_names]) if has_loops(tree) else tree
 
 
 def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = None) -> Model:

@@ -149,9 +149,10 @@ def _one_motor(model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], h
     """The model at q with the tasks as loops, the driver as its only motor, and everything that holds still locked."""
     d = model.description
     sites, loops, start = list(d.sites), list(d.loops), {j.name: j for j in d.joints}
+    places = {site.name: (site.link, site.placement) for site in d.sites}  # of frames on their links
     for k, task in enumerate(keep):
         X = np.linalg.inv(frame_pose(model, q, task.relative_to)) @ frame_pose(model, q, task.frame)
-        link, placement = _link_of(model, task.relative_to)
+        link, placement = places.get(task.relative_to, (task.relative_to, np.eye(4)))
         name = f"kept_{k}_{task.frame}"
         sites.append(Site(name, link, placement @ X))
         loops.append(Loop(name + "_tie", name, task.frame, task.mask))
@@ -162,15 +163,6 @@ def _one_motor(model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], h
     moving_base = [j.name for j in model.joints if j.parent == "world" and j.kind in ("free", "planar")]
     still = [m for m in model.actuated if m != driver and m not in release] + list(hold) + moving_base
     return lock_joints(tied, still, q) if still else tied
-
-
-def _link_of(model: Model, frame: str) -> tuple[str, np.ndarray]:
-    """The link that a frame is fixed to, and its placement (4, 4) there."""
-    model.frame(frame)
-    for site in model.description.sites:
-        if site.name == frame:
-            return site.link, site.placement
-    return frame, np.eye(4)
 
 
 def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:

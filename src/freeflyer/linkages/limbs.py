@@ -43,15 +43,16 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """
     whole, model = model, model.tree
     model.frame(frame)
-    posture = partition(model).q if q is None else _check_closed(model, one_row(model, "q", q, "q"))
+    posture = partition(model).q if q is None else one_row(model, "q", q, "q")
+    if q is not None:
+        residual, rows = np.abs(constraint_residual(model, posture)), independent_or_all(model)
+        check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
+                     "a limb keeps the posture of the joints that are locked")
     s = structure(model)
-    kept = support(model, frame) - set(s.base.tolist())
-    while True:
-        more = [set(c.tolist()) - set(s.base.tolist()) for c in s.coordinates]
-        grown = kept.union(*(c for c in more if c & kept))
-        if grown == kept:
-            break
-        kept = grown
+    base = set(s.base.tolist())
+    kept, grown, tied = set[int](), support(model, frame) - base, [set(c.tolist()) - base for c in s.coordinates]
+    while grown != kept:
+        kept, grown = grown, grown.union(*(c for c in tied if c & grown))
     if not kept:
         raise InputError(f"no joint but the base moves frame {frame!r}: it is no limb", frame=frame)
     still = [j.name for j in model.joints if j.mimic is None and not set(range(j.iv, j.iv + j.nv)) & kept]
@@ -124,11 +125,3 @@ def _shared(part: Model, whole: Model) -> list[tuple[slice, slice]]:
                 f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name)
         found.append((slice(joint.iq, joint.iq + joint.nq), slice(other.iq, other.iq + other.nq)))
     return found
-
-
-def _check_closed(model: Model, q: np.ndarray) -> np.ndarray:
-    """q (nq,); LinkageError where it leaves a loop open."""
-    residual, rows = np.abs(constraint_residual(model, q)), independent_or_all(model)
-    check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
-                 "a limb keeps the posture of the joints that are locked")  # fmt: skip
-    return q

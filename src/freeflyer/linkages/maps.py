@@ -97,11 +97,12 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
     kept = good[inside_limits(model, good)]
     found = []
     for i in range(0, len(kept), CHUNK):
-        found.append(_measures(model, split, frame, columns, kept[i : i + CHUNK]))
+        x = kept[i : i + CHUNK]
+        J = frame_jacobian(model, x, frame, expressed="mixed") @ motion_map(model, split, x)[..., columns]
+        halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
+        found.append((frame_pose(model, x, frame)[:, :3, 3], *halves))
         progress(0.75 + 0.25 * min(1.0, (i + CHUNK) / len(kept)), what)
-    position, linear, angular = (
-        (np.concatenate(x) for x in zip(*found)) if found else (np.empty((0, 3)), *np.empty((2, 0)))
-    )
+    position, linear, angular = (np.concatenate(x) for x in zip((np.empty((0, 3)), np.empty(0), np.empty(0)), *found))
     peaks = [float(x.max(initial=0.0)) for x in (linear, angular)]
     return ManipulabilityMap(frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()),
                              len(good) - len(kept), position, kept[:, [model.joint(n).iq for n in swept.names]],
@@ -166,12 +167,6 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack
     inside: np.ndarray = np.all(above & below, axis=-1)
     return inside
-
-
-def _measures(model: Model, split: Partition, frame: str, columns: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
-    J = frame_jacobian(model, q, frame, expressed="mixed") @ motion_map(model, split, q)[..., columns]
-    halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
-    return frame_pose(model, q, frame)[:, :3, 3], *halves
 
 
 def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarray:

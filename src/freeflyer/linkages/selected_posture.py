@@ -95,7 +95,7 @@ def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarr
     """(q (n, nq), reached (n,)): the postures at targets (n, k), or where continuation ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
     count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / SELECTED_JOINT_STEP)))
-    signs = _signs(p, chosen, q)
+    signs = np.linalg.slogdet(_selected(p, chosen, q))[0]  # of det P J_m
     for s in np.arange(1, count + 1) / count:
         wanted = start[place] + s * (targets - start[place])
         for _ in range(NEWTON_STEPS):
@@ -114,7 +114,7 @@ def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarr
             reached[far[~fine]] = False
         reached &= np.abs(wanted - q[:, place]).max(axis=1) <= SELECTED_POSITION_TOLERANCE
         on = np.flatnonzero(reached)
-        reached[on] = _signs(p, chosen, q[on]) == signs[on]
+        reached[on] = np.linalg.slogdet(_selected(p, chosen, q[on]))[0] == signs[on]
     return q, reached
 
 
@@ -122,11 +122,6 @@ def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
     found: np.ndarray = motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
     return found
-
-
-def _signs(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
-    """(n,): signs of det P J_m."""
-    return np.linalg.slogdet(_selected(p, chosen, q))[0]
 
 
 def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:

@@ -84,26 +84,19 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
     for k, (name, x) in enumerate(zip(names, values)):
         heard = part_of(progress, "sweeping the motors", float(work[:k].sum()), float(work[k]))
         Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
-    Q = Q.reshape(*shape, model.nq)
-    reached = reached.reshape(shape)
+    Q, reached, gap = Q.reshape(*shape, model.nq), reached.reshape(shape), np.full(shape, np.nan)
     Q[~reached] = np.nan
-    gap = np.full(shape, np.nan)
-    if reached.any():
-        gap[reached] = np.abs(constraint_residual(model, Q[reached])).max(axis=-1, initial=0.0)
+    gap[reached] = np.abs(constraint_residual(model, Q[reached])).max(axis=-1, initial=0.0)
     return Sweep(names, values, Q, reached, gap)
 
 
 def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray,
                 progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
-    joint = p.tree.joint(name)
-    column = motor_column(p.tree, reduction_of(p).split, name)
-    start = float(Q[0, joint.iq])
+    column, start = motor_column(p.tree, reduction_of(p).split, name), float(Q[0, p.tree.joint(name).iq])
     longest = max((max(x.max(), start) - min(x.min(), start)) / STEPS, 1e-12)
-    out = np.empty((len(Q), len(x), p.nq))
-    good = np.empty((len(Q), len(x)), bool)
-    order = np.argsort(x, kind="stable")
-    done = 0
+    out, good = np.empty((len(Q), len(x), p.nq)), np.empty((len(Q), len(x)), bool)
+    order, done = np.argsort(x, kind="stable"), 0
     for side in (order[x[order] >= start], order[x[order] < start][::-1]):
         now, fine, at = Q.copy(), reached.copy(), start
         for i in side:

@@ -140,7 +140,7 @@ def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarr
     """As `row_changes`, of one state of the tree."""
     from freeflyer.kernels import plain
 
-    tree, table, n = constraints.model.tree, constraints.table, len(v)
+    tree, table, n, ends = constraints.model.tree, constraints.table, len(v), np.cumsum([0, *constraints.item_rows])
     columns: list[list[np.ndarray]] = [[], [], [], []]
     for e in 1j * COMPLEX_STEP * np.eye(n):
         rows = plain.run("set_rows", table, plain.run("integrate", tree, q, e), v)
@@ -148,14 +148,8 @@ def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarr
         columns[0].append(J @ a + bias)
         columns[1].append(np.array(plain.run("set_rows", table, q, v + e)[1], complex))
         columns[2].append(J.T @ multipliers)
-        columns[3].append(_item_wrenches(constraints, multipliers, wrenches))
+        own = multipliers[table.free :, None] * wrenches
+        columns[3].append(np.array([own[i:j].sum(axis=0) for i, j in pairwise(ends)]).reshape(len(constraints.items), 6))
     J = np.array(plain.run("set_rows", table, q, v)[0], float)
     by_q, by_v, forces, wrenches = (np.imag(np.stack(x, axis=-1)) / COMPLEX_STEP for x in columns)
     return by_q, by_v, J, forces, wrenches
-
-
-def _item_wrenches(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """(items, 6): the items' wrenches, of complex unit wrenches (rows of items, 6)."""
-    own: Any = multipliers[constraints.table.free :, None] * wrenches
-    ends = np.cumsum([0, *constraints.item_rows])
-    return np.array([own[i:j].sum(axis=0) for i, j in pairwise(ends)]).reshape(len(constraints.items), 6)

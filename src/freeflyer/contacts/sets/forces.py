@@ -86,22 +86,17 @@ def _loop_wrenches(constraints: ConstraintSet, q: Any,
         return
     directions, rows = row_directions(model), loops_of(model).rows
     for loop in model.loops:
-        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
-        if not of_loop:
+        if loop.name not in constraints.loop_names:
             continue
+        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
         R, p = relative_pose(model, q, loop)
         F = np.zeros((*np.broadcast_shapes(R.shape[:-2], multipliers.shape[:-1]), 6, 1))
         F[..., [directions[rows[n]] for n in of_loop], 0] = multipliers[..., of_loop]
         turn = tied_turn(loop)
         if turn is not None:
-            e, r = np.eye(3)[:, turn, None], _log(R)
+            e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
             F[..., 3:, :] = _moment_axis(r, e) * F[..., 3 + turn, None, :]
         yield loop, R, p, F
-
-
-def _log(R: np.ndarray) -> np.ndarray:
-    """The rotation vector (..., 3, 1)."""
-    return rotation_vector(R)[..., None]
 
 
 def _moment_axis(r: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -119,7 +114,7 @@ def _moment_change(loop: Loop, R: np.ndarray, turns: np.ndarray, F: np.ndarray) 
     turn, change = tied_turn(loop), np.zeros((*np.broadcast_shapes(F.shape[:-2], turns.shape[:-2]), 6, turns.shape[-1]))
     if turn is None:
         return change
-    e, r = np.eye(3)[:, turn, None], _log(R)
+    e, r = np.eye(3)[:, turn, None], rotation_vector(R)[..., None]
     axis, c = _moment_axis(r, e), _factor(r)
     size = np.sum(axis * F[..., 3:, :], axis=-2, keepdims=True) / np.sum(axis * axis, axis=-2, keepdims=True)  # the multiplier
     x, w = cross(r, e), cross(r, turns)
@@ -160,9 +155,8 @@ CHAINS = ("universal", "planar")  # kinds of joints with motions that change in 
 
 def lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (..., 6)} of each locked joint, on its child link, in that link's axes at its origin."""
-    return {
-        joint.name: (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0] for joint, S, f in _locks(constraints, q, multipliers)
-    }
+    locks = _locks(constraints, q, multipliers)
+    return {joint.name: (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ f)[..., 0] for joint, S, f in locks}
 
 
 def lock_force_changes(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
