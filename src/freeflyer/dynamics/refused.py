@@ -8,20 +8,9 @@ from math import hypot, prod
 import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.kernels import entries
+from freeflyer.kernels import entries, entry as K
 from freeflyer.kernels.compiler.calls.running import state
-from freeflyer.kernels.entry import (
-    ARGUMENT,
-    NOT_FINITE,
-    NOT_UNIT,
-    OVERLAP,
-    REFUSED,
-    STATE,
-    WRONG_MODEL,
-    WRONG_OPTION,
-    WRONG_SIZE,
-    Entry,
-)
+from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
@@ -33,24 +22,24 @@ PACK = 8  # states at most, among which compiled code found numbers whose sum is
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
                     lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
     """The error for a refused state of inputs `arrays` (..., n), wrenches (..., k, 6), which broadcast to the batch axes `lead`."""
-    if status == OVERLAP:
+    if status == K.OVERLAP:
         return InputError("out shares memory with an input, or two of its arrays do: give each result an array of its own")
-    if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
+    if status in (K.WRONG_SIZE, K.WRONG_OPTION, K.WRONG_MODEL):
         return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
     tails = [x.shape[x.ndim - axes :] for x, axes in zip(arrays, entry.input_axes)]
     flat = [x.reshape(*x.shape[: x.ndim - len(tail)], prod(tail)) for x, tail in zip(arrays, tails)]
     arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in flat]
-    k, found = where[ARGUMENT], where[STATE]
+    k, found = where[K.ARGUMENT], where[K.STATE]
     count = prod(lead)
-    large = status == NOT_FINITE and np.isfinite(arrays[k].reshape(count, -1)[min(found, count - 1) if lead else 0]).all()
+    large = status == K.NOT_FINITE and np.isfinite(arrays[k].reshape(count, -1)[min(found, count - 1) if lead else 0]).all()
     if large:  # numbers whose sum is not finite
-        status = REFUSED
+        status = K.REFUSED
     if lead and (large or found >= count):
         found = _largest(np.concatenate(arrays, axis=-1), found, count)
     at = tuple(int(k) for k in np.unravel_index(found, lead)) if lead else ()
     states = [x[at] for x in arrays]
-    if status in (NOT_FINITE, NOT_UNIT):
-        return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
+    if status in (K.NOT_FINITE, K.NOT_UNIT):
+        return (_not_finite if status == K.NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
     for name, x, letter, tail in zip(names, states, entry.inputs, tails):
         k = int(np.argmax(np.abs(x))) if x.size else 0
         if x.size and abs(x[k]) > OVERFLOWING_INPUT:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as T
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, unknown_name
 from freeflyer.linkages.closure import close, file_posture, q_of_v
@@ -21,14 +22,6 @@ from freeflyer.model.configuration import random_configuration
 from freeflyer.model.inputs import check_configuration, positive, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import (
-    CLOSED_GAP,
-    GUESS_SPREAD,
-    MAX_REMAINING_STEP,
-    MIN_DISTANCE,
-    REDUNDANT_ROW_GAP,
-    WARNING_GAP,
-)
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # postures (n, nq), residuals (n, r), steps (n,)
@@ -73,7 +66,7 @@ class Assembly:
 
 @public
 def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
-             tolerance: float = CLOSED_GAP, redundant: float = REDUNDANT_ROW_GAP, strict: bool = True,
+             tolerance: float = T.CLOSED_GAP, redundant: float = T.REDUNDANT_ROW_GAP, strict: bool = True,
              attempts: int | None = None, branches: int | None = None,
              rng: np.random.Generator | None = None) -> Assembly:
     """Closed postures near guesses of the configuration.
@@ -212,8 +205,8 @@ class _Task:
         """All rows closed, then, for postures that came near, the independent ones."""
         if self.rows is None or len(self.rows) == self.model.constraint_rows[0]:
             return close(self.model, q, movable, self.limits)
-        found = close(self.model, q, movable, self.limits, enough=MAX_REMAINING_STEP)
-        near = np.abs(found.residual).max(axis=1) < 2.0 * REDUNDANT_ROW_GAP
+        found = close(self.model, q, movable, self.limits, enough=T.MAX_REMAINING_STEP)
+        near = np.abs(found.residual).max(axis=1) < 2.0 * T.REDUNDANT_ROW_GAP
         if near.any():
             again = close(self.model, found.q[near], movable, self.limits, self.rows)
             found.q[near], found.residual[near] = again.q, again.residual
@@ -256,7 +249,7 @@ class _Task:
         chosen = [(q[0], residual[0], int(steps[0]))]
         for k in good[np.argsort(_distances(model, q[0], found[good]))]:
             apart = min(float(_distances(model, x, found[k])) for x, _, _ in chosen)
-            if len(chosen) < count and apart > MIN_DISTANCE:
+            if len(chosen) < count and apart > T.MIN_DISTANCE:
                 chosen.append((found[k], open_by[k], int(taken[k])))
         x, r, n = (np.array(part) for part in zip(*chosen))
         return x, r, n
@@ -298,7 +291,7 @@ class _Task:
         closed, others = self.is_closed(residual), np.zeros(residual.shape[:-1])
         if self.rows is not None:
             others = np.abs(np.delete(residual, self.rows, axis=-1)).max(axis=-1, initial=0.0)
-        if (closed & (others > WARNING_GAP)).any():
+        if (closed & (others > T.WARNING_GAP)).any():
             at = np.unravel_index(int(np.argmax(np.where(closed, others, 0.0))), others.shape)
             warnings.warn(
                 f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {self.model.name!r} stays open by {others[at]:.2g} (m or "
@@ -317,7 +310,7 @@ def _fresh_guesses(model: Model, count: int, k: int, rng: np.random.Generator) -
         known = reference(model).q
     except LinkageError:
         return random_configuration(model, rng, count)
-    return integrate(model, known, GUESS_SPREAD * k * rng.standard_normal((count, model.nv)))
+    return integrate(model, known, T.GUESS_SPREAD * k * rng.standard_normal((count, model.nv)))
 
 
 def _distances(model: Model, q: np.ndarray, others: np.ndarray) -> np.ndarray:

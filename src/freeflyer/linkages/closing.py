@@ -18,6 +18,7 @@ from math import prod
 
 import numpy as np
 
+from freeflyer import tolerances as T
 from freeflyer.dynamics.closed import reduction_of
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import difference, integrate
@@ -36,20 +37,13 @@ from freeflyer.model.frozen import frozen
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.reduction import Partition, Reduction
-from freeflyer.tolerances import (
-    MAX_CLOSED_STEP,
-    MIN_BLOCK_RATIO_OF_MOVES,
-    MIN_BLOCK_RATIO_OF_STEPS,
-    NEARLY_REAL_RATIO,
-    ZERO_EIGENVALUE,
-)
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long
 
 
 def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS,
-                near: float = MIN_BLOCK_RATIO_OF_STEPS) -> tuple[np.ndarray, np.ndarray]:
+                near: float = T.MIN_BLOCK_RATIO_OF_STEPS) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False."""
     if not len(reduction_of(p).split.rows):
@@ -60,7 +54,7 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
-    short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_CLOSED_STEP
+    short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= T.MAX_CLOSED_STEP
     judged = unsure[short] if halvings else unsure
     fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
     again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
@@ -88,8 +82,8 @@ def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
             except np.linalg.LinAlgError:
                 found[k] = True
                 continue
-            negative = (values.real <= 0.0) & (np.abs(values.imag) <= NEARLY_REAL_RATIO * np.abs(values.real))
-            found[k] |= bool(np.any(negative | (np.abs(values) < ZERO_EIGENVALUE)))
+            negative = (values.real <= 0.0) & (np.abs(values.imag) <= T.NEARLY_REAL_RATIO * np.abs(values.real))
+            found[k] |= bool(np.any(negative | (np.abs(values) < T.ZERO_EIGENVALUE)))
     return found
 
 
@@ -105,7 +99,7 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
         stride = np.minimum(stride, 1.0 - gone)
         moved, facts = evaluate(E.STEP_CLOSED, model, (q, stride * du), ("q", "dv"))
         with np.errstate(invalid="ignore"):
-            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * MIN_BLOCK_RATIO_OF_MOVES**2 < 1.0)
+            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * T.MIN_BLOCK_RATIO_OF_MOVES**2 < 1.0)
             inside = ((moved >= np.minimum(lower, q)) & (moved <= np.maximum(upper, q))).all(axis=1)
         going = fine & inside & np.isfinite(moved).all(axis=1)
         q[going] = moved[going]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as T
 from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closing import close_with_partition, step_closed
@@ -19,13 +20,6 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.reduction import Partition
 from freeflyer.optimization import InfeasibleError, nearest
-from freeflyer.tolerances import (
-    DISTANCE_RESOLUTION,
-    EQUAL_INDEPENDENCE,
-    LIMIT_DISTANCE,
-    MIN_BLOCK_RATIO_OF_STEPS,
-    MIN_MOTOR_STEP,
-)
 
 STEPS = 24  # steps from the middle of a stroke to its end
 MAX_STEPS = 120  # steps towards one point of the box at most
@@ -154,7 +148,7 @@ class _Stops:
 
     def check(self, q: np.ndarray) -> None:
         for joint, x, low, high in zip(self.joints, q[self.iq], self.low, self.high):
-            if not low - LIMIT_DISTANCE <= x <= high + LIMIT_DISTANCE:
+            if not low - T.LIMIT_DISTANCE <= x <= high + T.LIMIT_DISTANCE:
                 raise InputError(
                     f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
                     "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high))
@@ -163,7 +157,7 @@ class _Stops:
         """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""
         G = motion_map(model, self.split, q[None])[0][np.ix_(self.iv, self.columns)]
         x = np.where(np.abs(G).max(axis=1) > 1e-9, q[self.iq], np.nan)
-        ends = ((x <= self.low + LIMIT_DISTANCE, self.low), (x >= self.high - LIMIT_DISTANCE, self.high))
+        ends = ((x <= self.low + T.LIMIT_DISTANCE, self.low), (x >= self.high - T.LIMIT_DISTANCE, self.high))
         return tuple(f"{j.name} at {end[i]:.4g}" for i, j in enumerate(self.joints) for hit, end in ends if hit[i])
 
 
@@ -181,7 +175,7 @@ def _approach(model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.n
         except InfeasibleError as error:
             text = "no motor step keeps the limits: the posture is outside of them"
             raise InfeasibleError(f"{text} ({error})", **error.data) from error
-        if np.abs(step).max() < MIN_MOTOR_STEP:
+        if np.abs(step).max() < T.MIN_MOTOR_STEP:
             return q, False
         for _ in range(30):
             du = np.zeros((1, p.nv))
@@ -296,20 +290,20 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
     split = partition(model, q)
     du = _weights(model, split, direction)
     p, step = close_with_partition(model, split), positive("furthest", furthest) / SEARCH_STEPS
-    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_BLOCK_RATIO_OF_STEPS)
+    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, T.MIN_BLOCK_RATIO_OF_STEPS)
     found = gone < furthest
     if found:  # nearly singular: is it exactly so a little further on?
         there, distance = _follow_direction(p, x, gone, du, min(gone + step, furthest), step, 0.0)
         x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
     lost = _independence(p, x) / _independence(p, split.q)
-    names, folding = constraint_loops(model), np.flatnonzero(lost <= EQUAL_INDEPENDENCE * lost.min())
+    names, folding = constraint_loops(model), np.flatnonzero(lost <= T.EQUAL_INDEPENDENCE * lost.min())
     loops = tuple(dict.fromkeys(names[row] for k in folding for row in reduction_of(p).blocks[k][0]))
     rates = np.abs(motion_map(model, split, x[None])[0] @ du)
     turning = [j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent]
     fastest = max(turning, key=lambda j: rates[j.iv], default=None)
     moved = [model.joint(name) for name in direction]
     there, at = x[[j.iq for j in moved]], [j.iv for j in moved]
-    low, high = model.position_lower[at] - DISTANCE_RESOLUTION, model.position_upper[at] + DISTANCE_RESOLUTION
+    low, high = model.position_lower[at] - T.DISTANCE_RESOLUTION, model.position_upper[at] + T.DISTANCE_RESOLUTION
     inside = bool(((there >= low) & (there <= high)).all())
     return Singularity(dict(direction), gone if found else np.inf, furthest, dict(zip(direction, there.tolist())), inside,
                        float(lost.min()), loops, fastest.name if fastest else "", x)
@@ -318,7 +312,7 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
 def _follow_direction(p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float,
                       near: float) -> tuple[np.ndarray, float]:
     """(q (nq,), distance) where the motion along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
-    while gone < end and step > DISTANCE_RESOLUTION:
+    while gone < end and step > T.DISTANCE_RESOLUTION:
         reach = min(gone + step, end)
         moved, fine = step_closed(p, x[None], (reach - gone) * du[None], halvings=0, near=near)
         if fine[0]:
