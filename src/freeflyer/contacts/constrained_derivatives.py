@@ -2,7 +2,7 @@
 
     [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
 
-Compiled code does all of it for contacts and locks of trees (kernels/constrained/gradient.py); closed models, loops as rows, and
+Compiled code does all of it for contacts and locks of trees (kernels/contacts/gradient.py); closed models, loops as rows, and
 other loads than the model's gravity take matrices."""
 
 from __future__ import annotations

@@ -117,9 +117,8 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
     for name, w in given.items():
         if w.ndim < 1 or w.shape[-1] != 6:
             raise InputError(f"the wrench on {name!r} has shape {w.shape}, expected (..., 6)", shape=w.shape)
-    return {
-        c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen if c.name in given
-    }  # fmt: skip
+    chosen = tuple(c for c in chosen if c.name in given)
+    return {c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen}
 
 
 def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],

@@ -1,4 +1,4 @@
-"""Assembling a linkage: from any guess to a posture in which every loop is closed (kernels/closed/assembly.py)."""
+"""Assembling a linkage: from any guess to a posture in which every loop is closed (kernels/linkages/assembly.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/closed/assembly.py)."""
+"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/linkages/assembly.py)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Closing(NamedTuple):
 def file_posture(model: Model) -> np.ndarray:
     """q (nq,) in which the file draws the robot: `initial` of each joint, else the neutral one."""
     q = model.neutral.copy()
-    drawn = {j.name: j.initial for j in model.description.joints}
     for joint in model.joints:
-        if joint.nq and len(drawn[joint.name]) == joint.nq:
-            q[joint.iq : joint.iq + joint.nq] = drawn[joint.name]
+        drawn = model.description.joint(joint.name).initial
+        if joint.nq and len(drawn) == joint.nq:
+            q[joint.iq : joint.iq + joint.nq] = drawn
     return q
 
 
@@ -47,15 +47,14 @@ _plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 
 def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> Any:
-    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows
+    """The handle of the model with the plan (kernels/linkages/assembly.py) by which the coordinates `movable` (n,) close what rows
     they can; remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:
         if len(plans) > 64:
             plans.clear()
-        plan = _plan(model, {int(j) for j in movable}, rows)
-        plans[key] = table_handle(model.topology, model.parameters, PLAN, plan)
+        plans[key] = table_handle(model.topology, model.parameters, PLAN, _plan(model, {int(j) for j in movable}, rows))
     return plans[key]
 
 
@@ -65,12 +64,8 @@ def _plan(model: Model, movable: set[int], rows: np.ndarray | None) -> np.ndarra
     touched = {k: set(c.tolist()) & movable for k, c in enumerate(s.coordinates)}
     ties = [k for k, c in touched.items() if c and len(kept[k])]
     found = [[ties[k] for k in group] for group in groups([touched[k] for k in ties])]
-    place = q_of_v(model)
-    group_of_q = np.full(model.nq, -1)
-    records: list[int] = []
-    data: list[int] = []
-    data_at = K.PLAN_HEADER + K.GROUP_INTS * len(found)
-    largest = 1
+    place, group_of_q, largest = q_of_v(model), np.full(model.nq, -1), 1
+    records, data, data_at = list[int](), list[int](), K.PLAN_HEADER + K.GROUP_INTS * len(found)
     for g, members in enumerate(found):
         columns = sorted(set().union(*(touched[k] for k in members)))
         largest = max(largest, len(columns))

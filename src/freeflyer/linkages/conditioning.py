@@ -81,10 +81,9 @@ def slides(model: Model) -> np.ndarray:
 
 def linear_rows(model: Model) -> np.ndarray:
     """(rows,) bool: the constraint rows in m; the others are in rad."""
-    found = [d < 3 for d in row_directions(model)]
     lengths = slides(model)
-    found += [bool(lengths[model.joint(c.joint1).iv]) for c in model.description.couplings]
-    return np.array(found, bool)
+    couplings = [lengths[model.joint(c.joint1).iv] for c in model.description.couplings]
+    return np.array([d < 3 for d in row_directions(model)] + couplings, bool)
 
 
 def lever(model: Model, q: np.ndarray, rows: np.ndarray) -> float:
