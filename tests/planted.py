@@ -1,7 +1,5 @@
 """A sound two-link arm as a description, and the defects that tests plant into it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -5,8 +5,6 @@
 Functions are found by their signatures: a new one fails here until it works for all four, or has a reason why it does not.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """Tables as notebooks show them: well-formed HTML in which every name is text, and the same cells that commands print."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names from files are shown, never obeyed."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Free fall: energy stays, and the drift falls with the fourth power of the step (the fifth for plain swinging)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The coefficient of multiple correlation of waveforms whose sums are known in closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close, rounding

@@ -1,7 +1,5 @@
 """The parts of a benchmark: the clock takes turns, means and exponents are right, large robots keep batches in memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -87,15 +85,6 @@ def test_one_state_and_the_batch_give_the_same(algorithm):
 
 def test_the_outermost_frame_is_the_deepest_link():
     assert outermost_frame(robots.chain(5)) == "link_5"
-
-
-def test_imports_are_timed_in_fresh_processes(monkeypatch):
-    monkeypatch.setattr(measured, "REPEATS", 1)
-    said = []
-    result = measured.start_times((), lambda _, what: said.append(what))
-    assert result.import_warm > 0
-    assert result.import_cold > 0
-    assert len(said) == 2
 
 
 def test_a_process_that_fails_is_reported():

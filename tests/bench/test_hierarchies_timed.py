@@ -1,7 +1,5 @@
 """Recorded hierarchies: solvers agree on what can be met, and the table says who fails."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record

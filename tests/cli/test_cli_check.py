@@ -1,7 +1,5 @@
 """`freeflyer check`: exit codes and planted defects, through a file."""
 
-from __future__ import annotations
-
 import pytest
 from command import INERTIA, LIMIT, arm, run, run_json, written
 
@@ -19,21 +17,18 @@ def test_a_sound_robot_passes(tmp_path):
     assert "holds" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "severity", "subject"),
-    [
-        (arm(moments=(0.01, 0.01, 0.05)), "triangle-inequality", "error", "lower"),
-        (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
-        (arm(mass=0), "massless-leaf", "error", "lower"),
-        (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
-        (
-            arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')),
-            "limits-in-degrees",
-            "warning",
-            "elbow",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "code", "severity", "subject"), [
+    (arm(moments=(0.01, 0.01, 0.05)), "triangle-inequality", "error", "lower"),
+    (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
+    (arm(mass=0), "massless-leaf", "error", "lower"),
+    (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
+    (
+        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')),
+        "limits-in-degrees",
+        "warning",
+        "elbow",
+    ),
+])  # fmt: skip
 def test_a_planted_defect_is_found(tmp_path, text, code, severity, subject):
     exit_code, found = findings(tmp_path, text)
     assert (severity, code, subject) in found

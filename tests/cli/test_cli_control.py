@@ -1,7 +1,5 @@
 """`freeflyer control`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

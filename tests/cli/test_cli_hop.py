@@ -1,7 +1,5 @@
 """`freeflyer hop`: experiments, settings, pictures and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from command import run, run_json
 

@@ -1,7 +1,5 @@
 """`freeflyer info`: what it shows, what it writes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`freeflyer loops`: the table, the JSON, and robots that have none."""
 
-from __future__ import annotations
-
 import pytest
 from command import arm, run, run_json
 

@@ -1,7 +1,5 @@
 """Full disks, terminals limited to ASCII and Ctrl-C during the imports end without tracebacks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

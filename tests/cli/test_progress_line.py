@@ -1,7 +1,5 @@
 """The progress line on stderr: a bar if the fraction done is known, a line now and then if stderr is no terminal."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

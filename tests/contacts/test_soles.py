@@ -1,7 +1,5 @@
 """Feet found in files: kinds and points of all shapes, beside MuJoCo's own contacts; soles in order; meshes; rigid bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

@@ -1,7 +1,5 @@
 """Closed linkages: the three steps over all joints and the projected form give the same accelerations, forces and torques."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

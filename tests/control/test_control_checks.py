@@ -1,7 +1,5 @@
 """Cases in which an answer looked right and was not: conflicts in parts, limits of tilted points, tasks that change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -101,45 +99,3 @@ def test_normal_forces_of_points_are_along_their_normals(solved):
     free = control.WholeBodyProblem(model, tasks, feet).solve(q, np.zeros(model.nv))
     assert (R @ free.forces["front_left_foot"][:3])[2] > most
     assert any("front_left_foot" in name for name in found.levels[1].active)
-
-
-def bad_calls():
-    model, q = humanoid()
-    v, com, posture = np.zeros(model.nv), control.CenterOfMassTask(np.zeros(3)), control.PostureTask(q, level=3)
-    problem = control.WholeBodyProblem(model, [com, posture], FEET)
-    quadruped = ff.robots.quadruped()
-    other = control.WholeBodyProblem(quadruped, [control.PostureTask(quadruped.neutral)]).solve(quadruped.neutral,
-        np.zeros(quadruped.nv))
-    held = ff.ConstraintSet(model, contacts=FEET)
-    pose = control.FramePoseTask("pelvis", np.eye(4))
-    return {
-        "no velocity": lambda: control.CentroidalMomentumTask().with_target(np.ones(6), velocity=np.zeros(6)),
-        "of this robot": lambda: problem.solve(q, v, warm=other),
-        "no solver is named 'nonsense'": lambda: problem.solve(q, v, solver="nonsense"),
-        "name of a solver": lambda: problem.solve(q, v, solver=None),
-        "tasks must be a list": lambda: problem.with_tasks(5),
-        r"velocity of PostureTask has shape \(1,\)": lambda: problem.with_tasks([posture.with_target(q, [1.0])]).solve(q, v),
-        "no pose": lambda: pose.with_target(np.ones((4, 4))),
-        "no rotation": lambda: pose.with_target(np.diag([1.0, 1.0, -1.0, 1.0])),
-        "expected \\(3,\\) as before": lambda: com.with_target(np.zeros(4)),
-        "real numbers": lambda: com.with_target(None),
-        "inverse kinematics has none": lambda: control.inverse_kinematics(model, [control.CentroidalMomentumTask()], q),
-        r"\['left_knee'\]": lambda: control.kinematic_chains(model, contacts=held, compressed="left_knee"),
-        "scale of TorqueLimits": lambda: control.TorqueLimits(scale=np.ones(3)),
-        "formulation must be one of": lambda: problem.solve(q, v, formulation=["full"]),
-        "contacts must be a list such as .*, got None": lambda: control.WholeBodyProblem(model, [com], None),
-        "limits must be a list such as .*, got None": lambda: control.WholeBodyProblem(model, [com], FEET, None),
-        "margin of JointLimits must be a number of 0 or more": lambda: control.JointLimits(dt=1e-3, margin=-0.1),
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("words", bad_calls())
-def test_bad_input_is_refused(words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        bad_calls()[words]()
-
-
-def test_tasks_may_come_from_a_generator():
-    model, q = humanoid()
-    problem = control.WholeBodyProblem(model, tasks_of(model, q), FEET)
-    assert len(problem.with_tasks(task for task in tasks_of(model, q)).tasks) == 2

@@ -1,7 +1,5 @@
 """Equilibria that are found, and what is said of those that cannot be reached or steadied."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from control_robots import aerial, satellite
@@ -113,12 +111,3 @@ def test_the_staircase_agrees_with_popov_belevitch_hautus(seed: int, reached: in
     assert sum(d > 0 for d in defects) == hidden
     np.testing.assert_allclose(rest.T @ B, 0.0, atol=1e-9)
     np.testing.assert_allclose(rest.T @ A, (rest.T @ A @ rest) @ rest.T, atol=1e-7)
-
-
-@pytest.mark.parametrize("bad", [None, "A", np.zeros((3, 3)), np.full((26, 26), np.nan)])
-def test_bad_arguments_of_controllability(bad: object) -> None:
-    model, inputs, _ = satellite()
-    with pytest.raises(ff.FreeflyerError):
-        control.controllability(model, np.eye(model.nv), bad, np.zeros((26, 1)))
-    with pytest.raises(ff.FreeflyerError):
-        control.equilibrium(model, bad, inputs)

@@ -1,7 +1,5 @@
 """Limits of controllers: torques, accelerations, normal forces, and joint limits that can be kept in all later cycles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -92,21 +90,6 @@ def test_limits_of_accelerations_hold():
     solution = problem.solve(q, v)
     assert np.abs(solution.a[6:]).max() <= 5.0 * (1 + 1e-6)
     assert solution.status in ("solved", "relaxed")
-
-
-def test_a_limit_of_ones_own():
-    class Quiet(control.Limit):
-        def rows(self, at):
-            J = at.model.joint("neck_yaw").iv if "neck_yaw" in at.model.joint_names else at.model.nv - 1
-            A = np.eye(at.model.nv)[[J]]
-            return control.LimitRows("acceleration", ("quiet",), A, np.array([-0.1]), np.array([0.1]))
-
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    base = standing_problem(model, q, limits=[])
-    solution = control.WholeBodyProblem(model, base.tasks, FEET, [Quiet()]).solve(q, v)
-    place = model.joint("neck_yaw").iv if "neck_yaw" in model.joint_names else model.nv - 1
-    assert abs(solution.a[place]) <= 0.1 + 1e-9
 
 
 def test_the_default_torque_limits_are_those_of_the_model():

@@ -1,7 +1,5 @@
 """Controllers: a problem as the input of simulations; and problems from files."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

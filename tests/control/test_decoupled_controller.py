@@ -1,7 +1,5 @@
 """Computed torques in decoupled velocities: the external and the internal motion, each unmoved by the other."""
 
-from __future__ import annotations
-
 import closed_robots
 import numpy as np
 import pytest

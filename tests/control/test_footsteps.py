@@ -1,7 +1,5 @@
 """Footsteps: phases follow each other without gaps, feet swing from where they stood to where they stand, and rest in between."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

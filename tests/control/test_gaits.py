@@ -1,7 +1,5 @@
 """Gaits: feet hold for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 

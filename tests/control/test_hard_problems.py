@@ -1,7 +1,5 @@
 """Bad problems and solvers that fail: a clear report, and torques that are finite."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from problems import FEET, humanoid, standing_problem, standing_state

@@ -1,7 +1,5 @@
 """Compiled steps of inverse kinematics are those of the hierarchy of their rows, as long as weighted squares lessen."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,8 +1,5 @@
 """References: rates are those of targets, nothing jumps, waypoints are met with the least jerk, rotations follow the geodesic."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -110,18 +107,6 @@ def test_starts_and_ends() -> None:
     close(sides, np.array([ALL["rotation"].start, ALL["rotation"].end]), 1e-13)
 
 
-def test_least_jerk() -> None:
-    """Fastest in the middle, 15/8 of the mean speed; waypoints two in number give the same curve."""
-    reference = POSITIONS["minimum jerk"]
-    middle = reference(KNOTS[0] + 0.5 * SPANS["duration"])
-    close(middle.velocity, 1.875 * (POINTS[1] - POINTS[0]) / SPANS["duration"])
-    close(middle.acceleration, np.zeros(4))
-    other = control.WaypointReference([KNOTS[0], KNOTS[-1]], POINTS[:2])
-    t = np.linspace(KNOTS[0] - 1.0, KNOTS[-1] + 1.0, 101)
-    for x, y, power in zip(reference(t), other(t), range(3)):
-        close(x, y, 1e-11 * RATE**power)
-
-
 def test_waypoints_have_the_least_jerk() -> None:
     """The jerk of the spline is orthogonal to that of every change that keeps the waypoints and the rest at both ends."""
     reference = POSITIONS["waypoints"]
@@ -154,18 +139,6 @@ def test_sinusoid_swings() -> None:
     assert np.ptp(reference(np.linspace(4.0, 9.0, 1001)).target) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_tasks_take_them() -> None:
-    model = ff.robots.quadruped()
-    q = ff.robots.standing_posture(model)
-    X = ff.frame_pose(model, q, "trunk")
-    lowered = X @ se3.from_position_rotation([0.0, 0.0, -0.1], np.eye(3))
-    reference = control.move_pose(X, lowered, duration=1.0)
-    task = replace(control.FramePoseTask("trunk", X), **reference(0.3)._asdict())
-    close(task.error(model, q)[2], X[2, 3] - reference(0.3).target[2, 3])
-    close(task.command(model, q, np.zeros(model.nv)), reference(0.3).acceleration + 20.0 * reference(0.3).velocity
-          - 100.0 * task.error(model, q))  # fmt: skip
-
-
 GOOD = {
     control.MinimumJerkReference: {"start": [0.0], "end": [1.0], "duration": 1.0},
     control.WaypointReference: {"times": [0.0, 1.0], "waypoints": [[0.0], [1.0]]},
@@ -195,13 +168,6 @@ def test_bad_references(kind, changes, word) -> None:
     kind(**GOOD[kind])
     with pytest.raises(ff.InputError, match=word):
         kind(**{**GOOD[kind], **changes})
-
-
-def test_bad_times() -> None:
-    with pytest.raises(ff.InputError, match="t holds NaN"):
-        POSITIONS["waypoints"](np.nan)
-    with pytest.raises(ff.InputError, match="end must be a pose"):
-        control.move_pose(np.eye(4), np.eye(3), 1.0)
 
 
 def test_nobody_changes_them() -> None:

@@ -1,7 +1,5 @@
 """Scenarios in MuJoCo: nothing falls, tasks follow their references, runs repeat, records are whole."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -170,12 +168,6 @@ def test_noise_and_delay_are_lived_with(scenario, options):
     assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
-def test_a_push_is_borne_with_noise_and_delay():
-    run = control.run_scenario("stand", "humanoid", sensing=ENCODERS, impulses=[[12.0, 12.0]], first=0.1, duration=1.2, **SLOW)
-    assert not run.fell
-    assert np.linalg.norm(run.errors["CenterOfMassTask"][-1]) < 0.01
-
-
 def test_a_run_tells_its_progress():
     """From the first cycle to the last tracking error, under one name."""
     told = []
@@ -205,17 +197,6 @@ def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     expected = G.T @ ff.from_mujoco(model.tree, data.qpos, data.qvel, qfrc=lost).tau
     assert np.abs(expected).max() > 0.1
     close(joint_losses(model, q, u), expected, least=1e-3)
-
-
-@pytest.mark.parametrize("scenario", ["reach", "lift"])
-def test_both_formulations_track_alike(scenario):
-    full, reduced = (
-        control.run_scenario(scenario, "humanoid", formulation=form, duration=1.4, **SLOW).largest_errors() for form in ("full",
-            "reduced")
-    )
-    assert full.keys() == reduced.keys()
-    for name, e in full.items():
-        assert np.abs(np.subtract(reduced[name], e)).max() <= 0.1 * max(e) + 1e-9, name
 
 
 def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():

@@ -1,7 +1,5 @@
 """Steps to the side: the divergent component of motion is back on its displaced plan as soon as a foot lands."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

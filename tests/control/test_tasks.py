@@ -1,7 +1,5 @@
 """Tasks: Jacobians are rates of errors, biases are what is left of their accelerations, on trees and closed robots."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,13 +1,10 @@
 """External and internal motion: decoupling thesis, section 3.3.4."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import close, rounding
 from hypothesis import given
-from random_robots import random_robot
 from seeds import fresh
 
 import freeflyer as ff
@@ -80,13 +77,3 @@ def test_energies_add_up(c: Case) -> None:
     parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
     whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
     close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
-
-
-def test_batches_of_postures() -> None:
-    rng = fresh()
-    model = random_robot(rng, 8, ("revolute", "prismatic"))
-    q = ff.random_configuration(model, rng, 4)
-    many = decoupling.external_internal(model, q, model.link_names[-1], rows=(0,))
-    one = decoupling.external_internal(model, q[2], model.link_names[-1], rows=(0,))
-    for x, y in zip(many, one):
-        close(x[2], y, rounding(4500, condition(model, q[2]) * 100.0), least=float(np.abs(y).max()))

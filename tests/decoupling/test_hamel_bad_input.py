@@ -1,7 +1,5 @@
 """What the functions of freeflyer.decoupling refuse, in words."""
 
-from __future__ import annotations
-
 import closed_robots
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Decoupling of robots whose loops are closed, in their independent velocities."""
 
-from __future__ import annotations
-
 import closed_robots
 import numpy as np
 import pytest

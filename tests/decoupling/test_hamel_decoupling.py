@@ -1,8 +1,6 @@
 """The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
 mimic joints, armature."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import Case, cases, few
@@ -14,10 +12,8 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.decoupling.coriolis import FORMS
-from freeflyer.decoupling.decoupled_forms import _by_blocks
 from freeflyer.spatial import se3
 
-COMPILED = ("hamel", "passive")
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))
 DIFFERENCED = slope_error()
@@ -102,31 +98,6 @@ def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
 
 @few
 @given(floating)
-def test_blocks_of_appendix_a1(c: Case) -> None:
-    """(A.4), (A.5) block by block."""
-    x, y = maps(c)
-    B = decoupling.blocks(c.model, ff.mass_matrix(c.model, c.q))
-    N, rate = np.linalg.solve(B.b, B.bq), ff.coriolis_matrix(c.model, c.q, c.v)
-    D = decoupling.blocks(c.model, rate + rate.T)
-    X, Y = np.linalg.inv(x.matrix), np.linalg.inv(y.matrix)
-    for form in FORMS:
-        C = decoupling.blocks(c.model, decoupling.coriolis_matrix(c.model, c.q, c.v, form))
-        d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        tol = tolerance(c, x.matrix, *([y.matrix] if y.matrix.size else []))
-        M_y = Y.T @ (B.q - B.bq.T @ N) @ Y
-        size = float(sum(np.abs(A).max(initial=0.0) for A in (d.coriolis_matrix, C.b, C.q, M_y)))
-        close(d.M_x, X.T @ B.b @ X, tol)
-        close(d.M_y, M_y, tol, least=float(np.abs(B.q).max(initial=1.0)))
-        close(d.C_x, X.T @ (C.b - B.b @ X @ x.rate) @ X, tol, least=size)
-        close(d.C_yx, Y.T @ (C.qb - N.T @ C.b) @ X, tol, least=size)
-        slope = np.linalg.solve(B.b, D.bq - D.b @ N)
-        close(d.C_xy, X.T @ (C.bq - C.b @ N - B.b @ slope) @ Y, tol, least=size)
-        inner = C.q - C.qb @ N + N.T @ (C.b @ N - C.bq)
-        close(d.C_y, Y.T @ inner @ Y - M_y @ y.rate @ Y, tol, least=size)
-
-
-@few
-@given(floating)
 def test_rate_of_the_transform(c: Case) -> None:
     """(A.3), by differences along v."""
     d = decoupling.decouple(c.model, c.q, c.v)
@@ -134,22 +105,6 @@ def test_rate_of_the_transform(c: Case) -> None:
         d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
         tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()),
     )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_decoupled_motion_is_the_robots(c: Case) -> None:
-    """M_T d(T v)/dt + C_T T v + T^-T g = T^-T tau for the acceleration of forward dynamics, under any maps; forces add up."""
-    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
-    x, y = maps(c)
-    for form in FORMS:
-        d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        y_v = d.T @ c.v
-        left = d.T.T @ (d.mass_matrix @ (d.T @ a + d.T_rate @ c.v) + d.coriolis_matrix @ y_v)
-        M = ff.mass_matrix(c.model, c.q)
-        size = float((np.abs(M) @ np.abs(a)).max() + (np.abs(d.T.T) @ np.abs(d.mass_matrix) @ np.abs(d.T_rate) @ np.abs(c.v)).max())
-        tol = tolerance(c, d.T) * float(np.linalg.cond(scaled(M)))
-        close(left + ff.gravity_forces(c.model, c.q), c.tau, tol, least=size, what=form)
 
 
 @few
@@ -204,23 +159,6 @@ def test_rates_of_maps(map_of, frame: str) -> None:
             m.rate, lambda h, q=q, v=v, model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix,
             tolerance=DIFFERENCED, least=float(np.abs(m.matrix).max()),
         )  # fmt: skip
-
-
-def test_compiled_blocks_are_those_of_numpy() -> None:
-    """And of a batch, whose states run several at a time."""
-    rng = fresh()
-    for n in (0, 1, 3, 9, 12):
-        model = random_robot(rng, n)
-        q, v = ff.random_configuration(model, rng, 11), rng.standard_normal((11, model.nv))
-        M = ff.mass_matrix(model, q)
-        worst = max(float(np.linalg.cond(scaled(A[:6, :6]))) for A in M)
-        for form in COMPILED:
-            d, expected = decoupling.decouple(model, q, v, form=form), _by_blocks(model, q, v, form)
-            for k in range(4):
-                least = float(np.abs(expected[k]).max()) + (float(np.abs(M).max()) if k < 2 else 1.0)
-                close(d[k], expected[k], rounding(2000, worst), least=least, what=(form, k))
-            one = decoupling.decouple(model, q[4], v[4], form=form)
-            close(one.coriolis_matrix, d.coriolis_matrix[4], rounding(2000, worst), least=float(np.abs(d.coriolis_matrix).max()))
 
 
 @few

@@ -1,7 +1,5 @@
 """The code of every page of docs/ runs as it stands, and what it prints is what the page shows."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil
@@ -11,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from page_blocks import Block, blocks, indented, name_of, pages, run_page
+from page_blocks import blocks, indented, name_of, pages, run_page
 from robots_on_disk import MODELS
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
@@ -96,33 +94,3 @@ def test_commands_named_exist(page: Path) -> None:
     text = page.read_text()
     named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", text, re.MULTILINE)
     assert set(named) <= known
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("```python\n1 / 0\n```\n", ZeroDivisionError),
-        ("```python\nprint(1)\n```\n\n```text title=\"Output\"\n2\n```\n", AssertionError),
-        ("```bash\nfalse\n```\n", AssertionError),
-        ("```sh\nfreeflyer demo\n```\n", AssertionError),
-        ("```c\nint x;\n```\n", AssertionError),
-    ],
-)  # fmt: skip
-def test_what_fails_is_seen(text: str, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(text)
-    monkeypatch.setattr("page_blocks.DOCS", tmp_path)
-    with pytest.raises(error):
-        run_page(page, tmp_path)
-
-
-def test_names_files_and_output_pass_from_block_to_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "```text title=\"a.txt\"\nhello\n```\n\n```python\nx = open('a.txt').read()\n```\n\n```python\nprint(x)\n```\n\n"
-        "```text title=\"Output\"\nhel...\n```\n\n```bash\ncat a.txt\n```\n\n```text title=\"Output\"\nhello\n```\n"
-    )
-    monkeypatch.setattr("page_blocks.DOCS", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert run_page(page, tmp_path)["x"] == "hello\n"
-    assert blocks(page)[0] == Block("text", "a.txt", "hello\n", 1)

@@ -1,7 +1,5 @@
 """Random trees: every joint kind, branches, mimic joints, any placement and axis, inertias of real bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import freeflyer as ff

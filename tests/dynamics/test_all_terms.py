@@ -1,7 +1,5 @@
 """`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -65,18 +63,3 @@ def test_without_frames():
     assert terms.velocities.shape == terms.bias_accelerations.shape == (0, 6)
     assert terms.jacobians.shape == (0, 6, model.nv)
     close(terms.mass_matrix, ff.mass_matrix(model, q), EXACT)
-
-
-@pytest.mark.parametrize(("given", "words"), [
-    ({"frames": 3}, "a name, a list of names or a frame_set"),
-    ({"frames": ff.frame_set(ff.robots.quadruped(), "world")}, "another model"),
-    ({"expressed": "local"}, "'body', 'mixed' or 'world'"),
-    ({"gravity": 9.81}, "lone number"),
-    ({"gravity": [0.0, 0.0, np.inf]}, "finite"),
-    ({"out": np.zeros(3)}, "earlier AllTerms"),
-    ({"out": ff.all_terms(ff.robots.quadruped(), ff.neutral(ff.robots.quadruped()), np.zeros(18))}, "out must be"),
-])  # fmt: skip
-def test_bad_arguments_are_named(given, words):
-    model = ff.robots.humanoid()
-    with pytest.raises(ff.InputError, match=words):
-        ff.all_terms(model, model.neutral, np.zeros(model.nv), **given)

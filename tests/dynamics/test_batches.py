@@ -1,7 +1,5 @@
 """One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

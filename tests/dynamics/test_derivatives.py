@@ -1,7 +1,5 @@
 """Derivatives of inverse and forward dynamics: identities, attitudes, and differences along `integrate`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -114,12 +112,3 @@ def test_no_attitude_is_special() -> None:
     E, G = ff.inverse_dynamics_derivatives(model, yawed, v, a), ff.forward_dynamics_derivatives(model, yawed, v, a)
     for ours, theirs in ((E.dq, D.dq), (E.dv, D.dv), (G.dq, F.dq), (G.dv, F.dv)):
         close(ours, theirs, 1e-11, 2, least=0.0)
-
-
-def test_a_sign_would_be_seen() -> None:
-    """The identities with a matrix a little off."""
-    c = case(3, 6)
-    D = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a)
-    C = ff.coriolis_matrix(c.model, c.q, c.v)
-    assert distance(times(D.dv * (1 + 1e-8), c.v), 2.0 * times(C, c.v), 1, least=0.0) > EXACT
-    assert distance(D.dv.T @ c.v, 2.0 * times(C, c.v), 1, least=0.0) > 1e-3

@@ -1,7 +1,5 @@
 """on_failure="nan": states that cannot be solved give NaN, all others as if those were not there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

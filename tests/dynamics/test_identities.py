@@ -3,13 +3,11 @@
 Identities without differences and solves hold to a few hundred roundings.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from answers import EXPRESSED, times
+from answers import EXPRESSED
 from cases import Case, cases, few
 from closeness import EXACT, central, close, rounding, slope_error
 from hypothesis import given
@@ -257,8 +255,3 @@ def test_base_rows_are_the_momentum_of_the_whole(c: Case) -> None:
     ):
         about = np.concatenate([R.T @ h[:3], R.T @ (h[3:] + np.cross(com - X[:3, 3], h[:3]))])
         close(f, about, EXACT, 1, least=model.mass)
-
-
-def test_times_with_leading_axes() -> None:
-    A, x = np.arange(24.0).reshape(2, 3, 4), np.arange(8.0).reshape(2, 4)
-    np.testing.assert_array_equal(times(A, x), np.stack([A[0] @ x[0], A[1] @ x[1]]))

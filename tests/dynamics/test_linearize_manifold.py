@@ -1,7 +1,5 @@
 """Derivatives of q (+) dv, of difference and of the integrators' steps, across every switch of the series."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import case
@@ -14,7 +12,6 @@ import freeflyer as ff
 ANGLES = (0.0, 1e-300, 1e-160, 1e-9, 1e-6, 1e-3, 1.999e-3, 2.001e-3, 0.1, 0.999, 1.0, 1.001, 1.999, 2.0, 2.001, 3.0, 3.14)
 LONG = (3.2, 5.0, 6.0)  # beyond half a turn: integrate only
 MIXED = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
-INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 
 
 def steps(angles: tuple[float, ...]) -> np.ndarray:
@@ -93,21 +90,6 @@ def test_integrators_have_their_order(integrator: str, order: int) -> None:
     exact = through(800, "rk4")
     errors = [float(np.linalg.norm(through(n, integrator) - exact)) for n in (20, 40)]
     assert errors[0] / errors[1] == pytest.approx(2.0**order, rel=0.15)
-
-
-def test_steps_take_batches_and_keep_units() -> None:
-    c = case(22, 4, base="free")
-    tau = c.rng.standard_normal((5, c.model.nv))
-    for integrator in INTEGRATORS:
-        q, v = ff.step(c.model, c.q, c.v, tau, 0.05, integrator)
-        assert q.shape == (5, c.model.nq)
-        assert v.shape == (5, c.model.nv)
-        for k in range(5):
-            one = ff.step(c.model, c.q, c.v, tau[k], 0.05, integrator)
-            np.testing.assert_allclose(q[k], one[0], rtol=0, atol=1e-13)
-            np.testing.assert_allclose(v[k], one[1], rtol=0, atol=1e-11)
-        j = c.model.joint("base")
-        np.testing.assert_allclose(np.linalg.norm(q[:, j.iq + 3 : j.iq + 7], axis=1), 1.0, atol=1e-15)
 
 
 def test_a_step_out_of_the_numbers_is_refused() -> None:

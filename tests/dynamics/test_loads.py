@@ -1,7 +1,5 @@
 """External wrenches in three expressions, and gravity, as inputs: against Jacobians, differences, Pinocchio, batches."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle
@@ -240,21 +238,6 @@ def test_gravity_alone_for_each_state(rng):
 
 MODEL = ff.robots.chain(3, base="free")
 Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)
-
-
-def test_lists_take_the_way_of_arrays():
-    """Wrenches and gravity as lists and tuples: the same bits, and other things in lists are refused as before."""
-    model = ff.robots.humanoid()
-    q, v = model.neutral, np.linspace(-1.0, 1.0, model.nv)
-    w, g = [0, 10, 400.0, 1, 2, 3], (0, 1, -9.0)
-    as_lists = ff.inverse_dynamics(model, q, v, v, external={"left_sole": w}, gravity=g)
-    assert (as_lists == ff.inverse_dynamics(model, q, v, v, external={"left_sole": np.array(w)}, gravity=np.array(g))).all()
-    assert ff.potential_energy(model, q, gravity=list(g)) == ff.potential_energy(model, q, gravity=np.array(g))
-    for bad in ((0, 0), ["a", "b", "c"], [[1], [1, 2]], (True, False, True), [0, 0, 10**400], (0, 0, float("nan"))):
-        with pytest.raises(ff.FreeflyerError):
-            ff.inverse_dynamics(model, q, v, v, gravity=bad)
-        with pytest.raises(ff.FreeflyerError):
-            ff.inverse_dynamics(model, q, v, v, external={"left_sole": bad})
 
 
 def test_frames_are_given_by_name_names_or_a_set(rng):

@@ -1,7 +1,5 @@
 """Accelerations of frames, and derivatives of their velocities and accelerations: by differences, and Pinocchio's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -175,29 +173,6 @@ def test_far_from_the_origin_no_digit_is_lost() -> None:
         there = ff.frame_acceleration_derivatives(model, far, v, a, model.link_names[-1], expressed)
         for name in ("dq", "dv", "da"):
             np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-
-
-@pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
-def test_batches_are_loops(lead: tuple[int, ...], poisoned: None) -> None:
-    model = ROBOTS["tree 0"]
-    q, v, a = state(model, fresh(4), lead)
-    for expressed in EXPRESSED:
-        batch = (
-            ff.frame_velocity_derivatives(model, q, v, "site_0", expressed),
-            ff.frame_acceleration_derivatives(model, q, v, a, "site_0", expressed),
-        )
-        A = ff.frame_acceleration(model, q, v, a, "site_0", expressed)
-        assert A.shape == (*lead, 6)
-        for D in batch:
-            assert all(x.shape == (*lead, 6, model.nv) for x in D)
-        for k in np.ndindex(lead):
-            one = (
-                ff.frame_velocity_derivatives(model, q[k], v[k], "site_0", expressed),
-                ff.frame_acceleration_derivatives(model, q[k], v[k], a[k], "site_0", expressed),
-            )
-            close(A[k], ff.frame_acceleration(model, q[k], v[k], a[k], "site_0", expressed), EXACT, 1, least=0.0)
-            for D, E in zip(batch, one):
-                assert all(distance(x[k], y, 2) < EXACT for x, y in zip(D, E))
 
 
 def test_a_frame_that_never_moves() -> None:

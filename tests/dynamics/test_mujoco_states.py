@@ -1,7 +1,5 @@
 """States from and to MuJoCo: its own mass matrix, bias, accelerations and Jacobians, brought here by the converters, are ours."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 
@@ -159,16 +157,6 @@ def test_qacc_is_the_time_derivative_of_qvel() -> None:
     q, v, a, _ = random_state(model, ())
     rate = central(lambda t: ff.to_mujoco(model, ff.integrate(model, q, t * (v + 0.5 * t * a)), v + t * a).qvel)
     close(rate, ff.to_mujoco(model, q, v, a).qacc, slope_error())
-
-
-def test_wrong_bias_would_be_seen() -> None:
-    """Without M times the rate of the coordinates the bias forces of a flying robot are wrong by far."""
-    model, mj, _ = robot("quadruped")
-    q, v, _, _ = random_state(model, ())
-    there = ff.to_mujoco(model, q, v)
-    data, _ = dynamics_of(mj, there.qpos, there.qvel)
-    as_force = ff.from_mujoco(model, data.qpos, data.qvel, qfrc=data.qfrc_bias).tau
-    assert distance(as_force, ff.bias_forces(model, q, v)) > 1e-3
 
 
 def test_identity_quaternion_stays_upright() -> None:

@@ -1,7 +1,5 @@
 """Configurations by joint names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +29,6 @@ def test_named_joints_and_all_others() -> None:
     assert np.array_equal(ff.configuration(model), ff.neutral(model))
     pose = [1.0, 2.0, 3.0, *TURN]
     assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
-
-
-def test_batches_broadcast() -> None:
-    model = arm()
-    names = [j.name for j in model.joints]
-    q = ff.configuration(model, {names[1]: np.linspace(0.0, 1.0, 5), names[3]: np.ones((2, 1, 2))})
-    assert q.shape == (2, 5, model.nq)
-    assert np.array_equal(q[1, :, model.joint(names[1]).iq], np.linspace(0.0, 1.0, 5))
 
 
 def test_refused_in_words() -> None:

@@ -1,7 +1,5 @@
 """Second derivatives of inverse dynamics: by differences, and by identities that hold without them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -176,46 +174,3 @@ def test_gravity_is_replaced() -> None:
     product = ff.inverse_dynamics_hessian_product(model, *s, w, x, gravity=g)
     np.testing.assert_allclose(product.dq, w @ other[0], rtol=1e-12)
     assert np.abs(other[0] - along(model, s, along_q=x)[0]).max() > 0.1
-
-
-def test_batches_and_broadcasting() -> None:
-    model = ROBOTS["tree 2"]
-    rng = fresh(5)
-    q, v = ff.random_configuration(model, rng, (2, 1)), rng.standard_normal((3, model.nv))
-    a, x = rng.standard_normal((2, model.nv))
-    weights = rng.standard_normal((2, 3, model.nv))
-    D = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x)
-    P = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_q=x)
-    assert D.dq.shape == D.dv.shape == D.da.shape == (2, 3, model.nv, model.nv)
-    assert P.dq.shape == P.dv.shape == P.da.shape == (2, 3, model.nv)
-    one = ff.inverse_dynamics_second_derivatives(model, q[1, 0], v[2], a, along_q=x)
-    for name in FIELDS:
-        np.testing.assert_array_equal(getattr(D, name)[1, 2], getattr(one, name))
-        np.testing.assert_allclose(getattr(P, name)[1, 2], weights[1, 2] @ getattr(one, name), rtol=1e-12)
-    assert ff.inverse_dynamics_second_derivatives(model, q[:0], v[:1], a, along_q=x).dq.shape == (
-        0,
-        1,
-        model.nv,
-        model.nv,
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"along_v": "up"}, "along_v must hold real numbers"),
-        ({"along_a": np.zeros(2)}, r"along_a has shape \(2,\)"),
-        ({"along_q": None}, "no direction is given"),
-    ],
-)
-def test_bad_input_is_refused(change: dict[str, object], message: str) -> None:
-    model = ff.robots.chain(3)
-    given: dict[str, object] = {k: np.zeros(3) for k in ("q", "v", "a", "weights", "along_q")}
-    for name, x in change.items():
-        given[name] = np.array([x, 0.0, 0.0]) if isinstance(x, float) else x
-    with pytest.raises(ff.InputError, match=message):
-        ff.inverse_dynamics_hessian_product(model, **given)
-    if "weights" not in change:
-        del given["weights"]
-        with pytest.raises(ff.InputError, match=message):
-            ff.inverse_dynamics_second_derivatives(model, **given)

@@ -1,7 +1,5 @@
 """Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they are unobservable."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from estimation_robots import SPRINGS, encoders_of, sensed
@@ -88,20 +86,17 @@ def test_springs_are_held_or_unseen(models_folder):
     np.testing.assert_allclose(c.offsets, [q[model.joint(n).iq] for n in motors], atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"encoders": {"left_kneee": 0.1}}, "no joint is named"),
-        ({"encoders": {"root_joint": 0.1}}, "joint with one coordinate"),
-        ({"encoders": {"left_knee": np.nan}}, "one finite number"),
-        ({"encoders": ["left_knee"]}, "map joint names"),
-        ({"readings": np.zeros(3)}, "12 finite numbers"),
-        ({"motors": ["left_knee"]}, "no motor is named"),
-        ({"motors": "left_yaw_motor"}, "motors must be a list"),
-        ({"q": np.zeros(5)}, "expected"),
-        ({"q": np.zeros((2, 83))}, "one posture"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    ({"encoders": {"left_kneee": 0.1}}, "no joint is named"),
+    ({"encoders": {"root_joint": 0.1}}, "joint with one coordinate"),
+    ({"encoders": {"left_knee": np.nan}}, "one finite number"),
+    ({"encoders": ["left_knee"]}, "map joint names"),
+    ({"readings": np.zeros(3)}, "12 finite numbers"),
+    ({"motors": ["left_knee"]}, "no motor is named"),
+    ({"motors": "left_yaw_motor"}, "motors must be a list"),
+    ({"q": np.zeros(5)}, "expected"),
+    ({"q": np.zeros((2, 83))}, "one posture"),
+])  # fmt: skip
 def test_bad_arguments_are_refused(arguments, words):
     s = sensed("kangaroo_like")
     given = {"encoders": shown(s, s.partition.q)} | arguments

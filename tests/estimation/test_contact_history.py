@@ -1,7 +1,5 @@
 """The chain of estimators over a record: wrenches of planted postures, drift, and records that cannot be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from estimation_robots import sensed
@@ -55,27 +53,24 @@ def test_without_a_start_the_soles_lie_on_the_floor(record):
     assert np.ptp(h.q[:, 1]) > 0.01, "the pelvis goes sideways over soles that stay"
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"t": lambda x: x[::-1]}, "times must increase: t\\[1\\]"),
-        ({"t": lambda x: np.where(np.arange(len(x)) == 7, x[6], x)}, "times must increase: t\\[7\\]"),
-        ({"t": lambda x: x**1.5}, "times must be even"),
-        ({"t": lambda x: np.where(np.arange(len(x)) == 3, np.nan, x)}, "t\\[3\\] is nan"),
-        ({"t": lambda x: x[:1]}, "two times or more"),
-        ({"positions": lambda x: x[:-1]}, "positions has shape"),
-        ({"positions": lambda x: np.where(np.arange(12) == 2, np.inf, x)}, "positions\\[0, 2\\] is inf"),
-        ({"positions": lambda x: 100.0 * x}, "does not follow its motors|beyond its stroke"),
-        ({"forces": lambda x: x[:, :5]}, "forces has shape"),
-        ({"forces": lambda x: np.where(np.arange(12) == 4, np.nan, x)}, "forces\\[0, 4\\] is nan"),
-        ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"),
-        ({"start": lambda _: np.zeros(3)}, "start has shape"),
-        ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
-        ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
-        ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
-        ({"cutoff": lambda _: 500.0}, "half the rate"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ({"t": lambda x: x[::-1]}, "times must increase: t\\[1\\]"),
+    ({"t": lambda x: np.where(np.arange(len(x)) == 7, x[6], x)}, "times must increase: t\\[7\\]"),
+    ({"t": lambda x: x**1.5}, "times must be even"),
+    ({"t": lambda x: np.where(np.arange(len(x)) == 3, np.nan, x)}, "t\\[3\\] is nan"),
+    ({"t": lambda x: x[:1]}, "two times or more"),
+    ({"positions": lambda x: x[:-1]}, "positions has shape"),
+    ({"positions": lambda x: np.where(np.arange(12) == 2, np.inf, x)}, "positions\\[0, 2\\] is inf"),
+    ({"positions": lambda x: 100.0 * x}, "does not follow its motors|beyond its stroke"),
+    ({"forces": lambda x: x[:, :5]}, "forces has shape"),
+    ({"forces": lambda x: np.where(np.arange(12) == 4, np.nan, x)}, "forces\\[0, 4\\] is nan"),
+    ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"),
+    ({"start": lambda _: np.zeros(3)}, "start has shape"),
+    ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
+    ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
+    ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
+    ({"cutoff": lambda _: 500.0}, "half the rate"),
+])  # fmt: skip
 def test_records_that_cannot_be_are_refused(record, change, words):
     s, feet, _, t, positions, forces = record
     given = {"t": t, "positions": positions, "forces": forces, "feet": feet}

@@ -1,7 +1,5 @@
 """Contact wrenches from motor forces: planted wrenches come back, weight is carried, bad input is refused."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
@@ -156,20 +154,3 @@ def test_screws_and_filter():
         low_pass(t, 8.0)
     with pytest.raises(ff.InputError, match="lead must be positive"):
         screw_force(1.0, 0.0)
-
-
-def test_bad_input_is_refused():
-    s = sensed("kangaroo_like")
-    c = contact_model(s.model, s.partition.q)
-    tau = np.zeros(12)
-    for wrong, words in ((tau[:5], "expected \\(12,\\)"), (np.where(np.arange(12) == 2, np.nan, tau), "left_ankle_outer_motor")):
-        with pytest.raises(ff.InputError, match=words):
-            contact_wrenches(c, wrong)
-    with pytest.raises(ff.InputError, match="'motors' or 'balanced'"):
-        contact_wrenches(c, tau, "guess")
-    with pytest.raises(ff.UnknownNameError, match="left_soul"):
-        contact_model(s.model, s.partition.q, [sole("left_soul", SOLE)])
-    with pytest.raises(ff.InputError, match="shape \\(c, 3\\)"):
-        contact_model(s.model, s.partition.q, [sole("left_sole", np.zeros(3))])
-    with pytest.raises(ff.InputError, match="one posture"):
-        contact_model(s.model, np.zeros((2, s.model.nq)))

@@ -1,7 +1,5 @@
 """Encoders chosen for a robot: they calibrate it, and each of them is needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from estimation_robots import SPRINGS, sensed

@@ -1,7 +1,5 @@
 """Libraries exported for AArch64 compute the same numbers as for this machine: their example runs under qemu-user."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

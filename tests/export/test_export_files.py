@@ -1,7 +1,5 @@
 """What `export` writes: names, constants, errors, and folders that are left alone."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Exported functions touch nothing beyond their arguments: every array ends, or begins, at a page that must not be touched."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

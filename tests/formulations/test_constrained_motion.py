@@ -1,7 +1,5 @@
 """Udwadia and Kalaba's equations: against the paper's own form, Gauss's principle, compiled constrained dynamics, and physics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot
@@ -96,23 +94,6 @@ def test_loops(name):
     close(every.a, found.a, 100.0 * tolerance)
     assert every.rank == found.rank
     assert len(every.redundant) == len(J) - found.rank
-
-
-def test_gauss_of_all_accelerations_that_are_allowed_this_is_the_nearest():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = state(rng, model)
-    A, b = rng.standard_normal((5, model.nv)), rng.standard_normal(5)
-    a = constrained.accelerations(model, q, v, tau, constraints=(A, b)).a
-    M, free = ff.mass_matrix(model, q), ff.forward_dynamics(model, q, v, tau)
-    null = np.linalg.svd(A)[2][5:].T
-    least = (a - free) @ M @ (a - free)
-    for step in null.T:
-        for size in (1e-2, -1e-2, 1.0):
-            x = a + size * step - free
-            assert x @ M @ x > least
-    power = null.T @ (M @ (a - free))  # ideal constraints do no work on motions that they allow
-    close(power, np.zeros(len(power)), doubt(M, A) * max(1.0, np.abs(M @ (a - free)).max()))
 
 
 def test_the_differential_drive_row_is_the_rate_of_its_velocity():
@@ -299,17 +280,3 @@ def test_bad_arguments():
     closed = ff.close_loops(robot("point"))
     with pytest.raises(InputError, match=r"model\.tree"):
         constrained.prescribed_motion(closed, closed.neutral, np.zeros(closed.nv), "j00", 0.0, 0.0, 0.0)
-
-
-def test_batches_are_their_states():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = (np.stack(x) for x in zip(*(state(rng, model) for _ in range(4))))
-    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot"), contacts.point("front_left_foot", name="again")])
-    batch = constrained.accelerations(model, q, v, tau, constraints=held)
-    for k in range(4):
-        one = constrained.accelerations(model, q[k], v[k], tau[k], constraints=held)
-        for x, y in ((batch.a[k], one.a), (batch.forces[k], one.forces), (batch.multipliers[k], one.multipliers)):
-            close(x, y, doubt(ff.mass_matrix(model, q[k]), held.jacobian(q[k])))
-        assert batch.rank[k] == one.rank == 3
-        assert [name for name, flag in batch.redundant.items() if flag[k]] == list(one.redundant)

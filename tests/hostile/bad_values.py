@@ -1,7 +1,5 @@
 """Values that no function can use, by the kind of parameter; the kind is told by the parameter's name, else by its annotation."""
 
-from __future__ import annotations
-
 import datetime
 import inspect
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Arguments that optional costs, controllers, contacts and estimators cannot use: calls that signatures do not tell how to make."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 A call must end in a FreeflyerError that names an argument which was replaced, or in a result. NumPy's warnings count as errors.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """Values of wrong kinds and absurd sizes, given to constructors, solvers and plans: refused by name, before work begins."""
 
-from __future__ import annotations
-
 import warnings
 from concurrent.futures import Executor, Future
 

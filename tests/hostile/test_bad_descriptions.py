@@ -1,7 +1,5 @@
 """Descriptions made by hand and wrong: `build` names what is wrong before anything is made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Batch axes that do not broadcast: an InputError that shows the shapes, where they meet outside of compiled code."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

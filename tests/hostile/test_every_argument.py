@@ -1,8 +1,6 @@
 """Every argument of every public function of a robot, found by its signature, refuses what it cannot use, by its name; so do calls
 that signatures do not tell how to make (calls_by_hand.py)."""
 
-from __future__ import annotations
-
 import inspect
 import traceback
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Arguments of functions of one state, and of records, that have other shapes: an InputError that says which are expected."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Requests beyond memory, beyond what NumPy holds and beyond all numbers, and outputs of other classes: a sentence, soon."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -5,8 +5,6 @@
 Each call is made twice, through the builtin function and through ctypes: the verdicts must be the same.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import sys

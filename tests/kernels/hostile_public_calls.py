@@ -3,8 +3,6 @@
     python hostile_public_calls.py calls
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import warnings

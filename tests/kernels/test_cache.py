@@ -1,7 +1,5 @@
 """Object code on disk: private, sealed, made once, never trusted when it is not what was written."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

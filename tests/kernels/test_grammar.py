@@ -1,7 +1,5 @@
 """Kernel sources obey their grammar (see kernel_grammar), and the checker finds what is planted against it."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

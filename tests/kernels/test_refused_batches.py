@@ -1,7 +1,5 @@
 """Batches as public functions run them: results that lie in the memory of inputs, refused states by their number, no copies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from kernel_samples import states, tree

@@ -1,7 +1,5 @@
 """Object code is named by the LLVM code that it comes from: an edit changes what reaches it, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

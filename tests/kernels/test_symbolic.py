@@ -1,7 +1,5 @@
 """Kernels on symbols and on complex numbers: closed forms and derivatives."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Threads change no bit of a result, calls from several threads do not meet, and memory stays flat."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -127,14 +125,6 @@ def test_memory_stays_flat(robot, threads):
     before = resident()
     many(1000)
     assert resident() - before < 8 * 2**20
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 1025, 2.0, "2", None, True, np.float64(2), [2]])
-def test_set_threads_takes_a_count(wrong):
-    before = ff.get_threads()
-    with pytest.raises(ff.InputError, match="threads must be an integer from 1 to 1024"):
-        ff.set_threads(wrong)
-    assert ff.get_threads() == before
 
 
 def test_there_is_one_pool(threads, robot):

@@ -1,7 +1,5 @@
 """Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -208,16 +206,6 @@ def test_held_strokes_out_of_range_are_named():
     with pytest.raises(ff.InputError, match=r"joint 'l0' is held at 0\.9, out of its range -0\.5 to 0\.5"):
         assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated")
     assert assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated", limits=False).closed
-
-
-@pytest.mark.parametrize(("options", "words"), [
-    ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"),
-    ({"branches": 0}, "at least 1"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
-    ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"),
-])  # fmt: skip
-def test_bad_arguments(options, words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        assemble(planar(LEFT, RIGHT, WIDTH), **options)
 
 
 def test_without_loops_every_posture_is_assembled():

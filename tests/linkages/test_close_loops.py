@@ -1,7 +1,5 @@
 """Closed models: every quantity in independent velocities, against differences along the linkage and against the tree's own."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable
@@ -274,13 +272,3 @@ def replace_base(model: ff.Model) -> ff.Model:
     """The same robot; its base is fixed already."""
     assert model.description.joints[0].kind == "fixed"
     return ff.build(replace(model.description, gravity=(0.0, 0.0, -9.81)))
-
-
-def test_wrong_sizes_name_the_cure() -> None:
-    model, q, u, _ = sample("point")
-    with pytest.raises(ff.InputError, match="independent"):
-        ff.kinetic_energy(model, q, np.zeros(model.tree.nv))
-    with pytest.raises(ff.InputError, match=f"nv = {model.nv}"):
-        ff.forward_dynamics(model, q, u, np.zeros(3))
-    with pytest.raises(LinkageError, match="assemble"):
-        ff.mass_matrix(model, ff.random_configuration(model.tree, fresh()))

@@ -1,7 +1,5 @@
 """Exact derivatives of the projected dynamics against central differences of the assembled motion; linearisation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import State, robot, robots, shared, state
@@ -12,8 +10,6 @@ import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.linkages import partition
 from freeflyer.linkages.closed.calls import project_forces
-
-PARTIAL = ("weld", "slider", "held")
 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,

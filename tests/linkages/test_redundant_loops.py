@@ -1,7 +1,5 @@
 """Loops that tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
 motions."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

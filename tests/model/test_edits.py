@@ -1,7 +1,5 @@
 """Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -144,23 +142,20 @@ def test_an_edit_leaves_the_model_alone():
     np.testing.assert_array_equal(model.topology, before[1])
 
 
-@pytest.mark.parametrize(
-    ("joints", "configuration", "error", "text"),
-    [
-        (["left_kne"], None, UnknownNameError, "mean 'left_knee'"),
-        ({"nose": 0.1}, None, UnknownNameError, "no joint is named 'nose'"),
-        ({"left_thumb": 0.1}, None, InputError, "'left_thumb' of 'humanoid_33' is fixed already"),
-        ({"left_knee": float("nan")}, None, InputError, "position of joint 'left_knee' must be finite"),
-        ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has 1 entries; got shape \(2,\)"),
-        ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must hold real numbers, got str"),
-        ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, "has 7 entries"),
-        ({"root_joint": [0, 0, 1, 0, 0, 0, 2]}, None, InputError, "2"),
-        ({"root_joint": np.zeros(7)}, None, InputError, "0"),
-        (["left_knee"], np.zeros(3), InputError, r"'humanoid_33' has shape \(40,\); got \(3,\)"),
-        (["left_knee"], np.full(40, np.inf), InputError, "configuration must be finite"),
-        ({"left_knee": 0.1}, np.zeros(40), InputError, "positions came twice"),
-    ],
-)
+@pytest.mark.parametrize(("joints", "configuration", "error", "text"), [
+    (["left_kne"], None, UnknownNameError, "mean 'left_knee'"),
+    ({"nose": 0.1}, None, UnknownNameError, "no joint is named 'nose'"),
+    ({"left_thumb": 0.1}, None, InputError, "'left_thumb' of 'humanoid_33' is fixed already"),
+    ({"left_knee": float("nan")}, None, InputError, "position of joint 'left_knee' must be finite"),
+    ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has 1 entries; got shape \(2,\)"),
+    ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must hold real numbers, got str"),
+    ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, "has 7 entries"),
+    ({"root_joint": [0, 0, 1, 0, 0, 0, 2]}, None, InputError, "2"),
+    ({"root_joint": np.zeros(7)}, None, InputError, "0"),
+    (["left_knee"], np.zeros(3), InputError, r"'humanoid_33' has shape \(40,\); got \(3,\)"),
+    (["left_knee"], np.full(40, np.inf), InputError, "configuration must be finite"),
+    ({"left_knee": 0.1}, np.zeros(40), InputError, "positions came twice"),
+])  # fmt: skip
 def test_what_cannot_be_locked_is_refused(joints, configuration, error, text):
     with pytest.raises(error, match=text):
         lock_joints(robots.humanoid(), joints, configuration)
@@ -233,25 +228,22 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
     validate(loaded.description)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "text"),
-    [
-        (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
-        (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
-        (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
-        (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
-        (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
-        (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
-        (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),
-        (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, "com must be finite"),
-        (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia must have shape \(3, 3\)"),
-        (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
-        (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
-        (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
-        (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is used"),
-        (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "options", "error", "text"), [
+    (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
+    (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
+    (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
+    (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
+    (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
+    (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
+    (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),
+    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, "com must be finite"),
+    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia must have shape \(3, 3\)"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
+    (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
+    (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is used"),
+    (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
+])  # fmt: skip
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
     with pytest.raises(error, match=text):
         attach_payload(robots.humanoid(), *arguments, **options)

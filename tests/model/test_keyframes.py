@@ -1,7 +1,5 @@
 """Keyframes of MJCF files, specifications of MuJoCo's, the base of a file, short prints of models."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random postures lie within limits, and near zero where limits are so wide that they are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

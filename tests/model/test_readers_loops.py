@@ -1,7 +1,5 @@
 """Loop files: both formats, and words for each way in which they can be wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

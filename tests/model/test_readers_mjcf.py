@@ -1,7 +1,5 @@
 """MJCF: poses, inertias, joint data and equalities are MuJoCo's own, at every configuration."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 import pytest
@@ -345,22 +343,19 @@ def test_included_files(tmp_path):
         read_mjcf(twice)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ((INERTIAL, ""), "refused by MuJoCo.*Give the body a mass and an inertia"),
-        (('diaginertia="0.1 0.2 0.25"', 'diaginertia="0.1 0.1 0.9"'), "refused by MuJoCo.*A \\+ B >= C"),
-        (('mass="2"', 'mass="nan"'), "'nan' is not a finite number"),
-        (('mass="2"', 'mass="1e999"'), "refused by MuJoCo.*too large"),
-        (("<joint ", '<joint type="screw" '), "refused by MuJoCo"),
-        (("<worldbody>", '<asset><model file="x.xml"/></asset><worldbody>'), "save it as one file"),
-        (("<worldbody>", '<worldbody><attach model="m" prefix="x"/>'), "<attach>"),
-        (("<worldbody>", '<worldbody><replicate count="99999999"><body/></replicate>'), "more than 2000 elements"),
-        (("<worldbody>", "<worldbody>" + "<body/>" * 3001), "at most 3000"),
-        (("<mujoco>", "<mujoco><custom><numeric name='freeflyer:mass:a' data='1'/></custom>"), "known: fixed, link"),
-        (("mujoco", "robotics"), "root element <robotics>; MJCF begins with"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ((INERTIAL, ""), "refused by MuJoCo.*Give the body a mass and an inertia"),
+    (('diaginertia="0.1 0.2 0.25"', 'diaginertia="0.1 0.1 0.9"'), "refused by MuJoCo.*A \\+ B >= C"),
+    (('mass="2"', 'mass="nan"'), "'nan' is not a finite number"),
+    (('mass="2"', 'mass="1e999"'), "refused by MuJoCo.*too large"),
+    (("<joint ", '<joint type="screw" '), "refused by MuJoCo"),
+    (("<worldbody>", '<asset><model file="x.xml"/></asset><worldbody>'), "save it as one file"),
+    (("<worldbody>", '<worldbody><attach model="m" prefix="x"/>'), "<attach>"),
+    (("<worldbody>", '<worldbody><replicate count="99999999"><body/></replicate>'), "more than 2000 elements"),
+    (("<worldbody>", "<worldbody>" + "<body/>" * 3001), "at most 3000"),
+    (("<mujoco>", "<mujoco><custom><numeric name='freeflyer:mass:a' data='1'/></custom>"), "known: fixed, link"),
+    (("mujoco", "robotics"), "root element <robotics>; MJCF begins with"),
+])  # fmt: skip
 def test_refusals(change, words):
     text = f'<mujoco><worldbody><body name="rod"><joint name="pin"/>{INERTIAL}</body></worldbody></mujoco>'
     assert change[0] in text

@@ -1,7 +1,5 @@
 """URDF: every number is read into its field, nothing broken is filled in, and the robots in use load."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from readers_samples import PENDULUM, link_poses

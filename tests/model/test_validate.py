@@ -1,7 +1,5 @@
 """`validate` lets robots pass and refuses each kind of fault in words that name it and its cure."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from functools import partial

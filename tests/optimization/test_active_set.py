@@ -1,8 +1,6 @@
 """The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat each
 other, or differ in scale by decades."""
 
-from __future__ import annotations
-
 from threading import Thread
 
 import numpy as np

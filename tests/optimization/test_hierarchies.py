@@ -1,7 +1,5 @@
 """Strict hierarchies: each level is as good as the levels above allow, by references that share no code."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -146,18 +144,15 @@ def test_other_solvers_give_the_same(solver):
     assert refused <= 3
 
 
-@pytest.mark.parametrize(
-    ("levels", "words"),
-    [
-        ([], "at least one level"),
-        ([np.eye(2)], "level 0 must be"),
-        ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
-        ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
-        ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
-        ([(np.eye(2), [np.nan, 0.0], [0.0, 0.0])], "level 0: row 0 of A has the lower limit nan"),
-        ([(np.eye(2), [0.0, 0.0], [0.0, 0.0], [1.0])], "level 0: weights must be 2 positive numbers"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "words"), [
+    ([], "at least one level"),
+    ([np.eye(2)], "level 0 must be"),
+    ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
+    ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
+    ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
+    ([(np.eye(2), [np.nan, 0.0], [0.0, 0.0])], "level 0: row 0 of A has the lower limit nan"),
+    ([(np.eye(2), [0.0, 0.0], [0.0, 0.0], [1.0])], "level 0: weights must be 2 positive numbers"),
+])  # fmt: skip
 def test_bad_levels_are_named(levels, words):
     with pytest.raises(InputError, match=words):
         solve_hierarchy(levels)

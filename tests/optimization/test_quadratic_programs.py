@@ -1,11 +1,7 @@
 """Quadratic programs: random ones with known answers by every solver, and what is said where there is no answer."""
 
-from __future__ import annotations
-
 import pickle
-import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,24 +99,6 @@ def test_certificates_prove_what_errors_say():
         assert proves_unbounded(scaled.program, scaled.program.rows(), d)
         assert not proves_unbounded(scaled.program, scaled.program.rows(), -d)
     assert lost <= 8  # some 1 in 50 are: more than 8 of 50 is no chance
-
-
-@pytest.mark.parametrize("part", ["x", "dual"])
-def test_planted_errors_are_seen(part):
-    """A wrong entry of x or of the multipliers, as a solver might return it, is never accepted."""
-    rng = fresh()
-    for _ in range(100):
-        p = quadratic_program(**known(rng, "feasible").arguments)
-        found = daqp_solver.attempt(p, 1e-8, None, None, None)
-        assert max(residuals(p, found.x, found.dual)) < 1e-9
-        wrong = getattr(found, part).copy()
-        if not wrong.any():
-            continue
-        i = int(np.abs(wrong).argmax())
-        wrong[i] += 1e-3 * max(abs(wrong[i]), 1e-3)
-        off = found._replace(**{part: wrong})
-        assert quick_check(p, off, 1e-8, "daqp") is None
-        assert max(residuals(p, off.x, off.dual)) > 1e-8
 
 
 def test_residuals_do_not_depend_on_units():
@@ -224,28 +202,25 @@ def test_nearest_is_the_projection():
 H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([-1.0, -1.0]), np.ones(2)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
-        ({"H": np.eye(3)}, InputError, r"H must have shape \(2, 2\)"),
-        ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
-        ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
-        ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
-        ({"g": "force"}, InputError, "g must be an array of real numbers"),
-        ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
-        ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
-        ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),
-        ({"upper": np.array([1.0, np.nan])}, InputError, "row 1 of A has the upper limit nan"),
-        ({"lower": np.array([np.inf, 0.0]), "upper": np.full(2, np.inf)}, InputError, "row 0 of A has the lower limit inf"),
-        ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
-        ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
-        ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
-        ({"tolerance": 0.0}, InputError, "tolerance must be a number from 1e-14 to 0.1"),
-        ({"iterations": 0}, InputError, "iterations must be a whole number of 1 or more"),
-        ({"seconds": -1.0}, InputError, "seconds must be a positive number"),
-        ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
-    ],
-)
+@pytest.mark.parametrize(("change", "error", "words"), [
+    ({"H": np.eye(3)}, InputError, r"H must have shape \(2, 2\)"),
+    ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
+    ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
+    ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
+    ({"g": "force"}, InputError, "g must be an array of real numbers"),
+    ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
+    ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
+    ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),
+    ({"upper": np.array([1.0, np.nan])}, InputError, "row 1 of A has the upper limit nan"),
+    ({"lower": np.array([np.inf, 0.0]), "upper": np.full(2, np.inf)}, InputError, "row 0 of A has the lower limit inf"),
+    ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
+    ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
+    ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
+    ({"tolerance": 0.0}, InputError, "tolerance must be a number from 1e-14 to 0.1"),
+    ({"iterations": 0}, InputError, "iterations must be a whole number of 1 or more"),
+    ({"seconds": -1.0}, InputError, "seconds must be a positive number"),
+    ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
+])  # fmt: skip
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_bad_input_is_named(solver, change, error, words):
     if solver not in solvers():
@@ -309,11 +284,6 @@ def test_solvers_that_are_not_there(monkeypatch):
     assert solvers() == ("active-set", "daqp", "osqp")
 
 
-def test_errors_have_one_base():
-    for error in (InfeasibleError, UnboundedError, NotConvergedError, NumericalError, MissingSolverError):
-        assert issubclass(error, SolverError)
-
-
 def test_arguments_are_left_as_they_are():
     rng = fresh()
     case = known(rng, "degenerate")
@@ -322,16 +292,6 @@ def test_arguments_are_left_as_they_are():
         solve_qp(**case.arguments, solver=solver)
     for name, x in case.arguments.items():
         np.testing.assert_array_equal(x, before[name])
-
-
-def test_examples_of_the_page_run():
-    text = (Path(__file__).parents[2] / "docs" / "optimization.md").read_text()
-    names: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 3
-    for block in blocks:
-        exec(compile(block, "optimization.md", "exec"), names)
-    np.testing.assert_allclose(names["h"].x, [0.6, 0.4, 0.1], atol=1e-9)
 
 
 def test_read_only_arrays_are_solved():

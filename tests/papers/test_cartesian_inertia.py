@@ -1,7 +1,5 @@
 """Equivalent inertia and angular momentum, against the forces that accelerate and the momentum that moves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

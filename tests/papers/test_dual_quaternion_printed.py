@@ -1,7 +1,5 @@
 """The recursion as the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

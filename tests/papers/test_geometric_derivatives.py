@@ -1,7 +1,5 @@
 """Tables 5 to 8 of the geometric linearisation paper: against complex steps, the compiled inverse dynamics, and Pinocchio."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import STEP, central, close, close_to_slopes, complex_slopes, rounding

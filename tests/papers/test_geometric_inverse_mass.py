@@ -1,7 +1,5 @@
 """IMMAmb (geometric linearisation paper, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

@@ -1,7 +1,5 @@
 """Kangaroo paper, section III-B and Appendix B: the equations written out agree with closed models, solvers and each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

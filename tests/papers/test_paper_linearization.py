@@ -1,7 +1,5 @@
 """Geometric linearisation paper reproduced: what its tables and figures must show, and that a wrong algorithm would not."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

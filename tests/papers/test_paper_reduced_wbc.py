@@ -1,7 +1,5 @@
 """Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 

@@ -1,7 +1,5 @@
 """The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
 
-from __future__ import annotations
-
 import matplotlib
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Film strips: views are rotations, links reach from joint to joint and down to the floor, equal forces are drawn equally long."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

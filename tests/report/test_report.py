@@ -1,7 +1,5 @@
 """The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The tree of links: order, depth, and lines where only branches indent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from planted import arm, shifted, solid

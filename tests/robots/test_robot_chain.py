@@ -1,7 +1,5 @@
 """Chains of any length and joint kinds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from robot_geometry import poses_at_zero
@@ -38,22 +36,19 @@ def test_a_long_chain_is_made_without_recursion():
     assert robots.chain(2000).nv == 2000
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"n": 0}, "n must be a whole number from 1 to 100000; got 0"),
-        ({"n": 2.5}, "n must be a whole number"),
-        ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"),
-        ({"joints": ["revolute", 7]}, "got 7"),
-        ({"joints": []}, "joints is empty"),
-        ({"base": "floating"}, "base must be one of 'fixed', 'free'; got 'floating'"),
-        ({"length": float("nan")}, "length must be a finite number above zero"),
-        ({"length": float("inf")}, "length must be a finite number above zero"),
-        ({"length": 0.0}, r"length must be a finite number above zero \(m\); got 0.0"),
-        ({"mass": -1.0}, r"mass must be a finite number above zero \(kg\); got -1.0"),
-        ({"mass": "1"}, "mass must be a finite number above zero"),
-    ],
-)
+@pytest.mark.parametrize(("options", "text"), [
+    ({"n": 0}, "n must be a whole number from 1 to 100000; got 0"),
+    ({"n": 2.5}, "n must be a whole number"),
+    ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"),
+    ({"joints": ["revolute", 7]}, "got 7"),
+    ({"joints": []}, "joints is empty"),
+    ({"base": "floating"}, "base must be one of 'fixed', 'free'; got 'floating'"),
+    ({"length": float("nan")}, "length must be a finite number above zero"),
+    ({"length": float("inf")}, "length must be a finite number above zero"),
+    ({"length": 0.0}, r"length must be a finite number above zero \(m\); got 0.0"),
+    ({"mass": -1.0}, r"mass must be a finite number above zero \(kg\); got -1.0"),
+    ({"mass": "1"}, "mass must be a finite number above zero"),
+])  # fmt: skip
 def test_wrong_arguments_are_refused(options, text):
     with pytest.raises(InputError, match=text):
         robots.chain(**options)

@@ -1,7 +1,5 @@
 """The hopping legs are those of the thesis's tables: their foot, their masses, their energy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

@@ -1,7 +1,5 @@
 """The humanoid: dof as promised, nested joints, a body that is the same at every dof, left like right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from robot_geometry import center_of_mass, poses_at_zero

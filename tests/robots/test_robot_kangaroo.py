@@ -1,7 +1,5 @@
 """The Kangaroo-like lower body: counts of the Kangaroo paper, exact closure, mirror symmetry, mobility, geometry."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

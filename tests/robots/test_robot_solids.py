@@ -1,7 +1,5 @@
 """Inertias of the solids against integration over random points, independent of the formulas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

@@ -1,7 +1,5 @@
 """Motors are as strong as the robot is heavy: arms hold themselves in any posture, legs carry the body standing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

@@ -1,7 +1,5 @@
 """What holds for every robot of `make`: valid, physical, named uniquely, with the documented sizes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

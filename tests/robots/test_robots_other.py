@@ -1,7 +1,5 @@
 """Legs, wheels, rotors and panels of the other robots are where they should be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from robot_geometry import center_of_mass, poses_at_zero

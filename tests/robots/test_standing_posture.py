@@ -1,7 +1,5 @@
 """The posture to start a legged robot in: feet flat on the ground, hips above them, knees bent as given."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

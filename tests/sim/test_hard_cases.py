@@ -1,7 +1,5 @@
 """Cases that go wrong easily: forces that jump at samples, starts on the floor, impacts under dampers, arrays used again, files."""
 
-from __future__ import annotations
-
 import zipfile
 from dataclasses import replace
 
@@ -126,13 +124,10 @@ def test_an_event_just_before_a_sample(integrator):
     assert [e.name for e in run.events] == ["e"]
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        (sim.Change(v="fast"), "event 'x' returns an invalid change"), (sim.Change(v=np.full(6, np.nan)), "'x' returns.*finite"),
-        (sim.Change(q=np.zeros(3)), "q has shape"), (sim.Change(constraints="a"), "ConstraintSet or None"), (3, "must return"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "word"), [
+    (sim.Change(v="fast"), "event 'x' returns an invalid change"), (sim.Change(v=np.full(6, np.nan)), "'x' returns.*finite"),
+    (sim.Change(q=np.zeros(3)), "q has shape"), (sim.Change(constraints="a"), "ConstraintSet or None"), (3, "must return"),
+])  # fmt: skip
 def test_changes_that_cannot_be_are_refused(change, word):
     model, q, v = stone()
     event = sim.Event("x", lambda s: s.t - 0.005, action=lambda s: change)
@@ -162,15 +157,12 @@ def test_values_that_are_no_numbers(value, word):
         sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", value))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
-        ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
-        ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
-        ({"dt": 1e-300}, "dt must be a number from 1e-50"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "word"), [
+    ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
+    ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
+    ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
+    ({"dt": 1e-300}, "dt must be a number from 1e-50"),
+])  # fmt: skip
 def test_shapes_and_times_that_do_not_fit(arguments, word):
     model, q, v = stone()
     given = {"q": q, "v": v, "dt": 0.01, "duration": 0.1} | arguments

@@ -1,7 +1,5 @@
 """The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh
@@ -256,16 +254,13 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
         sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf), dt=0.1, duration=0.9)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
-        ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
-        ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
-        ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
-        ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "word"), [
+    ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
+    ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
+    ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
+    ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
+    ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
+])  # fmt: skip
 def test_bad_arguments(change, word):
     model, q, v = tumbling(fresh(1))
     if "v" in change:

@@ -1,7 +1,5 @@
 """The statements of docs/conventions.md about Pinocchio and MuJoCo, each tried on the library it speaks of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import closeness

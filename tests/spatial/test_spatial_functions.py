@@ -1,7 +1,5 @@
 """Every public function of freeflyer.spatial: batches, broadcasting, and refusal of bad arguments."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 

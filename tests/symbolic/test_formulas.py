@@ -1,7 +1,5 @@
 """Canonical forms, rates, Jacobians: against SymPy's own, and against numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sp

@@ -1,7 +1,5 @@
 """Printed functions, run and compiled: NumPy, Numba and C give the kernels' numbers."""
 
-from __future__ import annotations
-
 import ctypes
 import inspect
 import shutil

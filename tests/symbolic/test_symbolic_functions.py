@@ -1,7 +1,5 @@
 """Public functions on symbols, by their public names, with parameters as symbols."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -87,14 +85,6 @@ def test_welded_links_are_joined_in_symbols():
     theirs = ff.mass_matrix(ff.build(ff.Description("arm", tuple(links), tuple(joints))), [0.3, 0.4])
     ours = sp.Matrix(M.tolist()).subs({**values, q1: 0.3, q2: 0.4})
     np.testing.assert_allclose(np.array(ours, float), theirs, rtol=1e-12)
-
-
-def test_matrices_of_sympy_are_rows_and_symmetry_is_proved():
-    x, q = sp.Symbol("x"), sp.Matrix([q1, q2])
-    I = sp.Matrix([[1, x * (x + 1), 0], [x**2 + x, 1, 0], [0, 0, 1]])
-    p = ff.symbolic.parameters(ARM, centers={"lower": sp.Matrix([c2, 0, 0])}, inertias={"lower": I}, gravity=sp.Matrix([0, -g, 0]))
-    same(ff.symbolic.evaluate("gravity_forces", ARM, q, parameters=p).tolist(),
-         ff.symbolic.evaluate("gravity_forces", ARM, [q1, q2], parameters=p).tolist())  # fmt: skip
 
 
 def test_welded_links_without_mass():
