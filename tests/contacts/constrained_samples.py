@@ -4,10 +4,14 @@ from typing import Any
 
 import numpy as np
 from closeness import close, rounding
-from random_robots import random_robot
+from random_robots import BASES, random_robot
 
 import freeflyer as ff
 from freeflyer import contacts
+
+__all__ = [
+    "BASES", "check_dense", "condition_in_order", "kkt", "moving_robot", "random_set", "whitened",
+]  # fmt: skip
 
 
 def moving_robot(rng: np.random.Generator, n: int, least: int = 3, **options: Any) -> ff.Model:
@@ -87,3 +91,5 @@ def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarr
         close(d.wrenches("contact")[item.name][2], normal, tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0)))
     first = s.table.free
     close(forces, J[first:].T @ d.multipliers[first:], tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0)))
+
+
