@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from seeds import fresh
 
 from freeflyer.errors import InputError
@@ -95,6 +95,35 @@ def test_no_level_can_be_better():
             v = level.A @ h.x
             np.testing.assert_allclose(h.violations[k], v - np.clip(v, level.lower, level.upper), atol=1e-12)
             assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (case, k)
+
+
+def contradicted(rng: np.random.Generator, n: int) -> Level:
+    """Inequalities in pairs, A x >= b and A x <= b - gap, some of which cannot be met together, and rows that can."""
+    m = int(rng.integers(1, n))
+    A, b, none = rng.normal(size=(m, n)), rng.normal(size=m), np.full(m, np.inf)
+    gap = rng.uniform(-0.5, 1.0, m)
+    gap[0] = 0.5
+    return Level(np.concatenate([A, A]), np.concatenate([b, -none]), np.concatenate([none, b - gap]), rng.uniform(0.5, 2.0, 2 * m))
+
+
+@pytest.mark.parametrize("solver", ["active-set", "daqp"])
+def test_violations_of_contradicted_inequalities_stay_at_their_optimum(solver):
+    """Of the first level as least squares with signs have them, of all levels whatever follows below them."""
+    rng = fresh()
+    for _ in range(15):
+        n = int(rng.integers(2, 9))
+        levels = [contradicted(rng, n), *random_levels(rng, n), contradicted(rng, n)]
+        A, lower, upper, weights = levels[0]
+        side, root = np.where(np.isfinite(upper), 1.0, -1.0), np.sqrt(weights)[:, None]
+        C, d = side[:, None] * A, np.where(np.isfinite(upper), upper, -lower)
+        found, _ = nnls(root * np.hstack([C, -C, np.eye(len(A))]), root[:, 0] * d)  # C x + room = d, x of two signs
+        best = C @ (found[:n] - found[n : 2 * n]) - d + found[2 * n :]
+        whole = solve_hierarchy(levels, solver=solver)
+        np.testing.assert_allclose(whole.violations[0], side * best, atol=1e-6)
+        assert not whole.met[0]
+        for k in range(1, len(levels)):
+            for part, v in zip(solve_hierarchy(levels[:k], solver=solver).violations, whole.violations):
+                np.testing.assert_allclose(v, part, atol=2e-6)
 
 
 def test_levels_that_cannot_be_met_are_distinguished():

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from seeds import fresh
 from test_events import G, stone
 
 import freeflyer as ff
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
+from freeflyer.sim.floor import foot_points, put_on_floor
 
 
 def sole(model: ff.Model) -> ff.ConstraintSet:
@@ -215,3 +217,13 @@ def test_replays_of_what_was_not_simulated_here():
             sim.replay(model, replace(run, settings=settings))
     with pytest.raises(FreeflyerError):
         sim.replay(model, 3)
+
+
+def test_a_tilted_robot_is_put_on_its_lowest_point():
+    rng = fresh()
+    model = ff.robots.humanoid(20)
+    feet = ff.contacts.feet_by_name(model)
+    q = ff.integrate(model, ff.robots.standing_posture(model), 0.2 * rng.standard_normal(model.nv))
+    heights = foot_points(model, put_on_floor(model, q, feet), feet)[:, 2]
+    assert abs(heights.min()) < 1e-12 < 1e-3 < heights.max()
+    assert abs(foot_points(model, put_on_floor(model, q, feet, np.mean), feet)[:, 2].mean()) < 1e-12
