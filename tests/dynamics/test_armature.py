@@ -31,17 +31,6 @@ def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.
     return ff.build(Description("lone", (body,), (Joint("base", "free", WORLD, "body", armature=armature),)))
 
 
-def test_a_free_body_with_armature_flies_straight() -> None:
-    """Mass and armature together take 3 N to turn a velocity of 1 m/s by 1 rad/s; without forces the velocity stays."""
-    model, v = ff.with_gravity(lone_body((1.0,) * 6), (0.0, 0.0, 0.0)), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    q = ff.neutral(model)
-    np.testing.assert_allclose(ff.bias_forces(model, q, v), [0.0, 3.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
-    np.testing.assert_allclose(ff.forward_dynamics(model, q, v, np.zeros(6)), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
-    for _ in range(200):
-        q, v = ff.step(model, q, v, np.zeros(6), 5e-3, "rk4")
-    np.testing.assert_allclose(q[:3], [1.0, 0.0, 0.0], atol=1e-10)
-
-
 def with_equal_armature(model: ff.Model, value: float) -> ff.Model:
     """The same number in all coordinates of every joint, floating and ball joints among them."""
     joints = (replace(j, armature=(value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)

@@ -181,28 +181,6 @@ def test_external_wrenches_act_through_jacobians(c: Case) -> None:
     assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, external=still), tau)
 
 
-@few
-@given(cases())
-def test_gravity_keyword_is_another_gravity(c: Case) -> None:
-    model, g = c.model, c.rng.standard_normal(3)
-    other = ff.with_gravity(model, g)
-    assert np.array_equal(ff.gravity_forces(model, c.q, gravity=g), ff.gravity_forces(other, c.q))
-    assert np.array_equal(ff.bias_forces(model, c.q, c.v, gravity=g), ff.bias_forces(other, c.q, c.v))
-    assert np.array_equal(
-        ff.inverse_dynamics(model, c.q, c.v, c.a, gravity=g), ff.inverse_dynamics(other, c.q, c.v, c.a)
-    )
-    assert np.array_equal(
-        ff.forward_dynamics(model, c.q, c.v, c.tau, gravity=g), ff.forward_dynamics(other, c.q, c.v, c.tau)
-    )
-    assert ff.potential_energy(model, c.q, gravity=g) == ff.potential_energy(other, c.q)
-    J = ff.center_of_mass_jacobian(model, c.q)
-    close(ff.gravity_forces(model, c.q, gravity=g), -model.mass * J.T @ g, EXACT, 1)
-    assert not ff.gravity_forces(model, c.q, gravity=(0, 0, 0)).any()
-    C = ff.coriolis_matrix(model, c.q, c.v)
-    weightless = ff.bias_forces(model, c.q, c.v, gravity=(0, 0, 0))
-    close(weightless, C @ c.v, EXACT, 1, least=model.mass)
-
-
 def displaced(c: Case, S: np.ndarray) -> np.ndarray:
     """q with all that floats carried by S (4, 4), a displacement of the world."""
     q = c.q.copy()

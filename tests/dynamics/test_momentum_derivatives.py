@@ -1,6 +1,5 @@
 """Derivatives of the centroidal momentum, its rate and the centre of mass: by differences, and Pinocchio's."""
 
-from pathlib import Path
 
 import numpy as np
 import pin_built
@@ -107,28 +106,6 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2)
-
-
-@pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
-def test_real_robots_by_differences(path: str, models_folder: Path, poisoned: None) -> None:
-    model = ff.load(models_folder / path)
-    x = state(model, fresh(7))
-    for f, derivatives in FUNCTIONS.values():
-        for field, ours in derivatives(model, *x)._asdict().items():
-            theirs = derivative(lambda q, v, a, f=f: f(model, q, v, a), model, x, field[1:])
-            close(ours, theirs, DIFFERENCE, 2, what=field)
-
-
-def test_far_from_the_origin() -> None:
-    """A thousand kilometres out, positions hold 1e-10 m, so moments about the centre of mass hold as much times a force."""
-    model = ff.robots.humanoid()
-    q, v, a = state(model, fresh(4))
-    far = q.copy()
-    far[:3] += 1e6
-    for _, derivatives in FUNCTIONS.values():
-        here, there = derivatives(model, q, v, a), derivatives(model, far, v, a)
-        for x, y in zip(here, there):
-            close(y, x, 1e-8, 2, least=0.0)
 
 
 @each_function

@@ -1,6 +1,5 @@
 """Accelerations of frames, and derivatives of their velocities and accelerations: by differences, and Pinocchio's."""
 
-from pathlib import Path
 
 import numpy as np
 import pin_built
@@ -77,17 +76,6 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
         close_to_rate(A, velocity, STEP, 10 * DIFFERENCE, 1)
 
 
-@each_robot
-def test_along_the_motion_they_add_up_to_the_acceleration(robot: str) -> None:
-    """V(q, v) changes at the rate dV/dq v + dV/dv a: an identity without differences."""
-    model, (q, v, a) = prepared(robot)
-    for frame in frames(model):
-        for expressed in EXPRESSED:
-            D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
-            A = ff.frame_acceleration(model, q, v, a, frame, expressed)
-            close(D.dq @ v + D.dv @ a, A, EXACT, 1)
-
-
 def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
     """dV/dq, dV/dv, dA/dq, dA/dv, dA/da in Pinocchio's coordinates.
 
@@ -145,34 +133,6 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))
-
-
-@each_expression
-@pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
-def test_real_robots_by_differences(path: str, expressed: str, models_folder: Path, poisoned: None) -> None:
-    model = ff.load(models_folder / path)
-    q, v, a = state(model, fresh(7))
-    for frame in model.link_names[:: len(model.link_names) // 3]:
-
-        def acceleration(q, v, a, frame=frame):
-            return ff.frame_acceleration(model, q, v, a, frame, expressed)
-
-        D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
-        for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
-            close(ours, derivative(acceleration, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
-
-
-def test_far_from_the_origin_no_digit_is_lost() -> None:
-    """In body and mixed expression nothing depends on where the robot is; nor on its speed, for a frame that turns."""
-    model = ff.robots.humanoid()
-    q, v, a = state(model, fresh(3))
-    far = q.copy()
-    far[:3] += 1e9
-    for expressed in ("body", "mixed"):
-        here = ff.frame_acceleration_derivatives(model, q, v, a, model.link_names[-1], expressed)
-        there = ff.frame_acceleration_derivatives(model, far, v, a, model.link_names[-1], expressed)
-        for name in ("dq", "dv", "da"):
-            np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
 
 
 def test_a_frame_that_never_moves() -> None:

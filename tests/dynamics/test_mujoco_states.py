@@ -255,23 +255,6 @@ def test_refused_in_words() -> None:
         ff.to_mujoco(helical, helical.neutral)
 
 
-def test_raw_qpos_of_another_size_gets_a_hint() -> None:
-    """A robot whose mimic joints have places in qpos: the error of any function names the converter."""
-    hand = '<body name="hand"'
-    finger = '<body name="finger"><joint name="finger"/><inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/></body>'
-    tie = '<equality><joint joint1="finger" joint2="wrist" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
-    text = ROBOT.replace(hand, finger + hand).replace("</mujoco>", tie)
-    model, mj = ff.load(text), mujoco.MjModel.from_xml_string(text)
-    assert (model.nq, mj.nq) == (12, 13)
-    with pytest.raises(InputError, match=r"freeflyer\.from_mujoco converts it"):
-        ff.mass_matrix(model, mj.qpos0)
-    q = ff.configuration(model, wrist=0.4)
-    assert ff.to_mujoco(model, q).qpos[mj.joint("finger").qposadr[0]] == 2 * 0.4 + 0.1
-    qfrc = np.zeros(mj.nv)
-    qfrc[mj.joint("finger").dofadr[0]] = 3.0
-    assert ff.from_mujoco(model, mj.qpos0, qfrc=qfrc).tau[model.joint("wrist").iv] == 6.0
-
-
 def test_other_free_bodies_are_not_the_robot() -> None:
     """A bolted robot beside a crate without names: the crate is not taken for the base that only the model has."""
     crate = '<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'

@@ -116,17 +116,6 @@ def test_results_do_not_share_memory_with_arguments():
     assert not np.shares_memory(q, arrays["q"])
 
 
-def test_out_receives_the_result_only():
-    q = good(ROBOT, "mass_matrix", (BATCH,))["q"]
-    out = np.full((BATCH, ROBOT.nv, ROBOT.nv), np.nan)
-    assert ff.mass_matrix(ROBOT, q, out=out) is out
-    np.testing.assert_array_equal(out, ff.mass_matrix(ROBOT, q))
-    bad = q.copy()
-    bad[2, 0] = np.nan
-    with pytest.raises(ff.InputError):
-        ff.mass_matrix(ROBOT, bad, out=out)
-
-
 @pytest.mark.parametrize("bad", [0.0, 1e-13, np.nan, np.inf])
 def test_normalize_configuration_needs_a_direction(bad):
     q = ff.neutral(ROBOT)

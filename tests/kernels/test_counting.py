@@ -6,10 +6,8 @@ from kernel_samples import arguments, states, tree, tree_entries
 
 from freeflyer import robots
 from freeflyer.kernels import plain
-from freeflyer.kernels.counting import CountingScalar, FoldingScalar, Operations, count, count_known
+from freeflyer.kernels.counting import CountingScalar, Operations, count, count_known
 from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
-
-LUH = (150, 131)  # a body, multiplications and additions of the vector form: Luh, Walker, Paul; counted by Balafoutis
 
 
 @pytest.mark.parametrize(("function", "sizes", "expected"), [
@@ -43,14 +41,6 @@ def test_linear_in_the_number_of_bodies(name, kind):
     np.testing.assert_array_equal(n40 - n10, 30 * slope)
 
 
-def test_inverse_dynamics_costs_about_as_much_as_the_classic():
-    """Ours includes the kinematics (poses come twice: memory costs more), any axis, offset and pitch, and zeros."""
-    multiplications, additions, functions = (counts("rnea", 20) - counts("rnea", 10)) / 10
-    assert multiplications <= 1.15 * LUH[0]
-    assert additions <= 1.15 * LUH[1]
-    assert functions == 2
-
-
 @pytest.mark.parametrize("name", tree_entries())
 def test_every_kernel_counts(name):
     """Scalars without values go through every branch of every joint kind; options are passed on."""
@@ -61,18 +51,6 @@ def test_every_kernel_counts(name):
     assert c.multiplications > 0
     assert c.additions > 0
     assert c == count(name.upper(), model, *options)
-
-
-def test_known_numbers_cost_nothing_where_they_change_nothing():
-    x = FoldingScalar(Operations())
-    assert x * 1.0 is x
-    assert 1 * x is x
-    assert x + 0.0 is x
-    assert x / 1 is x
-    assert x * 0.0 == 0.0
-    assert x.operations == Operations()
-    x * 2.0, x + 1.0, x * x, 1.0 / x, x - x
-    assert x.operations == Operations(3, 2)
 
 
 def test_known_parameters_leave_fewer_operations():

@@ -1,8 +1,6 @@
 """Closed models: every quantity in independent velocities, against differences along the linkage and against the tree's own."""
 
 import copy
-import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -167,18 +165,6 @@ def test_independent_joints_can_be_chosen() -> None:
         ff.close_loops(ff.robots.quadruped(), independent=("x",))
     with pytest.raises(ff.InputError, match="independent must be a list"):
         ff.close_loops(tree, independent="j10")
-
-
-@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-@pytest.mark.parametrize("independent", [None, ("j10", "j11", "j12")])
-def test_copies_stay_closed(way: Callable[[ff.Model], ff.Model], independent: tuple[str, ...] | None) -> None:
-    """F6"""
-    model = ff.close_loops(robot("point"), independent)
-    again = way(model)
-    assert again.nv == model.nv
-    assert np.array_equal(ff.mass_matrix(again, ff.neutral(model)), ff.mass_matrix(model, ff.neutral(model)))
-    edited = ff.with_gravity(again, (0.0, 0.0, -1.0))
-    assert np.array_equal(edited.reduction.split.independent, model.reduction.split.independent)
 
 
 GRIPPER = """<mujoco model="gripper"><worldbody><body name="palm"><geom type="box" size=".05 .02 .02"/>
