@@ -80,17 +80,6 @@ def test_completion_lists_the_public_names_and_the_rooms():
     assert {name for name in dir(ff) if inspect.ismodule(getattr(ff, name))} == rooms | {"errors"}
 
 
-def test_completion_lists_the_public_names_of_a_room():
-    for room in LAZY:
-        module = import_module(f"freeflyer.{room}")
-        assert dir(module) == sorted(module.__all__)
-        for name in dir(module):
-            found = getattr(module, name)
-            defined = found.__name__ if inspect.ismodule(found) else found.__module__
-            assert defined.startswith((f"freeflyer.{room}.", "freeflyer.errors")), name
-        assert dir(module) == sorted(module.__all__), "names of what was imported since"
-
-
 def test_the_designed_call_forms():
     """Argument names and defaults by which others call."""
     forms = {

@@ -61,18 +61,6 @@ def test_conflicts_within_a_level_are_shared_by_weight():
     close(found.q, np.array([0.75]), 1e-8)
 
 
-def test_a_posture_below_all_does_not_slow_what_is_above():
-    """Feet, centre of mass, hand and posture of a humanoid: the hand arrives as it does without the posture."""
-    model = ff.robots.humanoid()
-    q = model.neutral
-    feet = [control.FramePoseTask(n, ff.frame_pose(model, q, n), level=0) for n in ("left_sole", "right_sole")]
-    com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
-    place = ff.frame_pose(model, q, "left_palm")[:3, 3] + [0.2, 0.1, 0.3]
-    hand, posture = control.FramePositionTask("left_palm", place, level=2), control.PostureTask(q, level=3)
-    found = control.inverse_kinematics(model, [posture, hand, com, *feet], q, iterations=30)
-    assert all(np.abs(e).max() <= TOLERANCE for e in found.errors[1:])
-
-
 def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
     model, z = ff.robots.chain(6), 0.3 * np.ones(6)
     p = ff.frame_pose(model, 0.2 * np.ones(6), "tip")[:3, 3]
@@ -128,39 +116,6 @@ def test_closed_robots_end_at_the_border_of_their_workspace():
         found = control.inverse_kinematics(model, [stay, step], q, limits=False)
         assert found.levels[0].outcome == "met"
         assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
-
-
-def test_targets_out_of_reach_end_at_the_nearest_point():
-    model = ff.robots.chain(3)
-    found = control.inverse_kinematics(model, [control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2], limits=False)
-    assert not found.converged
-    close(found.errors[0], np.array([0.0, 0.0, 0.6]), 1e-4)  # stretched, it is singular: sideways errors count by their squares
-
-
-def test_gains_and_moving_targets_do_not_matter():
-    rng = fresh()
-    model = ff.robots.chain(7, base="free")
-    X = ff.frame_pose(model, ff.random_configuration(model, rng), "tip")
-    q = ff.random_configuration(model, rng)
-    plain = control.inverse_kinematics(model, [control.FramePoseTask("tip", X)], q, limits=False)
-    moving = control.FramePoseTask("tip", X, stiffness=7.0, damping=0.3, velocity=np.ones(6), acceleration=np.ones(6))
-    other = control.inverse_kinematics(model, [moving], q, limits=False)
-    assert np.array_equal(plain.q, other.q)
-
-
-def test_far_targets_take_bounded_steps():
-    """Steps of at most 0.5 rad lead as far as short ones do, with limits that are never reached and without."""
-    rng = fresh()
-    model = ff.robots.humanoid(33)
-    q = ff.robots.standing_posture(model)
-    feet = [control.FramePoseTask(name, ff.frame_pose(model, q, name), level=0) for name in ("left_sole", "right_sole")]
-    X = ff.frame_pose(model, q, "left_palm")
-    X[:3, 3] += [0.15, 0.1, 0.35] + 0.02 * rng.standard_normal(3)
-    tasks = [*feet, control.FramePoseTask("left_palm", X, level=1)]
-    for limits in (True, False):
-        found = control.inverse_kinematics(model, tasks, q, limits=limits)
-        assert found.converged, found
-        assert np.linalg.norm(ff.difference(model, q, found.q), np.inf) > 0.5
 
 
 def test_repeated_tasks_change_nothing():

@@ -87,61 +87,12 @@ def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
         np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-6)
 
 
-def test_small_errors_die_at_the_slowest_pole() -> None:
-    """The regulator on the robot, simulated: the error falls as the linear system's does."""
-    model, inputs, q = satellite()
-    found = control.lqr(model, q, inputs, bandwidth=3.0, dt=0.02)
-    start = ff.integrate(model, q, 1e-4 * np.linspace(1.0, -1.0, model.nv))
-    motion = ff.sim.simulate(model, start, np.zeros(model.nv), found, dt=0.02, duration=4.0, integrator="semi-implicit")
-    x = found.error(start, np.zeros(model.nv))
-    closed = found.A - found.B @ found.K
-    for k in (1, 50, 200):
-        linear = np.linalg.matrix_power(closed, k) @ x
-        true = found.error(motion.q[k], motion.v[k])
-        assert np.linalg.norm(true - linear) < 1e-3 * np.linalg.norm(x), k
-    assert np.linalg.norm(found.error(motion.q[-1], motion.v[-1])) < 0.1 * np.linalg.norm(x)
-
-
-def test_commands_take_batches() -> None:
-    model, inputs, q = aerial()
-    found = control.lqr(model, q, inputs)
-    rng = fresh(1)
-    many = ff.integrate(model, q, 0.2 * rng.standard_normal((5, model.nv)))
-    v = rng.standard_normal((5, model.nv))
-    tau = found.tau(many, v)
-    assert tau.shape == (5, model.nv)
-    for k in range(5):
-        np.testing.assert_allclose(tau[k], found.tau(many[k], v[k]), rtol=1e-10, atol=1e-10)
-
-
 def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     model, inputs, q = satellite()
     cost = np.ones(2 * model.nv)
     cost[0] = 0.0  # no cost on the satellite's position along x
     with pytest.raises(ff.InputError, match="state_cost"):
         control.lqr(model, q, inputs, state_cost=cost)
-
-
-MODEL, INPUTS, Q0 = satellite()
-
-
-@pytest.mark.parametrize(("make", "word"), [
-    (lambda m: control.joint_inputs(m, ["elbow"]), "arm_joint_1"),
-    (lambda m: control.joint_inputs(m, "arm_joint_1"), "joints must be a list"),
-    (lambda m: control.joint_inputs(m, 3), "joints must be a list"),
-    (lambda m: control.joint_inputs(m, ["arm_joint_1"] * 2), "twice"),
-    (lambda m: control.thruster_inputs(m, {"nozzle": np.ones(6)}), "nozzle"),
-    (lambda m: control.thruster_inputs(m, {"satellite": np.zeros(6)}), "not all zero"),
-    (lambda m: control.thruster_inputs(m, {"satellite": np.ones(3)}), "six"),
-    (lambda m: control.thruster_inputs(m, ["satellite"]), "map frames"),
-    (lambda m: control.wrench_inputs(m, "tail"), "tail"),
-    (control.rotor_inputs, "rotor_1"), (lambda m: control.joint_inputs(m) + control.joint_inputs(m), "twice"),
-    (lambda m: control.joint_inputs(m) + 3, "int"),
-    (lambda m: control.rotor_inputs(robots.aerial_manipulator(), np.nan), "drag"),
-])  # fmt: skip
-def test_bad_inputs(make, word: str) -> None:
-    with pytest.raises(ff.FreeflyerError, match=word):
-        make(MODEL)
 
 
 def test_followers_have_no_motor() -> None:

@@ -168,17 +168,6 @@ def test_noise_and_delay_are_lived_with(scenario, options):
     assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
-def test_a_run_tells_its_progress():
-    """From the first cycle to the last tracking error, under one name."""
-    told = []
-    control.run_scenario("squat", "humanoid", duration=0.02, progress=lambda fraction, what: told.append((fraction, what)), **SLOW)
-    fractions, names = zip(*told)
-    assert set(names) == {"squat of humanoid_33, full formulation"}
-    assert (np.diff(fractions) > 0.0).all()
-    assert fractions[0] < 0.2
-    assert fractions[-1] == 1.0
-
-
 @pytest.mark.peers
 @pytest.mark.parametrize("name", ["cassie", "kangaroo"])
 def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
@@ -240,16 +229,3 @@ def test_bad_input_is_refused_with_words(change, words):
     options = {"scenario": "squat", "robot": "humanoid", "duration": 0.01} | change
     with pytest.raises(ff.FreeflyerError, match=words):
         control.run_scenario(**options)
-
-
-def test_pictures_of_a_run():
-    from freeflyer.plots.controlled import pressure_points, run_figure, run_strip
-
-    run = control.run_scenario("squat", "humanoid", duration=0.1, **SLOW)
-    assert [axes.get_ylabel() for axes in run_figure(run).axes][:4] == [
-        "error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)",
-    ]  # fmt: skip
-    assert len(run_strip(run, 2).axes) == 1
-    points = pressure_points(np.array([[0.0, 0.0, 100.0, 2.0, -3.0, 0.0], [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]), 1.0)
-    close(points[0], [0.03, 0.02])
-    assert np.isnan(points[1]).all()

@@ -154,31 +154,3 @@ CHAIN = ff.robots.chain(3)
 def test_bad_tasks_are_refused_when_made(make, words):
     with pytest.raises(ff.InputError, match=words):
         make()
-
-
-@dataclass(frozen=True, eq=False)
-class Wrong(control.Task):
-    """A task whose Jacobian has another number of rows."""
-
-    rows: int = 2
-
-    def error(self, model, q):
-        return np.zeros(1)
-
-    def jacobian(self, model, q):
-        return np.zeros((self.rows, model.nv)) if self.rows else np.full((1, model.nv), np.nan)
-
-
-@pytest.mark.parametrize(("tasks", "words"), [
-    ([control.FramePositionTask("tp", [0.0, 0.0, 0.0])], "no frame is named 'tp'. Did you mean 'tip'"),
-    ([control.PostureTask(np.zeros(4))], "target of PostureTask"),
-    ([control.CenterOfMassTask([0.0, 0.0, 0.0], weight=[1.0, 2.0])], r"weight of CenterOfMassTask has shape \(2,\)"),
-    ([control.CenterOfMassTask([0.0, 0.0, 0.0], velocity=[1.0])], r"velocity of CenterOfMassTask has shape \(1,\)"),
-    ([Wrong()], r"Wrong has an error of shape \(1,\) and a Jacobian of shape \(2, 3\)"),
-    ([Wrong(rows=0)], "not finite"),
-    (["tip"], "tasks must be a list"),
-    (5, "tasks must be a list"),
-])  # fmt: skip
-def test_bad_tasks_are_refused_with_the_robot(tasks, words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        control.inverse_kinematics(CHAIN, tasks, np.zeros(3))

@@ -107,16 +107,6 @@ def test_no_attitude_is_worse_than_another() -> None:
     assert max(sizes) < 2.0 * min(sizes)
 
 
-def test_without_gravity_attitude_does_not_enter() -> None:
-    c = case(6, 4, base="free")
-    joint = c.model.joint("base")
-    all_q = np.tile(c.q, (len(attitudes()), 1))
-    all_q[:, joint.iq + 3 : joint.iq + 7] = attitudes()
-    found = ff.linearize(c.model, all_q, c.v, c.tau, gravity=(0.0, 0.0, 0.0))
-    np.testing.assert_allclose(found.A, np.broadcast_to(found.A[0], found.A.shape), atol=1e-9 * np.abs(found.A).max())
-    np.testing.assert_allclose(found.B, np.broadcast_to(found.B[0], found.B.shape), atol=1e-9 * np.abs(found.B).max())
-
-
 @pytest.mark.parametrize("step", [None, STEP])
 def test_wrenches_and_gravity(step: float | None) -> None:
     c = case(11, 4, base="free")

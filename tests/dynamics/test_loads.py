@@ -16,7 +16,6 @@ from tangent import DIFFERENCE, derivative, robots, state
 
 import freeflyer as ff
 from freeflyer.dynamics.frame_sets import _cache
-from freeflyer.kernels import plain
 
 EXPRESSIONS = ("body", "mixed", "world")
 EXACT = rounding(4500, 10.0)  # relative: of the robots here masses and lengths differ by a factor of ten
@@ -162,14 +161,6 @@ def test_steps_under_loads(expressed, rng):
     close(q1, ff.integrate(model, q, 1e-3 * expected), 1e-12)
 
 
-def test_plain_kernels_agree(rng):
-    model = random_robot(rng, 5, KINDS, "free", mimics=0.3)
-    (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
-    for k, expressed in enumerate(EXPRESSIONS):
-        found = plain.run("loaded_rnea", frames, q, v, a, g, W.reshape(-1), k).astype(float)
-        close(ff.inverse_dynamics(model, q, v, a, external=(frames, W), expressed=expressed, gravity=g), found, 1e-13)
-
-
 def test_outputs_are_filled_and_inputs_left_alone(rng):
     model = ff.robots.humanoid()
     (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
@@ -226,14 +217,6 @@ def test_refused_and_good_states_on_threads():
     while any(thread.is_alive() for thread in threads):
         ff.mass_matrix(MODEL, Q)
     assert not failed
-
-
-def test_gravity_alone_for_each_state(rng):
-    q, v, a = state(MODEL, rng, (13,))
-    g = rng.standard_normal((13, 3))
-    tau = ff.inverse_dynamics(MODEL, q, v, a, gravity=g)
-    for k in range(13):
-        close(tau[k], ff.inverse_dynamics(ff.with_gravity(MODEL, g[k]), q[k], v[k], a[k]), EXACT)
 
 
 MODEL = ff.robots.chain(3, base="free")

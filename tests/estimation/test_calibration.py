@@ -86,24 +86,6 @@ def test_springs_are_held_or_unseen(models_folder):
     np.testing.assert_allclose(c.offsets, [q[model.joint(n).iq] for n in motors], atol=1e-4)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ({"encoders": {"left_kneee": 0.1}}, "no joint is named"),
-    ({"encoders": {"root_joint": 0.1}}, "joint with one coordinate"),
-    ({"encoders": {"left_knee": np.nan}}, "one finite number"),
-    ({"encoders": ["left_knee"]}, "map joint names"),
-    ({"readings": np.zeros(3)}, "12 finite numbers"),
-    ({"motors": ["left_knee"]}, "no motor is named"),
-    ({"motors": "left_yaw_motor"}, "motors must be a list"),
-    ({"q": np.zeros(5)}, "expected"),
-    ({"q": np.zeros((2, 83))}, "one posture"),
-])  # fmt: skip
-def test_bad_arguments_are_refused(arguments, words):
-    s = sensed("kangaroo_like")
-    given = {"encoders": shown(s, s.partition.q)} | arguments
-    with pytest.raises(ff.FreeflyerError, match=words):
-        calibrate(s.model, **given)
-
-
 def test_a_tree_has_nothing_to_calibrate():
     with pytest.raises(ff.InputError, match="no loops"):
         calibrate(robots.humanoid(), {})

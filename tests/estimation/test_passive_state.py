@@ -114,21 +114,6 @@ def test_bad_measurements_are_refused_by_name(change, words):
     assert words in str(caught.value)
 
 
-def test_a_state_that_is_not_finite_or_singular_is_refused():
-    s = sensed("kangaroo_like")
-    state, x = passive_state(s), s.partition.q[s.positions]
-    q = state.q.copy()
-    q[20] = np.nan
-    with pytest.raises(ff.InputError, match="must be finite"):
-        update_passive_state(s, PassiveState(q, state.v, 1.0), x, 0 * x)
-    with pytest.raises(ff.InputError, match="more than 2 per step"):
-        update_passive_state(s, state, x, 0 * x, 0.01)
-    with pytest.raises(ff.InputError, match="dt must be"):
-        update_passive_state(s, state, x, 0 * x, -1.0)
-    with pytest.raises(ff.InputError, match="expected a Model or Sensors"):
-        update_passive_state("robot", state, x, 0 * x)
-
-
 def test_a_singular_sub_mechanism_is_named(models_folder):
     s = sensed("five_bar", models_folder)
     q = s.partition.q.copy()

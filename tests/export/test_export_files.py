@@ -1,7 +1,6 @@
 """What `export` writes: names, constants, errors, and folders that are left alone."""
 
 import ctypes
-import re
 import shutil
 import sys
 from dataclasses import replace
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_program import needs_cc, program, run, with_mimic
+from c_program import needs_cc, program, run
 
 import freeflyer as ff
 from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
@@ -131,24 +130,6 @@ def test_no_robot_has_the_name_of_a_header_that_the_compiler_reads(tmp_path):
 def renamed(name: str) -> ff.Model:
     """A chain with another name."""
     return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
-
-
-def test_the_header_names_frames_and_joints(tmp_path):
-    model = ff.robots.make("quadruped")
-    exporting.export(model, tmp_path / "c", ["mass_matrix"])
-    text = (tmp_path / "c" / "quadruped.h").read_text()
-    for k, name in enumerate(model.frame_names):
-        assert f"QUADRUPED_FRAME_{name.upper()} = {k}" in text
-    for joint in model.joints:
-        assert f"QUADRUPED_Q_{joint.name.upper()} = {joint.iq}" in text
-        assert f"QUADRUPED_V_{joint.name.upper()} = {joint.iv}" in text
-    assert f"#define QUADRUPED_NQ {model.nq} " in text
-    assert "double M[QUADRUPED_NV * QUADRUPED_NV]" in text
-
-
-def test_joints_without_coordinates_are_left_out(tmp_path):
-    exporting.export(with_mimic(), tmp_path / "c", ["mass_matrix"])
-    assert "FOLLOWER" not in re.sub(r"/\*.*?\*/|.*FRAME.*", "", (tmp_path / "c" / "with_mimic.h").read_text())
 
 
 def test_unknown_functions_and_cpus(tmp_path):

@@ -221,22 +221,6 @@ def test_selections_that_do_not_determine_the_motors():
         transmission(leg(), q, joints).velocities(np.ones(6))
 
 
-def test_what_cannot_be_selected():
-    with pytest.raises(InputError, match="has no loops"):
-        transmission(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
-    with pytest.raises(InputError, match=r"velocities has shape \(5,\), expected \(..., 6\).*'left_hip_yaw'"):
-        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(5))
-    with pytest.raises(InputError, match=r"forces\[2\] is nan"):
-        transmission(leg(), partition(leg()).q, LEFT).forces([0, 0, np.nan, 0, 0, 0])
-    with pytest.raises(InputError, match=r"others has shape \(2,\), expected \(..., 0\)"):
-        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(6), others=[0, 0])
-    with pytest.raises(InputError, match="'left_knee' is no motor"):
-        transmission(leg(), partition(leg()).q, ["left_knee"], ["left_knee"])
-    base = whole().joints[0].name
-    with pytest.raises(InputError, match=f"joint '{base}' is the base"):
-        transmission(whole(), partition(whole()).q, [base])
-
-
 def test_a_joint_that_nothing_determines(models_folder):
     cassie = ff.load(models_folder / "cassie/cassie.xml")
     owner = [j.name for j in cassie.joints if j.iv in partition(cassie).free and j.nv]

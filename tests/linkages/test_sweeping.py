@@ -116,21 +116,6 @@ def test_a_limb_is_not_cut_out_of_an_open_posture():
             extract_limb(whole(), SOLE, wrong)
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda q, x: extract_configuration(leg(), whole(), q[:-1]), "q has shape"),
-    (lambda q, x: extract_configuration(leg(), whole(), "q"), "real numbers"),
-    (lambda q, x: extract_configuration(leg(), "robot", q), "second argument"),
-    (lambda q, x: embed_configuration(leg(), whole(), x[:-1], q), "q_part has shape"),
-    (lambda q, x: embed_configuration(leg(), whole(), x, q[:-1]), "q has shape"),
-    (lambda q, x: embed_configuration(leg(), whole(), np.tile(x, (2, 1)), np.tile(q, (3, 1))), "do not broadcast together"),
-    (lambda q, x: extract_configuration(ff.robots.humanoid(), ff.robots.quadruped(), np.zeros(19)), "no joint is named"),
-    (lambda q, x: extract_configuration(ff.robots.chain(2), ff.robots.chain(2, "spherical"), np.zeros(8)), "no part"),
-])  # fmt: skip
-def test_bad_configurations_of_parts(call, words):
-    with pytest.raises((InputError, UnknownNameError), match=words):
-        call(whole().neutral, leg().neutral)
-
-
 def test_configurations_of_parts_take_batches():
     x, q = sweep(leg(), {LENGTH: [0.0, 0.05, 0.1]}).q, whole().neutral
     full = embed_configuration(leg(), whole(), x, np.tile(q, (2, 1, 1)))

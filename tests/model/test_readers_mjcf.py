@@ -274,27 +274,6 @@ def test_other_joint_equalities_are_couplings():
     validate(twice)
 
 
-def test_what_is_ignored_is_said():
-    text = MANY.format("")
-    for old, new in (
-        ("<worldbody>", '<tendon><fixed name="t"><joint joint="f0" coef="1"/></fixed></tendon><worldbody>'),
-        ("<worldbody>", '<contact><exclude body1="base" body2="arm"/></contact><worldbody>'),
-        ("<worldbody>", '<worldbody><body name="m" mocap="true"/>'),
-        ('name="wrist"', 'name="wrist" stiffness="3"'),
-        ('<motor joint="a1"', '<motor tendon="t"/><motor joint="a1"'),
-        ('<body name="hand"', '<body name="hand" gravcomp="1"'),
-    ):
-        text = text.replace(old, new)
-    notes = " | ".join(read_mjcf(text).notes)
-    for words in (
-        "<tendon> is ignored", "<contact> is ignored", "mocap bodies are fixed to the world: m", "springs",
-        "gravity compensation of these bodies is ignored: hand", "does not drive a joint directly",
-    ):  # fmt: skip
-        assert words in notes
-    off = read_mjcf(MJ_PENDULUM.replace("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>'))
-    assert off.gravity == (0.0, 0.0, 0.0)
-
-
 def test_static_bodies_hang_on_the_world():
     table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
     assert (table.kind, table.parent) == ("fixed", WORLD)

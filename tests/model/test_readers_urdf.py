@@ -7,7 +7,7 @@ from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, need
 from scipy.spatial.transform import Rotation
 from seeds import fresh
 
-from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.errors import DescriptionError, FileError
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
 from freeflyer.model.load import load
 from freeflyer.model.readers import read_urdf
@@ -147,18 +147,6 @@ def test_broken_file_is_refused_in_words(fault):
     assert old in PENDULUM
     with pytest.raises(FileError, match=words):
         read_urdf(PENDULUM.replace(old, new))
-
-
-def test_source_of_a_wrong_type():
-    with pytest.raises(InputError, match="got int"):
-        read_urdf(3)
-
-
-def test_what_is_ignored_is_said():
-    text = PENDULUM.replace('damping="0.1"', 'damping="0.1" spring="4"')
-    assert "attribute 'spring' of <dynamics> is ignored" in read_urdf(text).notes
-    planar = read_urdf(TWO_LINKS.format(JOINT.format("planar", '<dynamics damping="1"/>')))
-    assert planar.notes == ("joint 'j' is planar: its <dynamics> is ignored (use <coordinates>)",)
 
 
 # Files of example-robot-data that describe no robot, with their errors.

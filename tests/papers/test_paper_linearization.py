@@ -124,17 +124,6 @@ def test_costs_have_every_contestant(result):
     assert ff.get_threads() >= 1
 
 
-def test_the_threads_are_given_back():
-    before = ff.get_threads()
-    ff.set_threads(3)
-    try:
-        with pytest.raises(ff.InputError):
-            cost.costs(lambda fraction, what: None, (0,))
-        assert ff.get_threads() == 3
-    finally:
-        ff.set_threads(before)
-
-
 @pytest.mark.parametrize("planted", ["derivative_by_pose", "derivative_by_base_velocity", "derivative_by_shape"])
 def test_a_wrong_table_fails_the_checks(planted, monkeypatch):
     from freeflyer_papers.printed import geometric as library

@@ -160,16 +160,6 @@ def test_bad_arguments_of_runs(change, word):
 
 
 @pytest.mark.parametrize(("change", "word"), [
-    ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
-    ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one state"),
-    ({"servos": 3}, "servos must be"),
-])  # fmt: skip
-def test_bad_arguments_of_plants(change, word):
-    with pytest.raises(ff.errors.FreeflyerError, match=word):
-        sim.mujoco_plant(ff.robots.chain(n=3), **change)
-
-
-@pytest.mark.parametrize(("change", "word"), [
     ({"dt": -1.0}, "dt must be a positive"), ({"stiffness": 0.0}, "stiffness must be a positive"),
     ({"damping": np.nan}, "damping must be a positive"), ({"friction": 1.0}, "friction of Servos"),
     ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),

@@ -6,7 +6,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, sim
-from freeflyer.errors import FileError, FreeflyerError, InputError, ReplayError
+from freeflyer.errors import FileError, InputError, ReplayError
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
@@ -252,22 +252,6 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
     assert len(run.t) == len(run.q) == len(run.tau) == 3
     with pytest.raises(InputError, match="inputs"):
         sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf), dt=0.1, duration=0.9)
-
-
-@pytest.mark.parametrize(("change", "word"), [
-    ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
-    ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
-    ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
-    ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
-    ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
-])  # fmt: skip
-def test_bad_arguments(change, word):
-    model, q, v = tumbling(fresh(1))
-    if "v" in change:
-        change = change | {"v": np.zeros((2, model.nv))}
-    arguments = {"q": q, "v": v, "dt": 0.1, "duration": 0.2} | change
-    with pytest.raises(FreeflyerError, match=word):
-        sim.simulate(model, arguments.pop("q"), arguments.pop("v"), **arguments)
 
 
 def test_a_start_that_violates_constraints_is_refused():
