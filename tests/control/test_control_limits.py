@@ -34,6 +34,18 @@ def test_joints_never_leave_their_limits(wish):
         assert (high - q < 1e-3).all()  # the whole range is used
 
 
+def test_the_largest_acceleration_just_reaches_the_limit():
+    """Braking behind the cycle, or turning within it: no larger acceleration would do."""
+    rng, dt, brake = fresh(), 2e-3, 50.0
+    room, v = 10.0 ** rng.uniform(-7.0, -2.0, 4000), 10.0 ** rng.uniform(-3.0, 0.0, 4000)
+    _, a = viable_accelerations(-room, v, np.full(4000, -9.0), np.zeros(4000), np.full(4000, 1e9), brake, dt)
+    after = v + a * dt
+    reached = np.where(after > 0.0, 0.5 * (v + after) * dt + after**2 / (2.0 * brake), v**2 / (-2.0 * np.minimum(a, -1e-9)))
+    free = np.abs(a) < brake * (1.0 - 1e-9)  # neither bound by the brake
+    assert (free & (after > 0.0)).sum() > 100 < (free & (after <= 0.0)).sum()
+    np.testing.assert_allclose(reached[free], room[free], rtol=1e-6)
+
+
 @pytest.mark.parametrize(("q", "v"), [(1.2, 0.0), (1.2, 1.0), (0.9999, 5.0), (-1.5, -3.0)])
 def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
     q, v, ends = np.array([q]), np.array([v]), (np.array([-1.0]), np.array([1.0]), np.array([np.inf]))

@@ -76,6 +76,7 @@ def test_average_motion_is_that_of_the_links(case):
         close(found[:3], R.T @ linear / mass, 1e-11, least=size)
         close(found[3:], R.T @ np.linalg.solve(inertia, angular), 1e-10, least=size)
         close(branch.mass, mass, 1e-12)
+        close(branch.center, R.T @ (center - ff.frame_pose(model, q, branch.link)[:3, 3]), 1e-11)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -40,6 +40,16 @@ def test_a_body_that_begins_on_the_floor_stays_there(speed):
     assert np.abs(run.q[:, 2] - q[2]).max() < 1e-9
 
 
+def test_a_flat_sole_that_turns_on_the_floor_strikes_it_with_the_side_that_sinks():
+    model, q, v = stone(0.0)
+    v[3] = 1.0
+    stance = ff.ConstraintSet(model, [ff.contacts.surface("sole", size=(0.2, 0.1), friction=0.5)])
+    held = {"constraints": ff.ConstraintSet(model), "events": sim.unilateral_events(stance)}
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.05, **held)
+    assert [(e.name, e.t) for e in run.events] == [("start", 0.0)]
+    assert np.abs(run.events[0].v_after).max() < 1e-12
+
+
 def test_a_contact_that_is_pulled_from_the_start_opens():
     model, q, v = stone(0.0)
     stance = sole(model)

@@ -199,6 +199,8 @@ def test_sensing_is_the_same_with_the_same_seed():
     spread = np.std([ff.difference(model, a, b) for a, b in zip(run.q, q2)]), np.std(np.array(v2) - run.v)
     assert abs(spread[0] - 1e-3) < 2e-4
     assert abs(spread[1] - 1e-2) < 2e-3
+    errors = [np.ravel(x) for x in ([ff.difference(model, a, b) for a, b in zip(run.q, q2)], np.array(v2) - run.v)]
+    assert abs(np.corrcoef(errors)[0, 1]) < 0.3  # of positions and velocities apart
 
 
 def test_runs_are_saved_loaded_and_replayed(tmp_path):
