@@ -1,10 +1,14 @@
-"""The parts of a benchmark: the clock takes turns, means and exponents are right, large robots keep batches in memory."""
+"""The parts of a benchmark: the clock takes turns, means and exponents are right, large robots keep batches in memory. Recorded
+hierarchies: solvers agree on what can be met, and the table says who fails."""
 
+import numpy as np
 import pytest
 
+from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
 from freeflyer.analysis.timing.clock import time_interleaved
 from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean
 from freeflyer.analysis.timing.runner import call_overhead, exponent
+from freeflyer.progress import no_progress
 
 
 def test_contestants_take_turns():
@@ -33,3 +37,19 @@ def test_the_price_of_a_call_is_where_the_line_begins():
     points = [point(64, 5.0 + 64 * 0.5), point(16, 5.0 + 16 * 0.5), point(512, 999.0)]
     assert call_overhead(points, "x", "a") == pytest.approx(5.0)
     assert call_overhead([point(16, 1.0)], "x", "a") is None
+
+
+def test_solvers_are_timed_on_the_same_hierarchies():
+    found = {t.solver: t for t in hierarchy_times(no_progress, 20)}
+    assert (found[OWN].problems, found["daqp"].problems) == (20, 2)
+    assert found[OWN].worse == 0
+    assert all(0.0 < t.median <= t.p99 for t in found.values())
+    assert len(hierarchies_table(tuple(found.values())).rows) == len(found)
+
+
+def test_records_are_of_both_robots_and_repeat():
+    first, again = list(record(4)), list(record(4))
+    assert [len(p.g) for p in first] == [51, 30, 51, 30]
+    for a, b in zip(first, again):
+        for one, other in zip(a.levels, b.levels, strict=True):
+            np.testing.assert_array_equal(one.A, other.A)

@@ -1,4 +1,5 @@
-"""The reduced formulation: chains, centroidal inertia, the same mechanics and, where nothing is left for later, the same answer."""
+"""The reduced formulation: chains, centroidal inertia, the same mechanics and, where nothing is left for later, the same
+answer."""
 
 from dataclasses import replace
 

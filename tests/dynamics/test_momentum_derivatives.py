@@ -1,6 +1,5 @@
 """Derivatives of the centroidal momentum, its rate and the centre of mass: by differences, and Pinocchio's."""
 
-
 import numpy as np
 import pin_built
 import pinocchio as pin
