@@ -54,7 +54,7 @@ STALLED = 6  # rounds without a step, after which limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
-LATE, STARTS = 12, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
 

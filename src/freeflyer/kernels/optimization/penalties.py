@@ -4,7 +4,9 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. As limits are soft, (X X^T + D) x = -b of the held rows always has a solution: its Cholesky factor is updated.
+are released. A soft limit has a variable of its own, by which it is missed. So rows that are held are independent, and their
+orthonormal factor loses half as many digits as one of their products. What limits of levels above are missed by is added to them in
+the next pass (the method of multipliers).
 """
 
 from __future__ import annotations
@@ -29,15 +31,16 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
-SOFT = 1e-7  # of a row's own size: softness of limits of levels above
+SOFT = 1e-6  # of a row's own size: softness of limits of levels above
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
-RESTING = 1e-7  # of a row: one of which less is left does not change
+RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
+MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
+KEPT = 1e-5  # likewise: a limit of a level above is kept
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-PASSES = 2  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
-ROUNDING = 1e-15  # of a pivot
-CHANGES = 2  # for each row: the largest number of rows held, which is reached if rows depend on each other
+PASSES = 3  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
@@ -64,8 +67,9 @@ def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, 
 
 
 @kernel
-def release(place, count, m, L, stride, S, width, multipliers, places, held):
-    """The held row at `place` is released: those behind it move up. L (., stride): the factor, S (., width): rows."""
+def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
+    """The held row at `place` is released: those behind it move up. Q (., wide): orthonormal rows, of which `used` numbers are not
+    zero; L (., stride): those that are held in terms of them."""
     for i in range(m):
         if load(places, i) == 1.0 * place:
             store(held, i, FREE)
@@ -74,25 +78,30 @@ def release(place, count, m, L, stride, S, width, multipliers, places, held):
             store(places, i, load(places, i) - 1.0)
     for i in range(place, count - 1):
         store(multipliers, i, load(multipliers, i + 1))
-        set_row(S, width * i, S, width * i + width, width)
+        store(slots, i, load(slots, i + 1))
         set_row(L, stride * i, L, stride * i + stride, stride)
     for j in range(place, count - 1):
-        turn_columns(L, stride, j, count - 1)
+        to = wide * j
+        c, s = turn_columns(L, stride, j, count - 1)
+        for k in range(0, used, row_step(Q)):
+            a, b = load_row(Q, to + k), load_row(Q, to + wide + k)
+            store_row(Q, to + k, c * a + s * b)
+            store_row(Q, to + wide + k, c * b - s * a)
 
 
 @kernel
-def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
-                parts):  # fmt: skip
+def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
+                multipliers, slots, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change. held (m,): -1 and 1 for limits that hold y; strengths (m,): their multipliers times the size of their rows. The
-    last eight: room."""
+    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y; strengths (m,):
+    their multipliers times the size of their rows. The last eight: room."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     clear(multipliers, 0, stride)
+    clear(slots, 0, stride)
     for i in range(m):
         store(places, i, -1.0)
-        store(strengths, i, 0.0)
-    count, rounds, going = 0, 0, True
+    count, rounds, going, used = 0, 0, True, width
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
         for i in range(end):
@@ -104,21 +113,25 @@ def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, 
         going, own, adding = p >= 0, 0.0, p >= 0
         while adding:
             rounds += 1
-            soft, new = load(softness, p), stride * count
+            soft, at, slot, taken = load(softness, p), wide * count, 0, True
+            while taken:
+                taken = False
+                for j in range(count):
+                    taken = taken or load(slots, j) == 1.0 * slot
+                slot += 1 if taken else 0
+            used = max(used, row_width(T, width + slot + 1))
             for j in range(n):
                 store(parts, j, -side * load(P, width * p + j))
-            clear(S, width * count, width * count + width)
-            subtract_products(S, width * count, 0, width, parts, 0, n, W, width)
-            clear(L, new, new + stride)
+            clear(Q, at, at + wide)
+            subtract_products(Q, at, 0, width, parts, 0, n, W, width)
+            store(Q, at + width + slot, sqrt(soft))
+            store(slots, count, 1.0 * slot)
+            if not add_orthogonal(Q, count, wide, L, stride * count, stride, parts):  # rounding is left of it
+                store(softness, p, 0.0)
+                break
             clear(step, 0, stride)
-            put_products(S, count, width, S, width * count, parts)
             for j in range(count):
-                store(L, new + j, (load(parts, j) - dot(L, stride * j, L, new, stride)) / load(L, stride * j + j))
-            pivot = dot(S, width * count, S, width * count, width) + soft
-            pivot = max(pivot - dot(L, new, L, new, stride), soft, ROUNDING * pivot)
-            store(L, new + count, sqrt(pivot))
-            for j in range(count):
-                store(step, j, -1.0 * load(L, new + j))
+                store(step, j, -1.0 * load(L, stride * count + j))
             store(step, count, 1.0)
             store(multipliers, count, own)
             for back in range(count):
@@ -126,15 +139,17 @@ def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, 
                 x = load(step, j) / load(L, stride * j + j)
                 add_scaled_row(step, 0, -x, L, stride * j, 0, j)
                 store(step, j, x)
+            length = load(L, stride * count + count)
             value = dot(T, width * p, y, 0, width)
-            t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / pivot
+            t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / (length * length)
             place = count
             for j in range(count):
                 if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
                     t, place = -1.0 * load(multipliers, j) / load(step, j), j
-            put_combination(step, count + 1, S, width, u)
-            put_direction(True, W, u, n, width, d)
-            add_scaled_row(y, 0, -t, d, 0, 0, width)
+            put_direction(True, W, from_entry(Q, at), n, width, d)  # and what rounding has left along fixed rows goes
+            put_products(fixed, rank, width, d, 0, parts)
+            subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
+            add_scaled_row(y, 0, -t * length, d, 0, 0, width)
             add_scaled_row(multipliers, 0, t, step, 0, 0, count + 1)
             own = load(multipliers, count)
             if place == count:
@@ -143,10 +158,11 @@ def keep_limits(T, P, low, high, softness, sizes, end, m, n, width, W, y, held, 
                 count += 1
                 adding = False
             else:
-                release(place, count, m, L, stride, S, width, multipliers, places, held)
+                release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
                 count -= 1
                 adding = rounds < CHANGES * m
     for i in range(m):
+        store(strengths, i, 0.0)
         for j in range(count):
             if load(places, i) == 1.0 * j:
                 store(strengths, i, load(multipliers, j) * load(sizes, i))
@@ -163,9 +179,11 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
-    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * width + 8), workspace(T, m + 8)
-    multipliers, step = workspace(T, stride + 8), workspace(T, stride + 8)
-    d, u = workspace(T, width + 8), workspace(T, width + 8)
+    wide = width + stride
+    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
+    multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
+    d, u, before = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
+    least, most, shifts = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
@@ -199,31 +217,42 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 put_products(fresh, rank - known, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
                 own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
-                if load(held, i) == FREE and i < end and own > RESTING * RESTING * size:
+                if load(held, i) == FREE and i < end and own > LEFT * LEFT * size:
                     store(softness, i, 1.0 if i >= begin else SOFT * own / longest)
         clear(rest, 0, width)
         if stage == levels:
             put_products(Q, rank, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough = 0, 0.0
-        while passes < PASSES and enough < LARGEST:
+        passes, enough, moved = 0, 0.0, 1.0
+        clear(shifts, 0, m)
+        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED):
             passes += 1
+            set_row(before, 0, y, 0, width)
             for i in range(end):
                 if load(softness, i) > 0.0:
                     store(held, i, FREE)
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
+                store(least, i, load(low, i) - load(shifts, i))
+                store(most, i, load(high, i) - load(shifts, i))
             put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
             keep_limits(
-                T, P, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, places, multipliers, step, d, u,
-                parts,
+                T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
+                multipliers, slots, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
-            for i in range(begin, end):
+            for i in range(end):
                 value = dot(T, width * i, y, 0, width)
-                miss = abs(value - min(max(value, load(low, i)), load(high, i)))
-                gradient += miss * load(sizes, i)
-                if miss > MISSED * load(sizes, i) * length:
-                    enough = 0.0
+                miss = value - min(max(value, load(low, i)), load(high, i))
+                if i < begin and load(softness, i) > 0.0:
+                    store(shifts, i, load(shifts, i) + miss)
+                    if abs(miss) > KEPT * load(sizes, i) * length:
+                        enough = 0.0
+                if i >= begin:
+                    gradient += abs(miss) * load(sizes, i)
+                    if abs(miss) > MISSED * load(sizes, i) * length:
+                        enough = 0.0
             enough = max(enough, DECIDED * gradient)
+            add_scaled_row(before, 0, -1.0, y, 0, 0, width)
+            moved = sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
         begin = end
