@@ -26,10 +26,8 @@ def test_a_sound_robot_has_no_findings():
     ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
     ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
     ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
-    ({"effort": (0.0,)}, ("warning", "effort-limit-zero")),
-    ({"lower": (), "upper": ()}, ("note", "limits-missing")),
-    ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")),
-    ({"effort": ()}, ("note", "limits-missing")),
+    ({"effort": (0.0,)}, ("warning", "effort-limit-zero")), ({"lower": (), "upper": ()}, ("note", "limits-missing")),
+    ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")), ({"effort": ()}, ("note", "limits-missing")),
 ])  # fmt: skip
 def test_a_planted_defect_is_found_on_its_joint(changes, expected):
     assert found(with_joint(arm(), "elbow", **changes)) == [(*expected, "elbow")]

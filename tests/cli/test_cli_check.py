@@ -28,9 +28,7 @@ def test_a_sound_robot_passes(tmp_path):
     (arm(mass=0), "massless-leaf", "error", "lower"),
     (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
     (
-        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')),
-        "limits-in-degrees",
-        "warning",
+        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning",
         "elbow",
     ),
 ])  # fmt: skip

@@ -13,15 +13,10 @@ from freeflyer.errors import FreeflyerError
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["info", "humanoidd"], ["humanoidd", "humanoid"]),
-    (["info", "no/such.urdf"], ["no/such.urdf", "humanoid"]),
-    (["info", "."], ["folder"]),
-    (["info", "humanoid:dof"], ["dof=20"]),
-    (["info", "humanoid:legs=3"], ["legs"]),
-    (["info", "humanoid:dof=7"], ["dof"]),
-    (["info", "humanoid", "--base", "fixed"], ["--base"]),
-    (["info", "humanoid", "--json", "."], ["folder"]),
-    (["report", "humanoid", "-o", "."], ["folder"]),
+    (["info", "humanoidd"], ["humanoidd", "humanoid"]), (["info", "no/such.urdf"], ["no/such.urdf", "humanoid"]),
+    (["info", "."], ["folder"]), (["info", "humanoid:dof"], ["dof=20"]), (["info", "humanoid:legs=3"], ["legs"]),
+    (["info", "humanoid:dof=7"], ["dof"]), (["info", "humanoid", "--base", "fixed"], ["--base"]),
+    (["info", "humanoid", "--json", "."], ["folder"]), (["report", "humanoid", "-o", "."], ["folder"]),
     (["bench", "chain", "--plot", "x.svg"], [".png"]),
     (["linearize", "chain", "--bandwidth", "1e300"], ["error: --bandwidth must be a number from 1e-20"]),
     (["info", "w" * 1000], ["(1000 characters)"]),

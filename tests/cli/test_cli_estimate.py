@@ -56,8 +56,7 @@ def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (("humanoid",), "has no loops"),
-    (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
+    (("humanoid",), "has no loops"), (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
     (("kangaroo_like", "--encoder", "left_kneee"), "left_knee"),
     (("kangaroo_like", "--swing", "--amplitude", -0.1), "--amplitude must be a positive"),
     (("kangaroo_like", "--swing", "--frequency", 0), "--frequency must be a positive"),

@@ -117,10 +117,8 @@ class Own(control.Task):
 
 
 @pytest.mark.parametrize(("f", "words"), [
-    (lambda q: np.array([1j]), "the error of Own"),
-    (lambda q: ["s"], "the error of Own"),
-    (lambda q: [[1.0], [1.0, 2.0]], "the error of Own"),
-    (lambda q: None, "returns None"),
+    (lambda q: np.array([1j]), "the error of Own"), (lambda q: ["s"], "the error of Own"),
+    (lambda q: [[1.0], [1.0, 2.0]], "the error of Own"), (lambda q: None, "returns None"),
     (lambda q: [np.nan if q[0] != 0.0 else 1.0], "not finite"),
 ])  # fmt: skip
 def test_methods_of_users_are_checked_at_every_step(f, words):

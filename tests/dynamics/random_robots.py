@@ -71,9 +71,7 @@ def with_mimics(rng: np.random.Generator, description: Description, share: float
             leader = able[order[rng.integers(k)]].name
             ratio = float(rng.choice([-1.5, -0.4, 0.7, 1.0, 2.0]))
             mimic = Mimic(leader, ratio, float(rng.uniform(-0.5, 0.5)))
-            description = description.with_joint(
-                Joint(**{**vars(joint), "mimic": mimic}),
-            )
+            description = description.with_joint(Joint(**{**vars(joint), "mimic": mimic}))
     return description
 
 

@@ -118,9 +118,7 @@ def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
         spins.append(spin)
         momenta.append((p, x.mass * l))
     com = moment / mass
-    h = np.concatenate([
-        sum(l for _, l in momenta), sum(np.cross(p - com, l) for p, l in momenta) + sum(spins),
-    ])  # fmt: skip
+    h = np.concatenate([sum(l for _, l in momenta), sum(np.cross(p - com, l) for p, l in momenta) + sum(spins)])
     at_once = ff.all_terms(model, c.q, c.v)
     assert model.mass == pytest.approx(mass, rel=EXACT)
     close(ff.center_of_mass(model, c.q), com, EXACT, 1)

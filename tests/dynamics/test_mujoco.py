@@ -23,15 +23,12 @@ TOLERANCE = 1e-9  # relative; measured: below 5e-15, and 1e-11 for the solves, w
 STATES = 3
 KINDS = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")
 BUILT_IN = {
-    "humanoid": robots.humanoid,
-    "quadruped": robots.quadruped,
-    "space_manipulator": robots.space_manipulator,
-    "aerial_manipulator": robots.aerial_manipulator,
-    "holonomic_manipulator": robots.holonomic_manipulator,
+    "humanoid": robots.humanoid, "quadruped": robots.quadruped, "space_manipulator": robots.space_manipulator,
+    "aerial_manipulator": robots.aerial_manipulator, "holonomic_manipulator": robots.holonomic_manipulator,
     "differential_drive_manipulator": robots.differential_drive_manipulator,
     "all kinds, free": lambda: with_armature(robots.chain(9, KINDS, base="free")),
     "all kinds, fixed": lambda: ff.build(with_base(with_armature(robots.chain(9, KINDS[::-1])).description, "fixed")),
-}
+}  # fmt: skip
 
 
 def with_armature(model: ff.Model) -> ff.Model:

@@ -45,8 +45,7 @@ def test_a_folder_and_its_json(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
-    (["chain", "--functions", ""], ["name the functions"]),
-    (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
+    (["chain", "--functions", ""], ["name the functions"]), (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
     (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
     (["chain", "-o", "."], ["not empty", "--overwrite"]),
 ])  # fmt: skip

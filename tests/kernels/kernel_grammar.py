@@ -14,9 +14,8 @@ MARKS = {"kernel", "inlined", "primitive"}
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "model.vector4"}
 COMPILING = {"compiler.object_code"}  # may import llvmlite
 PYTHON = {
-    "entries", "plain", "counting", "marks", "entry", "plain_primitives",
-    "model.layout", "model.linkage_layout", "model.set_layout",
-    "compiler.entry_code.bodies", "compiler.entry_code.adapter", "compiler.call_layout",
+    "entries", "plain", "counting", "marks", "entry", "plain_primitives", "model.layout", "model.linkage_layout",
+    "model.set_layout", "compiler.entry_code.bodies", "compiler.entry_code.adapter", "compiler.call_layout",
     "compiler.calls.python_calls", "compiler.calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}

@@ -11,12 +11,8 @@ from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotat
 
 
 @pytest.mark.parametrize(("function", "sizes", "expected"), [
-    (dot, (3, 3), (3, 2)),
-    (cross, (3, 3), (6, 3)),
-    (rotate, (9, 3), (9, 6)),
-    (compose, (9, 9), (27, 18)),
-    (sym_rotate, (9, 6), (45, 30)),
-    (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
+    (dot, (3, 3), (3, 2)), (cross, (3, 3), (6, 3)), (rotate, (9, 3), (9, 6)), (compose, (9, 9), (27, 18)),
+    (sym_rotate, (9, 6), (45, 30)), (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
 ])  # fmt: skip
 def test_small_algebra_by_hand(function, sizes, expected):
     operations = Operations()

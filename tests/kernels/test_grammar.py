@@ -18,14 +18,9 @@ from freeflyer.kernels.marks import PRIMITIVE, mark
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
 INPUTS = {
-    "q": ("q",),
-    "v": ("v", "a", "tau", "dv"),
-    "u": ("u", "tau", "du"),
-    "m": ("positions", "rates", "system", "linear", "accelerations"),
-    "f": ("tau",),
-    "g": ("g",),
-    "w": ("wrenches",),
-}
+    "q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "tau", "du"),
+    "m": ("positions", "rates", "system", "linear", "accelerations"), "f": ("tau",), "g": ("g",), "w": ("wrenches",),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [name for name in FILES if FILES[name].stat().st_size])
@@ -94,15 +89,12 @@ def test_llvmlite_is_imported_where_code_is_compiled_and_loaded_alone():
 
 HEAD = '"""A module."""\nfrom freeflyer.kernels.marks import inlined, kernel\n'
 PLANTED = [
-    ("x = 1", "has no docstring"),
-    (HEAD + "import scipy", "imports scipy"),
+    ("x = 1", "has no docstring"), (HEAD + "import scipy", "imports scipy"),
     (HEAD + "from scipy.linalg import lapack", "imports scipy.linalg"),
     (HEAD + "from freeflyer.model import Model", "imports freeflyer.model"),
     (HEAD + "from freeflyer.errors import InputError", "imports freeflyer.errors"),
-    (HEAD + "def f():\n    import sympy", "imports sympy"),
-    (HEAD + "from . import memory", "imports ."),
-    (HEAD + "import numba", "imports numba"),
-    (HEAD + "from llvmlite import ir", "imports llvmlite"),
+    (HEAD + "def f():\n    import sympy", "imports sympy"), (HEAD + "from . import memory", "imports ."),
+    (HEAD + "import numba", "imports numba"), (HEAD + "from llvmlite import ir", "imports llvmlite"),
     (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
     (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
     (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
@@ -139,7 +131,7 @@ PLANTED = [
         "not compiled, but compiled code uses it",
     ),
     (HEAD + "def g(x):\n    return x", "neither compiled nor private"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("source", "sentence"), PLANTED, ids=[sentence for _, sentence in PLANTED])

@@ -91,9 +91,7 @@ def planted(q, i, n, written):
 
 
 @pytest.mark.parametrize(("i", "written", "message"), [
-    (3, 2, "entry 3 of a buffer of 3"),
-    (-1, 2, "entry -1 of a buffer of 3"),
-    (1, 2, "read before it was written"),
+    (3, 2, "entry 3 of a buffer of 3"), (-1, 2, "entry -1 of a buffer of 3"), (1, 2, "read before it was written"),
     (2, 3, "entry 3 of a buffer of 3"),
 ])  # fmt: skip
 def test_wrong_accesses_are_refused(i, written, message):
@@ -144,9 +142,7 @@ def test_comparisons_without_an_answer_take_the_regular_branch():
 
 
 @pytest.mark.parametrize("row_step", [1, 8])
-@pytest.mark.parametrize(
-    "name", [name for name in tree_entries() if name != "com" and not name.startswith("momentum")]
-)
+@pytest.mark.parametrize("name", [name for name in tree_entries() if name != "com" and not name.startswith("momentum")])
 def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""
     rock = ff.build(ff.Description(

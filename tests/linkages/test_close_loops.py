@@ -59,9 +59,8 @@ def test_derivatives_of_motions(name: str) -> None:
     close(d.da, ff.centroidal_momentum_matrix(model, q), 1e-11)
     close(
         ff.centroidal_momentum_rate(model, q, u, u_dot),
-        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u),
-        1e-11,
-    )
+        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u), 1e-11,
+    )  # fmt: skip
     d = ff.center_of_mass_acceleration_derivatives(model, q, u, u_dot)
     close_to_slopes(d.dq, lambda e: ff.center_of_mass_acceleration(model, moved(e), u, u_dot), 2e-4, 1e-7)
 

@@ -177,11 +177,7 @@ def test_area():
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     ({"motors": ("left_knee", LENGTH)}, InputError, "'left_knee' is no motor"),
     ({"motors": HIP[:1]}, InputError, "two motors and two joints; got 1 and 2"),
-    (
-        {"joints": ("left_ankle_roll", "left_ankle_pitch")},
-        InputError,
-        "do not move left_ankle_roll, left_ankle_pitch",
-    ),
+    ({"joints": ("left_ankle_roll", "left_ankle_pitch")}, InputError, "do not move left_ankle_roll, left_ankle_pitch"),
     ({"joints": ("left_hip_rol", "left_hip_pitch")}, UnknownNameError, "left_hip_roll"),
     ({"points": 3}, InputError, "8 at least; got 3"),
 ])  # fmt: skip

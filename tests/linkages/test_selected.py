@@ -53,9 +53,7 @@ def dense(model: ff.Model, q: np.ndarray, joints: list[str]) -> np.ndarray:
     return J_m[rows]
 
 
-CASES = [
-    (leg, LEFT), (whole, BOTH), (five_bar, ["l1", "r1"]),
-]  # fmt: skip
+CASES = [(leg, LEFT), (whole, BOTH), (five_bar, ["l1", "r1"])]
 
 
 def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:

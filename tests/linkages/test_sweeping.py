@@ -42,10 +42,8 @@ def test_states_beyond_the_singularity_are_not_reached():
 def test_every_state_is_closed_and_as_assembled_alone():
     rng = fresh(1)
     axes = {
-        LENGTH: rng.uniform(0, 0.15, 4),
-        HIP[0]: rng.uniform(-0.03, 0.01, 3),
-        ANKLE[1]: rng.uniform(-0.015, 0.015, 3),
-    }
+        LENGTH: rng.uniform(0, 0.15, 4), HIP[0]: rng.uniform(-0.03, 0.01, 3), ANKLE[1]: rng.uniform(-0.015, 0.015, 3),
+    }  # fmt: skip
     swept = sweep(leg(), axes)
     assert swept.q.shape == (4, 3, 3, leg().nq)
     assert swept.reached.all()
@@ -94,8 +92,7 @@ def test_a_limb_of_a_tree_is_its_branch():
     ({"left_knee": [0.1]}, InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
     ({"left_length_moter": [0.1]}, UnknownNameError, "Did you mean 'left_length_motor'"),
     ({LENGTH: [0.1, math.nan]}, InputError, "row of finite numbers"),
-    ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"),
-    ({LENGTH: []}, InputError, r"shape \(0,\)"),
+    ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"), ({LENGTH: []}, InputError, r"shape \(0,\)"),
     ({LENGTH: [0.1, 0.3]}, InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
 ])  # fmt: skip
 def test_bad_axes(axes, error, words):

@@ -119,11 +119,7 @@ def test_the_base_of_a_whole_robot_stays():
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    (
-        {"values": [0.0, 0.2]},
-        InputError,
-        "'left_length_motor' moves from 0 to 0.15 m; 0.2 is outside of its stroke",
-    ),
+    ({"values": [0.0, 0.2]}, InputError, "'left_length_motor' moves from 0 to 0.15 m; 0.2 is outside of its stroke"),
     ({"driver": "left_knee"}, InputError, "no motor with one coordinate"),
     ({"release": ANKLE}, InputError, "nothing determines"),
     ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, InputError, "tasks cannot all be kept"),

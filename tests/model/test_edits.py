@@ -51,10 +51,9 @@ LOCKED = {
     "humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
     "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
     **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
-    "zoo's base": (zoo, ("root_joint",)),
-    "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
+    "zoo's base": (zoo, ("root_joint",)), "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
     "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOCKED)
@@ -212,8 +211,7 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
     (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
     (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
-    (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
-    (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
+    (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
     (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
     (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
     (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),

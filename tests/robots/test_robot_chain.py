@@ -43,11 +43,9 @@ def test_a_long_chain_is_made_without_recursion():
 
 
 @pytest.mark.parametrize(("options", "text"), [
-    ({"n": 0}, "n must be a whole number from 1 to 100000; got 0"),
-    ({"n": 2.5}, "n must be a whole number"),
+    ({"n": 0}, "n must be a whole number from 1 to 100000; got 0"), ({"n": 2.5}, "n must be a whole number"),
     ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"),
-    ({"joints": ["revolute", 7]}, "got 7"),
-    ({"joints": []}, "joints is empty"),
+    ({"joints": ["revolute", 7]}, "got 7"), ({"joints": []}, "joints is empty"),
     ({"base": "floating"}, "base must be one of 'fixed', 'free'; got 'floating'"),
     ({"length": float("nan")}, "length must be a finite number above zero"),
     ({"length": float("inf")}, "length must be a finite number above zero"),

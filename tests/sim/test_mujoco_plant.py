@@ -148,9 +148,8 @@ def test_sensing_is_the_controllers_alone():
 
 @pytest.mark.parametrize(("change", "word"), [
     ({"dt": 7e-4}, "multiple of the plant's step"), ({"duration": 0.0123}, "multiple of dt"),
-    ({"q": np.zeros((2, 3))}, "one robot"), ({"plant": 3}, "mujoco_plant"),
-    ({"targets": np.zeros(2)}, "targets"), ({"external": {"nose": np.zeros(6)}}, "nose"),
-    ({"inputs": "x"}, "inputs"), ({"sensing": "x"}, "Sensing"),
+    ({"q": np.zeros((2, 3))}, "one robot"), ({"plant": 3}, "mujoco_plant"), ({"targets": np.zeros(2)}, "targets"),
+    ({"external": {"nose": np.zeros(6)}}, "nose"), ({"inputs": "x"}, "inputs"), ({"sensing": "x"}, "Sensing"),
 ])  # fmt: skip
 def test_bad_arguments_of_runs(change, word):
     model = ff.robots.chain(n=3)

@@ -117,14 +117,11 @@ def test_a_box_is_consistent():
 
 
 @pytest.mark.parametrize(("mass", "moments", "expected", "words"), [
-    (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"),
-    (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
+    (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"), (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
     (1.0, (-0.01, 0.1, 0.1), ["definite", "triangle"], "one is negative"),
     (1.0, (0.1, 0.1, 0.3), ["triangle"], "exceeds the sum of the other two by 0.1"),
-    (1.0, (0.1, 0.2, 0.3), ["flat"], "on a plane"),
-    (1.0, (0.0, 0.2, 0.2), ["flat"], "on a line"),
-    (1.0, (0.0, 0.0, 0.0), ["flat"], "on a point"),
-    (0.0, (0.0, 0.0, 0.0), ["mass"], "mass is 0 kg"),
+    (1.0, (0.1, 0.2, 0.3), ["flat"], "on a plane"), (1.0, (0.0, 0.2, 0.2), ["flat"], "on a line"),
+    (1.0, (0.0, 0.0, 0.0), ["flat"], "on a point"), (0.0, (0.0, 0.0, 0.0), ["mass"], "mass is 0 kg"),
 ])  # fmt: skip
 def test_each_reason(mass, moments, expected, words):
     R = quaternion.to_matrix(quaternion.random(rng()))
@@ -148,10 +145,9 @@ def test_rounding_is_forgiven_within_the_tolerance():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.floats(-1.0, 3.0),
-    st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
+    st.floats(-1.0, 3.0), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
     st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6),
-)
+)  # fmt: skip
 def test_full_means_a_positive_definite_pseudo_inertia(mass, com, six):
     I = np.empty((3, 3))
     I[np.triu_indices(3)] = six
