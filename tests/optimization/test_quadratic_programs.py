@@ -33,7 +33,7 @@ from freeflyer.optimization.residuals import program_sizes, residuals, squared_r
 from freeflyer.optimization.second_attempts import equilibrate, polish
 
 COUNT = 250  # of each of the four kinds, by each solver
-SOLVERS = ("active-set", "daqp", "osqp", "proxqp", "piqp")
+SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
 NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
 
