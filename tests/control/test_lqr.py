@@ -92,6 +92,21 @@ def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
         np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-6)
 
 
+def test_small_errors_die_at_the_slowest_pole() -> None:
+    """The regulator on the robot, simulated: the error falls as the linear system's does."""
+    model, inputs, q = satellite()
+    found = control.lqr(model, q, inputs, bandwidth=3.0, dt=0.02)
+    start = ff.integrate(model, q, 1e-4 * np.linspace(1.0, -1.0, model.nv))
+    motion = ff.sim.simulate(model, start, np.zeros(model.nv), found, dt=0.02, duration=4.0, integrator="semi-implicit")
+    x = found.error(start, np.zeros(model.nv))
+    closed = found.A - found.B @ found.K
+    for k in (1, 50, 200):
+        linear = np.linalg.matrix_power(closed, k) @ x
+        true = found.error(motion.q[k], motion.v[k])
+        assert np.linalg.norm(true - linear) < 1e-3 * np.linalg.norm(x), k
+    assert np.linalg.norm(found.error(motion.q[-1], motion.v[-1])) < 0.1 * np.linalg.norm(x)
+
+
 def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     model, inputs, q = satellite()
     cost = np.ones(2 * model.nv)

@@ -291,6 +291,7 @@ for name, inputs, options, outputs, scratch in calls:
 """
 
 
+@pytest.mark.slow
 @needs_cc
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are protected as on Linux")
 @pytest.mark.parametrize("way", ["start", "end"])

@@ -110,6 +110,7 @@ def test_point_feet_have_arrows_without_being_named() -> None:
         close(np.array([x.at for x in found]), np.array(expected))
 
 
+@pytest.mark.slow
 def test_postures_side_by_side_do_not_overlap() -> None:
     model, run, _ = RUNS["humanoid"]
     figure = film_strip(model, run, times=[0.0, 0.5, 0.52])

@@ -47,6 +47,7 @@ def test_rods_between_balls_spin_with_order_4(models_folder):
     assert orders[0] < 4.5, orders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
 def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     """Errors of several motions together: of a single one, terms of the next order may cancel."""
@@ -66,6 +67,7 @@ def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ADAPTIVE)
 def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     model, q, v = tumbling(fresh())
@@ -114,6 +116,7 @@ def test_a_tree_on_its_loops_is_the_closed_model():
     assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_a_humanoid_stands_for_ten_seconds():
     """On both soles under a regulator on the admissible states: it comes back, and the soles stay where they are."""
     model = ff.robots.humanoid()
