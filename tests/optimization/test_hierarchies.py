@@ -126,6 +126,16 @@ def test_violations_of_contradicted_inequalities_stay_at_their_optimum(solver):
                 np.testing.assert_allclose(v, part, atol=2e-6)
 
 
+def test_what_levels_leave_free_is_least_by_either_way():
+    """Few rows in many variables: the active set and programs level by level end at the same x of least norm."""
+    rng = fresh()
+    for _ in range(15):
+        levels = [contradicted(rng, 4), *random_levels(rng, 3)[:1]]
+        levels = [Level(np.hstack([x.A, rng.normal(size=(len(x.A), 12 - x.A.shape[1]))]), *x[1:]) for x in levels]
+        x, other = solve_hierarchy(levels).x, solve_hierarchy(levels, solver="daqp").x
+        np.testing.assert_allclose(other, x, atol=1e-5 * (1.0 + np.abs(x).max()))
+
+
 def test_levels_that_cannot_be_met_are_distinguished():
     """Rows that contradict each other: the violation is shared by least squares, and the levels below keep it."""
     one = np.array([[1.0, 0.0], [1.0, 0.0]])
