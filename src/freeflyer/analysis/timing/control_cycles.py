@@ -118,6 +118,10 @@ def cycles_table(timings: Sequence[CycleTiming], note: str = "", title: str = TI
     return Table(title, columns, rows, (1, 2, 3, 4), note)
 
 
+LIMITED, LIMITED_SHARE, LOOSE = (0, 1, 4, 12), 0.97, 1e4  # torques that are limited, to this share of what they need; N m
+SWING, PERIOD = 0.02, 1e-3  # rad/s, of a swing of one second; s, from state to state
+LIMITED_TITLE = f"the same, torques limited to {LIMITED_SHARE} of what they need; states of a swing, {1e3 * PERIOD:g} ms apart"
+
 JOINTS = 33
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
 WAYS: tuple[tuple[str, bool, Formulation], ...] = (
@@ -160,9 +164,11 @@ def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) 
 
 @dataclass(frozen=True)
 class ControlTimings:
-    """Cycles on the built-in humanoid and on TALOS, inverse kinematics on TALOS, with notes on peers that are missing."""
+    """Cycles on the built-in humanoid, also with limited torques, and on TALOS; inverse kinematics on TALOS; notes on peers that
+    are missing."""
 
     humanoid: tuple[CycleTiming, ...]
+    limited: tuple[CycleTiming, ...]
     talos: tuple[CycleTiming, ...]
     talos_note: str
     reach: tuple[ReachTiming, ...]
@@ -171,7 +177,7 @@ class ControlTimings:
     def tables(self) -> list[Table]:
         """One for each of them that was timed."""
         title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, reduced whole-body control paper, Table 1"
-        found = [cycles_table(self.humanoid, title=title)]
+        found = [cycles_table(self.humanoid, title=title), cycles_table(self.limited, title=LIMITED_TITLE)]
         found += [cycles_table(self.talos, self.talos_note)] if self.talos or self.talos_note else []
         return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])
 
@@ -190,6 +196,25 @@ def humanoid_problem() -> tuple[WholeBodyProblem, np.ndarray]:
     return WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
 
 
+def limited_contestants(problem: WholeBodyProblem, q: np.ndarray, count: int) -> list[Contestant]:
+    """Cycles at states one after the other, the largest torques limited to LIMITED_SHARE of what they are at the first state."""
+    model = problem.model
+    speed = SWING * np.random.default_rng(0).standard_normal(model.nv)
+    states = []
+    for k in range(count):
+        v = speed * np.cos(2.0 * np.pi * PERIOD * k)
+        q = integrate(model, q, PERIOD * v)
+        states.append((q, v))
+    needed = np.abs(problem.solve(*states[0]).tau)
+    found = []
+    for n in LIMITED:
+        most = np.where(needed >= np.sort(needed)[len(needed) - n] if n else False, LIMITED_SHARE * needed, LOOSE)
+        limited = replace(problem, limits=[TorqueLimits(most), *(x for x in problem.limits if type(x) is not TorqueLimits)])
+        name = f"{n} torques limited" if n > 1 else ("no torque limited", "one torque limited")[n]
+        found.append(Contestant(name, _cycle(limited, False, "full"), states))
+    return found
+
+
 def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, ReachPeer] = MappingProxyType({}),
                   progress: Progress = no_progress, count: int = 1000, rounds: int = 3) -> ControlTimings:  # fmt: skip
     """Cycles at `count` states each, `rounds` times."""
@@ -199,6 +224,7 @@ def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, R
     states = [(integrate(problem.model, q, 1e-3 * step), 1e-2 * v) for step, v in steps]
     progress(0.0, "control cycles: humanoid")
     own = cycle_times([Contestant(name, _cycle(problem, strict, way), states) for name, strict, way in WAYS], rounds)
+    limited = cycle_times(limited_contestants(problem, q, count), rounds)
     try:
         progress(0.4, "control cycles: TALOS")
         times, note = standing_times(own_contestants, peers, count, rounds)
@@ -206,4 +232,4 @@ def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, R
         reached, missing = reach_times(peers=reach_peers)
     except FreeflyerError as error:  # without the file of TALOS
         times, note, reached, missing = (), str(error), (), str(error)
-    return ControlTimings(own, times, note, reached, missing)
+    return ControlTimings(own, limited, times, note, reached, missing)
