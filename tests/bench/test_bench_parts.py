@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
-from freeflyer.analysis.timing.clock import time_interleaved
-from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean
+from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import call_overhead, exponent
 from freeflyer.progress import no_progress
 

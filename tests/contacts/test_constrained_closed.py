@@ -9,7 +9,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.analysis.timing.closed_loops import closed_state
+from freeflyer.analysis.timing.control_cycles import closed_state
 
 
 @pytest.mark.parametrize("name", robots())

@@ -12,7 +12,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling
-from freeflyer.decoupling.coriolis import FORMS
+from freeflyer.decoupling.base import FORMS
 from freeflyer.spatial import se3
 
 PASSIVE = ("passive", "newton-euler")

@@ -8,7 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis.estimators.calibration import calibrations
+from freeflyer.analysis.estimators import calibrations
 from freeflyer.estimation import CalibrationError, calibrate, select_encoders
 from freeflyer.estimation.stance import random_postures
 

@@ -10,7 +10,7 @@ from estimation_robots import resting_forces, sensed
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.analysis.swing.motion import Sway, route
+from freeflyer.analysis.swing import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (
     closed_torques,
@@ -25,7 +25,7 @@ from freeflyer.estimation import (
 from freeflyer.estimation.history import METHODS
 from freeflyer.estimation.stance import random_postures
 from freeflyer.linkages import complete_velocity, expand_motion
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 
@@ -97,7 +97,7 @@ def test_a_known_motion_counts(name, models_folder):
     assert np.abs(moving.motors - c.motors).max() > 1.0
     with pytest.raises(ff.InputError, match="a\\[3\\]"):
         contact_model(s.model, c.q, c.feet, v, np.where(np.arange(s.model.nv) == 3, np.nan, a))
-    with pytest.raises(ff.InputError, match="one v"):
+    with pytest.raises(ff.InputError, match="one state"):
         contact_model(s.model, c.q, c.feet, np.zeros((2, s.model.nv)))
 
 
@@ -214,7 +214,7 @@ def test_without_a_start_the_soles_lie_on_the_floor(record):
     ({"forces": lambda x: x[:, :5]}, "forces has shape"),
     ({"forces": lambda x: np.where(np.arange(12) == 4, np.nan, x)}, "forces\\[0, 4\\] is nan"),
     ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"), ({"start": lambda _: np.zeros(3)}, "start has shape"),
-    ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
+    ({"start": lambda _: np.zeros((2, 83))}, "start has shape .* one state"),
     ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
     ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
     ({"cutoff": lambda _: 500.0}, "half the rate"),

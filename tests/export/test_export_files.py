@@ -19,7 +19,7 @@ from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameE
 from freeflyer.export import export, exporting, functions
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import Identifiers, comment, prefix_of
-from freeflyer.export.objects import target_of
+from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
 
 HOSTILE = '*/ int evil; /* "%s" ??/ #error é \\'  # a robot's names are printable
@@ -155,7 +155,7 @@ def test_unknown_functions_and_cpus(tmp_path):
 
 
 def test_cpus_of_32_bits_are_refused(tmp_path):
-    from freeflyer.export.objects import known_cpus
+    from freeflyer.export.library import known_cpus
 
     if "athlon" not in known_cpus():
         pytest.skip("LLVM supports no CPU of 32 bits on this machine")

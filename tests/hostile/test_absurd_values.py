@@ -71,7 +71,7 @@ def bad_calls():
         r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: hopping.hop_start(
             hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0
         ),
-        "angle holds NaN": lambda: hopping.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
+        "angle is nan": lambda: hopping.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
         "executor must be a Executor or None, got int 5": lambda: hop_ends(executor=5),
         "executor must be .*, got type": lambda: hop_ends(executor=Executor),
         "v holds 1e\\+300": lambda: hop_ends(v=np.full(4, 1e300)),
@@ -151,7 +151,7 @@ EYE = np.eye(4)
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), control.joint_inputs(CHAIN)), "expected that of one state"),
     (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.ones((3, 2))), "basis has shape"),
-    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis holds NaN"),
+    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis.0, 0. is nan"),
     (lambda: control.controllability(CHAIN, np.diag([1.0, 0.0]), EYE, EYE[:, :1]), "positive on its diagonal"),
     (lambda: TRACKER.error(99, np.zeros(2), np.zeros(2)), "samples 0 ... 10, got k = 99"),
     (lambda: estimation.low_pass(3.0, 100.0, 10.0), "expected samples"),
@@ -160,7 +160,7 @@ EYE = np.eye(4)
     (lambda: estimation.base_over_soles(CHAIN, np.zeros((4, 2)), [], np.zeros((3, 3))), "expected that of one state"),
     (lambda: geometric.mass_matrix_of(SHORT), "this pass has no wrenches"),
     (lambda: geometric.derivative_by_shape(SHORT), "this pass has no wrenches"),
-    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q holds NaN"),
+    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q.0. is nan"),
     (lambda: ff.spatial.quaternion.random(np.random.default_rng(0), (2, -1)), "whole numbers of 0 or more"),
     (lambda: ff.spatial.consistency.check(1.0, np.zeros(3), np.eye(3), tolerance=np.nan), "tolerance is nan"),
 ])  # fmt: skip

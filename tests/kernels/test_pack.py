@@ -8,10 +8,8 @@ import pytest
 from compiled_parts import aligned, compiled, packs
 from seeds import fresh
 
-from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.backend.pack import LANES, all_below, fma, rint, select_less, sqrt
-from freeflyer.kernels.compiler.frontend.source import KernelError
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import LANES, all_below, fma, inlined, load, rint, select_less, sqrt, store
+from freeflyer.kernels.compiler.frontend.instructions import KernelError
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

@@ -13,7 +13,7 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.model.build import build
 from freeflyer.model.description import Mimic
 from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
-from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 
@@ -212,11 +212,11 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
     (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
     (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
     (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
-    (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
-    (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
-    (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),
-    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, "com must be finite"),
-    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia must have shape \(3, 3\)"),
+    (("pelvis", float("nan")), {}, InputError, r"mass is .*: every entry must be finite"),
+    (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass has shape .*, expected \(\)"),
+    (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com has shape .*, expected \(3,\)"),
+    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, r"com.* every entry must be finite"),
+    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
     (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),

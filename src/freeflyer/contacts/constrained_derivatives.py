@@ -32,7 +32,7 @@ from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels.entries import SET_GRADIENT
-from freeflyer.kernels.model.set_layout import DEPENDENT
+from freeflyer.kernels.model.layout import DEPENDENT
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import run
 from freeflyer.model.description import WORLD

@@ -19,7 +19,7 @@ from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.kernels.entries import SET_DYNAMICS
-from freeflyer.kernels.model.set_layout import CONTRADICTION
+from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain

@@ -21,7 +21,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 
 
 @public

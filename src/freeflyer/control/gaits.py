@@ -15,8 +15,8 @@ from freeflyer.control.support import check_held, middle_of
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record
 from freeflyer.model.inputs import finite_array, number, positive, whole_number
+from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.public import public
-from freeflyer.model.rotations import rotation_of_rpy
 
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)
     2: {"walk": (5.0, 0.625, (0.0, 0.5))},

@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
 from freeflyer.errors import InputError, format_value
-from freeflyer.sim.floor import points_at
+from freeflyer.sim.floor_contacts import points_at
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 

@@ -9,8 +9,7 @@ from freeflyer.kernels.compiler.ahead import Function, compile_ahead
 from freeflyer.kernels.compiler.build import PYTHON
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.model.layout import PLAN, PROGRAMS
-from freeflyer.kernels.model.set_layout import SETS
+from freeflyer.kernels.model.layout import PLAN, PROGRAMS, SETS
 from freeflyer.progress import Progress, no_progress
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use

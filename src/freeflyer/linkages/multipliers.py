@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.errors import InputError, LinkageError
-from freeflyer.kernels.model.linkage_layout import CONSISTENT
+from freeflyer.kernels.model.layout import CONSISTENT
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
 from freeflyer.linkages.closed.closing import close_loops

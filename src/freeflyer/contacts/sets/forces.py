@@ -12,7 +12,7 @@ from freeflyer.contacts.forces import ContactExpressed, express_at, express_wren
 from freeflyer.contacts.sets.lock_forces import lock_forces
 from freeflyer.contacts.sets.loop_forces import loop_forces
 from freeflyer.errors import InputError
-from freeflyer.kernels.model.set_layout import CONTRADICTION, FLAGS
+from freeflyer.kernels.model.layout import CONTRADICTION, FLAGS
 from freeflyer.tolerances import CONTRADICTION_RATIO
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
-from freeflyer.kernels.model import set_layout as SL
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
@@ -31,8 +31,8 @@ Pair = tuple[Any, Any]
 def system_handle(unknowns: int, rows: int, free: int) -> Any:
     """Handle of a system of this size for compiled code: a topology without bodies, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
-    table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
-    return handle(frozen_array(bare_topology(SL.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
+    table = [size, unknowns, rows, rows + L.FLAGS, free, *range(unknowns)]
+    return handle(frozen_array(bare_topology(L.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,
@@ -46,7 +46,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
     packed = np.concatenate(
         [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1
     )
-    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + SL.FLAGS))
+    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + L.FLAGS))
     if not lead:
         status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
     elif packed.size:

@@ -10,7 +10,7 @@ are not clearly able to do what else is left for them are not split off: then al
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, store, workspace
+from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.equations import (
     CLEAR,
@@ -22,7 +22,6 @@ from freeflyer.kernels.control.equations import (
 )
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.optimization.condensation import condense_rows
 
 NOT_SPLIT, SPLIT_MET, SPLIT_UNMET = 0, 1, 2
@@ -74,7 +73,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
         store(none, i, 0.0)
     a, moves, theta = workspace(A, u + 8), workspace(A, u * rows + 8), workspace(A, rows * rows + 8)
     beta, inverses, pivots = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, u + 8)
-    condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots)
+    condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots, workspace(A, rows + 8))
     if not pivot_ratio(pivots, u, 1.0) >= CLEAR:
         return -1
     for i in range(rows):

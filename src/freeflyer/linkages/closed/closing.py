@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError, LinkageError, format_value
-from freeflyer.kernels.model import linkage_layout as LL
+from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.closed import functions as reduced, refusal
 from freeflyer.linkages.closed.calls import motion
 from freeflyer.linkages.closed.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
@@ -99,7 +99,7 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
     touched = touched_coordinates(tree)
     blocks = solved_blocks(split, touched)
     topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])
-    topology[LL.LINKAGE_AT], topology[LL.N_INDEPENDENT] = len(tree.topology), len(split.independent)
+    topology[L.LINKAGE_AT], topology[L.N_INDEPENDENT] = len(tree.topology), len(split.independent)
     joints = []
     for joint in tree.joints:
         first, end = np.searchsorted(split.independent, (joint.iv, joint.iv + joint.nv))

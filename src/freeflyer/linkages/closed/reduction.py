@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from freeflyer.errors import FreeflyerError
-from freeflyer.kernels.model import layout as L, linkage_layout as LL
+from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.graph import structure
 from freeflyer.linkages.partition import Partition
 from freeflyer.model.model import Model
@@ -89,32 +89,32 @@ def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) ->
 
 
 def linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
-    """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
+    """The integers of kernels/model/layout.py, to stand behind the model's topology."""
     begin, independent = len(model.topology), split.independent
     support = {int(j): {i} for i, j in enumerate(independent)}
-    header, records, lists = np.zeros(LL.LINKAGE_HEADER, np.int64), [], list(map(int, independent))
-    blocks_at = begin + LL.LINKAGE_HEADER
-    supports_at = blocks_at + LL.BLOCK_INTS * len(blocks)
-    lists_at = supports_at + LL.SUPPORT_INTS * model.nv
+    header, records, lists = np.zeros(L.LINKAGE_HEADER, np.int64), [], list(map(int, independent))
+    blocks_at = begin + L.LINKAGE_HEADER
+    supports_at = blocks_at + L.BLOCK_INTS * len(blocks)
+    lists_at = supports_at + L.SUPPORT_INTS * model.nv
     inverses = 0
     for rows, dependent in blocks:
         outside = np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent)
         moved_by = set().union(*(support[int(j)] for j in outside)) if len(outside) else set()
         support.update((int(j), moved_by) for j in dependent)
-        record = np.zeros(LL.BLOCK_INTS, np.int64)
-        record[[LL.SIZE, LL.N_OUTSIDE]] = len(rows), len(outside)
-        record[LL.PLACES_AT] = lists_at + len(lists)
+        record = np.zeros(L.BLOCK_INTS, np.int64)
+        record[[L.SIZE, L.N_OUTSIDE]] = len(rows), len(outside)
+        record[L.PLACES_AT] = lists_at + len(lists)
         lists += [*map(int, dependent), *map(int, outside)]
-        record[LL.ROWS_AT] = lists_at + len(lists)
+        record[L.ROWS_AT] = lists_at + len(lists)
         lists += list(map(int, rows))
-        record[LL.INVERSE], record[LL.STRIDE] = inverses, -(-2 * len(rows) // 8) * 8
-        inverses += len(rows) * int(record[LL.STRIDE])
+        record[L.INVERSE], record[L.STRIDE] = inverses, -(-2 * len(rows) // 8) * 8
+        inverses += len(rows) * int(record[L.STRIDE])
         records.append(record)
-    supports = np.zeros(LL.SUPPORT_INTS * model.nv, np.int64)
+    supports = np.zeros(L.SUPPORT_INTS * model.nv, np.int64)
     for j in range(model.nv):
-        supports[LL.SUPPORT_INTS * j :][:2] = lists_at + len(lists), len(support[j])
+        supports[L.SUPPORT_INTS * j :][:2] = lists_at + len(lists), len(support[j])
         lists += sorted(support[j])
-    header[[LL.N_BLOCKS, LL.INDEPENDENTS_AT, LL.BLOCKS_AT, LL.SUPPORTS_AT, LL.INVERSES, LL.LARGEST_SIZE]] = (
+    header[[L.N_BLOCKS, L.INDEPENDENTS_AT, L.BLOCKS_AT, L.SUPPORTS_AT, L.INVERSES, L.LARGEST_SIZE]] = (
         len(blocks), lists_at, blocks_at, supports_at, inverses, max((len(rows) for rows, _ in blocks), default=0),
     )  # fmt: skip
     return np.concatenate([header, *records, supports, np.array(lists, np.int64)]).astype(np.int64)
