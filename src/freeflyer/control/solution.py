@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
+from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.control.program import Program
 from freeflyer.control.state import HARD
 from freeflyer.kernels.entries import CONTROL_PROGRAM

@@ -16,7 +16,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import handle
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_loops
+from freeflyer.linkages.rows import constraint_loops, support
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
@@ -100,34 +100,27 @@ def loops_of(model: Model) -> Loops:
     return tree.loops
 
 
+def corners_of(model: Model, frame: str) -> np.ndarray:
+    """Points (c, 3) in a frame's axes: the origins of the frames `FRAME_*`."""
+    names = [name for name in model.frame_names if name.startswith(f"{frame}_")]
+    X = np.linalg.inv(frame_pose(model, model.neutral, frame)) if names else np.eye(4)
+    return np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in names]).reshape(len(names), 3)
+
+
 def surface_points(model: Model, contact: Contact) -> np.ndarray:
     """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
     if contact.points is not None:
         return contact.points
     known, key = tree_of(model).points, (contact.frame, contact.size)
     if key not in known:
-        corners = [name for name in model.frame_names if name.startswith(f"{contact.frame}_")]
-        if len(corners) > 2:
-            X = np.linalg.inv(frame_pose(model, model.neutral, contact.frame))
-            found = np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in corners])
+        found = corners_of(model, contact.frame)
+        if len(found) > 2:
             check_spread(found, contact.frame)
         else:
             x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
             found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
         known[key] = frozen_array(found)
     return known[key]
-
-
-def support(model: Model, frame: str) -> set[int]:
-    """The velocity coordinates that move a frame."""
-    t, coordinates = model.topology, set[int]()
-    body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
-    while body > 0:
-        record = L.HEADER + L.BODY_INTS * body
-        first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
-        coordinates.update(int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count))
-        body = int(t[record + L.PARENT])
-    return coordinates
 
 
 def path(model: Model, frame: str) -> frozenset[int]:
