@@ -26,7 +26,7 @@ from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
-from freeflyer.robots import humanoid, legged as quadruped
+from freeflyer.robots import humanoid, quadruped
 from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us

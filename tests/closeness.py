@@ -1,7 +1,5 @@
 """How far two arrays are apart; derivatives by differences and by complex steps; the errors that rounding and steps leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Closed robots for the tests of estimation: made by code, and the shared files."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Robots and states on which the formulations are tried; derivatives by complex steps and by differences."""
 
-from __future__ import annotations
-
 import numpy as np
 from closeness import rounding
 from flow import rates  # noqa: F401

@@ -1,7 +1,5 @@
 """The left leg of the Kangaroo-like robot, and its plane trigonometry, without any of the code under test."""
 
-from __future__ import annotations
-
 import functools
 import math
 

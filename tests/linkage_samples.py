@@ -1,7 +1,5 @@
 """Linkages with known answers, in any orientation, and random trees cut open and closed by any mask."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """A sound two-link arm as a description, and the defects that tests plant into it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -24,13 +22,12 @@ def arm() -> Description:
     limits = {"lower": (-2.0,), "upper": (2.0,), "velocity": (5.0,), "effort": (50.0,)}
     y = np.array([0.0, 1.0, 0.0])
     return Description(
-        name="arm",
-        links=(Link("base", solid()), Link("upper", solid()), Link("lower", solid())),
+        name="arm", links=(Link("base", solid()), Link("upper", solid()), Link("lower", solid())),
         joints=(
             Joint("shoulder", "revolute", "base", "upper", shifted(0, 0, 0.2), y, **limits),
             Joint("elbow", "revolute", "upper", "lower", shifted(0, 0, 0.3), y, **limits),
         ),
-    )
+    )  # fmt: skip
 
 
 def with_inertia(description: Description, link: str, inertia: Inertia) -> Description:

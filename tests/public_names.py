@@ -1,7 +1,5 @@
 """Everything that a user can call or hold: the names of the top level and of every room that has some."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Robots that tests find on disk: the models folder (FREEFLYER_MODELS) and the example-robot-data package."""
 
-from __future__ import annotations
-
 import os
 import sysconfig
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random numbers that change from run to run; FREEFLYER_TEST_SEED, printed at the end of a run, repeats one."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -3,8 +3,6 @@
 Standard arguments are those of the table in docs/conventions.md; a docstring need not repeat what it says.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import inspect

@@ -5,8 +5,6 @@
 Functions are found by their signatures: a new one fails here until it works for all four, or has a reason why it does not.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -83,7 +81,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{n: {"all": "takes a robot of Pinocchio's, and is tested in tests/dynamics/test_pinocchio_states.py"} for n in (
         "from_pinocchio", "to_pinocchio")},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq), and is tested in tests/sim"},
-    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/sim/test_hopping.py"},
+    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/papers/test_hopping.py"},
     "sim.replay": {"all": "takes a run of its robot, and is tested in tests/sim"},
     "estimation.base_over_soles": {"all": "takes feet whose points are on no line, and is tested in tests/estimation"},
 }  # fmt: skip

@@ -1,7 +1,5 @@
 """The package as a whole: its public names, imports without side effects, models that can be copied and saved."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import json
@@ -10,7 +8,6 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import FrozenInstanceError
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -52,11 +49,8 @@ def opened(tmp_path_factory):
     """What a fresh process saw when it imported the package, in an empty folder and with an empty cache."""
     home = tmp_path_factory.mktemp("home")
     environment = {
-        **os.environ,
-        "HOME": str(home),
-        "FREEFLYER_CACHE_DIR": str(home / "cache"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+        **os.environ, "HOME": str(home), "FREEFLYER_CACHE_DIR": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
     command = [sys.executable, "-W", "error", "-c", OPENING, str(home)]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -81,17 +75,6 @@ def test_completion_lists_the_public_names_and_the_rooms():
     assert dir(ff) == ff.__all__
     assert rooms <= set(dir(ff))
     assert {name for name in dir(ff) if inspect.ismodule(getattr(ff, name))} == rooms | {"errors"}
-
-
-def test_completion_lists_the_public_names_of_a_room():
-    for room in LAZY:
-        module = import_module(f"freeflyer.{room}")
-        assert dir(module) == sorted(module.__all__)
-        for name in dir(module):
-            found = getattr(module, name)
-            defined = found.__name__ if inspect.ismodule(found) else found.__module__
-            assert defined.startswith((f"freeflyer.{room}.", "freeflyer.errors")), name
-        assert dir(module) == sorted(module.__all__), "names of what was imported since"
 
 
 def test_the_designed_call_forms():
@@ -124,11 +107,6 @@ def test_unknown_names_suggest_others(room, name, near):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{near}'"):
         getattr(room, name)
     assert not hasattr(room, "w" * 1000)
-
-
-def test_an_unknown_attribute_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"has no attribute 'forward_dynamic'\. Did you mean 'forward_dynamics'"):
-        ff.forward_dynamic  # noqa: B018
 
 
 def test_errors_have_one_base():
@@ -175,10 +153,9 @@ def results(model: ff.Model) -> list[np.ndarray]:
     rng = fresh(0)
     q, v = ff.random_configuration(model, rng, 20), rng.standard_normal((20, model.nv))
     return [
-        ff.inverse_dynamics(model, q, v, v),
-        ff.mass_matrix(model, q[0]),
+        ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q[0]),
         ff.frame_pose(model, q, model.frame_names[-1]),
-    ]
+    ]  # fmt: skip
 
 
 COPIES = {
@@ -215,26 +192,6 @@ def test_models_travel_between_processes():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         M = pool.submit(ff.mass_matrix, model, q).result(timeout=120)
     np.testing.assert_array_equal(M, ff.mass_matrix(model, q))
-
-
-def arrays_of(model: ff.Model) -> dict[str, np.ndarray]:
-    return {name: x for name, x in vars(model).items() if isinstance(x, np.ndarray)}
-
-
-def test_arrays_of_a_model_are_read_only(model):
-    arrays = arrays_of(model)
-    assert {"topology", "parameters", "armature", "position_lower"} <= set(arrays)
-    for name, x in arrays.items():
-        if name.startswith("_") or name == "zero":
-            continue
-        with pytest.raises(ValueError, match="read-only"):
-            x[..., :1] = 0
-
-
-def test_fields_of_a_model_cannot_be_set(model):
-    for name in ("nq", "mass", "parameters", "handle"):
-        with pytest.raises(FrozenInstanceError):
-            setattr(model, name, 0)
 
 
 def test_what_a_model_hands_out_is_not_its_own(model):

@@ -1,7 +1,5 @@
 """Tables as notebooks show them: well-formed HTML in which every name is text, and the same cells that commands print."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import numpy as np
@@ -9,13 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import freeflyer as ff
-from freeflyer.analysis import Check, Finding, Identity
-from freeflyer.analysis.checks.findings import findings_table
 from freeflyer.analysis.facts import joints_table, loops_table
-from freeflyer.analysis.timing.measured import Bench
-from freeflyer.analysis.timing.results import BatchPoint, FirstCall, Machine, Start, Timing
-from freeflyer.linkages import Mechanism, Mechanisms
-from freeflyer.tables import Table, esc, html_tables
+from freeflyer.tables import Table, html_tables
 from freeflyer.text import visible
 
 HOSTILE = (
@@ -80,17 +73,6 @@ def test_cells_are_read_back_as_they_were(rows, title):
     assert Reader(table._repr_html_()).rows == cells(table)
 
 
-def test_columns_of_numbers_align_right():
-    html = Table("", ("name", "kg"), (("a", "1"),), (1,))._repr_html_()
-    assert html.count("text-align:right") == 2
-    assert '<td class="n" style="text-align:right">1</td>' in html
-
-
-def test_dollar_signs_are_no_mathematics():
-    html = Table("", ("name",), (("$x$",),))._repr_html_()
-    assert html.startswith('<div class="tex2jax_ignore mathjax_ignore">')
-
-
 @pytest.mark.parametrize("name", [x for x in HOSTILE if x and x.isprintable()])
 def test_an_overview_shows_its_joints_and_loops(name):
     links = [ff.Link(x, ff.Inertia(1.0, (0.0, 0.0, 0.0), 0.1 * np.eye(3))) for x in ("base", f"{name}1", f"{name}2")]
@@ -102,44 +84,3 @@ def test_an_overview_shows_its_joints_and_loops(name):
     assert read.rows == cells(joints_table(result.joints), loops_table(result.loops))
     assert read.rows[1][0] == f"{name}{name}1"
     assert "nv 2" in read.words
-
-
-def test_a_check_shows_its_verdict_identities_and_findings():
-    findings = tuple(Finding("note", "reader", name, f"of {name}") for name in HOSTILE)
-    law = Identity(HOSTILE[0], "means", 1e-3, 1e-10)
-    result = Check(HOSTILE[1], findings, (law,))
-    read = Reader(result._repr_html_())
-    assert read.rows[1] == [HOSTILE[0], "means", "1.0e-03", "1e-10", "fails"]
-    assert read.rows[2:] == cells(findings_table(findings))
-    assert read.rows[-1] == ["", "reader", f"... and {len(HOSTILE) - 5} more like this"]
-    assert f"0 errors, 0 warnings, {len(HOSTILE)} notes" in read.words
-    assert len(findings_table(findings, None).rows) == len(HOSTILE)
-    assert len(Reader(Check("sound", (), (law,))._repr_html_()).rows) == 2
-
-
-def test_sub_mechanisms_show_the_table_that_they_print():
-    part = Mechanism(HOSTILE[0], (), (), (), (), 1, 2, 3, 4, 1, 1, 0, (), np.zeros((2, 2)), 0.5, 2.0)
-    result = Mechanisms(HOSTILE[1], np.zeros(3), (part, part), 4, 3, 2, 1, 0, (), 2.0)
-    read = Reader(result._repr_html_())
-    assert read.rows == cells(result.table())
-    assert read.rows[1] == [HOSTILE[0], "2", "1 (2)", "3", "4", "1", "0.5", "2"]
-    total, *lines = str(result).splitlines()
-    assert read.words == total
-    assert len(lines) == 3
-    assert all(cell in line for line in lines[1:] for cell in read.rows[1])
-
-
-def test_what_is_cut_is_marked():
-    assert esc("x" * 500) == "x" * 399 + "…"
-
-
-def test_a_benchmark_shows_what_was_measured():
-    timing = Timing("mass_matrix", 2.0, None, 1.0, 1.0, None, "Pinocchio", 5.0, None, None, 1e-15)
-    batches = tuple(BatchPoint(HOSTILE[0], n, timing) for n in (8, 16))
-    start = Start(0.5, 0.01, (FirstCall("mass_matrix", 6.0, 0.02),))
-    result = Bench(Machine("a processor", 2, "x86_64", "Linux", "3.11", {"numpy": "2"}), (0.4, 0.05), (), batches, (), start)
-    read = Reader(result._repr_html_())
-    assert read.rows == cells(*result.tables())
-    assert [t.title.partition(":")[2] or t.title for t in result.tables()][-1].startswith(" seconds in a fresh process")
-    assert "a call of gravity_forces on a robot of one joint takes 0.400 us" in read.words
-    assert "us of a call beside its states" in read.words

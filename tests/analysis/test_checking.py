@@ -1,7 +1,5 @@
 """The check as a whole: laws hold on sound robots, planted defects end as findings, and wrong dynamics are caught."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -115,21 +113,17 @@ def test_findings_come_worst_first():
     assert [f.severity for f in check_description(d)] == ["error", "note"]
 
 
-@pytest.mark.parametrize(
-    ("function", "spoil", "law"),
-    [
-        ("coriolis_matrix", lambda C: 1.01 * C, "C v + g = bias"),
-        ("coriolis_matrix", lambda C: np.swapaxes(C, -1, -2), "C v + g = bias"),
-        ("gravity_forces", lambda g: 1.001 * g, "dV/dq = g"),
-        ("mass_matrix", lambda M: M + np.triu(1e-6 * np.ones(M.shape[-2:]), 1), "M = M^T"),
-        ("mass_matrix", lambda M: 1.001 * M, "M Minv = 1"),
-        ("kinetic_energy", lambda T: 1.001 * T, "T = v^T M v / 2"),
-        ("potential_energy", lambda V: 1.001 * V, "d(T+V)/dt = v . tau"),
-        ("forward_dynamics", lambda a: a + 1e-6, "ID(FD(tau)) = tau"),
-        ("inverse_dynamics", lambda t: t + 1e-6, "M a + bias = ID(a)"),
-        ("centroidal_momentum", lambda h: 1.001 * h, "A_G v = h"),
-    ],
-)
+@pytest.mark.parametrize(("function", "spoil", "law"), [
+    ("coriolis_matrix", lambda C: 1.01 * C, "C v + g = bias"),
+    ("coriolis_matrix", lambda C: np.swapaxes(C, -1, -2), "C v + g = bias"),
+    ("gravity_forces", lambda g: 1.001 * g, "dV/dq = g"),
+    ("mass_matrix", lambda M: M + np.triu(1e-6 * np.ones(M.shape[-2:]), 1), "M = M^T"),
+    ("mass_matrix", lambda M: 1.001 * M, "M Minv = 1"), ("kinetic_energy", lambda T: 1.001 * T, "T = v^T M v / 2"),
+    ("potential_energy", lambda V: 1.001 * V, "d(T+V)/dt = v . tau"),
+    ("forward_dynamics", lambda a: a + 1e-6, "ID(FD(tau)) = tau"),
+    ("inverse_dynamics", lambda t: t + 1e-6, "M a + bias = ID(a)"),
+    ("centroidal_momentum", lambda h: 1.001 * h, "A_G v = h"),
+])  # fmt: skip
 def test_wrong_dynamics_break_a_law(monkeypatch, function, spoil, law):
     right = getattr(ff, function)
     monkeypatch.setattr(laws, function, lambda *args, **kw: spoil(right(*args, **kw)))

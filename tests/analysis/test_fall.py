@@ -1,15 +1,17 @@
-"""Free fall: energy stays, and the drift falls with the fourth power of the step (the fifth for plain swinging)."""
-
-from __future__ import annotations
+"""Free fall: energy stays, and the drift falls with the fourth power of the step (the fifth for plain swinging). Free flights
+of robots that float, rest, or are held; postures and counts at their limits. The coefficient of multiple correlation of
+waveforms whose sums are known in closed form."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from closeness import close, rounding
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import linkages, robots
-from freeflyer.analysis import free_fall
+from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,119 @@ def test_a_step_too_long_ends_as_an_infinite_drift_and_is_drawn():
     assert len(figures.energy_drift(study).axes) == 2
     assert np.isnan(FallStudy(0.4, (diverged,)).order)
     figures.energy_drift(FallStudy(0.4, (diverged,)))
+
+
+LINK = ff.Inertia(1.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
+SPACE, FIXED = ff.robots.space_manipulator(), ff.lock_joints(ff.robots.chain(2), ["joint_1", "joint_2"])
+
+
+def beside(kind: str, inertia: ff.Inertia) -> ff.Model:
+    """A free box beside another body, which comes first."""
+    links = (ff.Link("world"), ff.Link("other", inertia), ff.Link("box", LINK))
+    joints = (
+        ff.Joint("first", kind, "world", "other", axis=np.array([0.0, 1.0, 0.0]), armature=(0.1,) * (6 if kind == "free" else 1)),
+        ff.Joint("float", "free", "world", "box"),
+    )
+    return ff.build(ff.Description("two", links, joints))
+
+
+def test_the_base_is_where_its_velocities_stand():
+    """Behind a body without mass the same box flies in the same way."""
+    alone = ff.build(ff.Description("box", (ff.Link("world"), ff.Link("box", LINK)), (ff.Joint("float", "free", "world", "box"),)))
+    a = free_flight(alone, duration=0.5, dt=0.01, spin=2.0)
+    b = free_flight(beside("revolute", ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))), duration=0.5, dt=0.01, spin=2.0)
+    assert a.turned == pytest.approx(1.0, rel=0.05)
+    assert b.turned == pytest.approx(a.turned, rel=1e-12)
+    np.testing.assert_allclose(b.momentum, a.momentum, atol=1e-14)
+    assert np.abs(b.momentum[:, :3]).max() < 1e-14
+
+
+@pytest.mark.parametrize("kind", ["revolute", "free"])
+def test_what_does_not_float_as_one_is_refused(kind):
+    with pytest.raises(ff.InputError, match=r"'two' does not float as one: joint '(float|first)' carries only a part of its mass"):
+        free_flight(beside(kind, LINK), duration=0.1, dt=0.01)
+
+
+@pytest.mark.parametrize("model", [SPACE, ff.robots.kangaroo_like()], ids=["tree", "closed"])
+def test_a_robot_at_rest_drifts_by_nothing(model):
+    f = free_flight(model, spin=0.0, duration=0.05, dt=0.01)
+    assert (f.drift, f.momentum_drift, f.turned) == (0.0, 0.0, 0.0)
+
+
+def test_a_robot_without_degrees_of_freedom():
+    found = conditioning(FIXED, count=3)
+    assert (found.condition == 1.0).all()
+    assert found.condition.shape == found.unit_free.shape == (3,)
+    assert middle_posture(FIXED).shape == (0,)
+    assert ff.analysis.identities(FIXED) == ()
+
+
+F = 360
+SINE, COSINE = (f(np.linspace(0.0, 2.0 * np.pi, F, endpoint=False)) for f in (np.sin, np.cos))  # sums of squares F / 2
+
+
+def cmc(*waveforms: np.ndarray) -> float:
+    return float(ff.analysis.multiple_correlation(list(waveforms)))
+
+
+def test_identical_waveforms_have_one():
+    assert cmc(SINE, SINE) == cmc(SINE, SINE, SINE) == 1.0
+    assert cmc(np.ones(4), np.ones(4)) == 1.0
+
+
+@pytest.mark.parametrize("offset", [0.01, 0.3, 1.0])
+def test_offsets(offset):
+    """Apart by c: 2 F c^2 / 4 between, and that with F in all."""
+    ratio = (offset**2 / 2.0) / ((F + F * offset**2 / 2.0) / (2 * F - 1))
+    close(cmc(SINE, SINE + offset), np.sqrt(1.0 - ratio), rounding(45 * F))
+
+
+@pytest.mark.parametrize("gain", [0.5, 0.9, 1.3])
+def test_gains(gain):
+    """(1 - g)^2 F / 4 between, (1 + g^2) F / 2 in all."""
+    ratio = ((1.0 - gain) ** 2 / 4.0) / ((1.0 + gain**2) * F / 2.0 / (2 * F - 1))
+    close(cmc(SINE, gain * SINE), np.sqrt(1.0 - ratio), rounding(45 * F))
+
+
+@pytest.mark.parametrize("phase", [0.05, 0.7, 1.5])
+def test_phases(phase):
+    """|1 - e^ip|^2 / 4 between; cos(p) but for the number of samples."""
+    ratio = (1.0 - np.cos(phase)) / 2.0 * (2 * F - 1) / F
+    shifted = np.cos(phase) * SINE + np.sin(phase) * COSINE
+    close(cmc(SINE, shifted), np.sqrt(1.0 - ratio), rounding(45 * F))
+    assert cmc(SINE, shifted) ** 2 == pytest.approx(np.cos(phase), abs=1.0 / F)
+
+
+def test_waveforms_with_nothing_in_common():
+    assert cmc(SINE, COSINE) == pytest.approx(np.sqrt(1.0 / (2 * F)))
+    assert np.isnan(cmc(SINE, -SINE))
+
+
+def test_several_methods_and_motions():
+    """The sums over three methods and two motions, written out; and leading axes as calls of their own."""
+    Y = fresh().standard_normal((5, 2, 3, 7)) + 10.0 * np.sin(np.arange(7))
+    for found, sample in zip(ff.analysis.multiple_correlation(Y), Y):
+        within = total = 0.0
+        for motion in sample:
+            for p in range(3):
+                for f in range(7):
+                    within += (motion[p, f] - motion[:, f].mean()) ** 2 / (2 * 7 * 2)
+                    total += (motion[p, f] - motion.mean()) ** 2 / (2 * 20)
+        close(found, np.sqrt(1.0 - within / total), rounding(450))
+    one = ff.analysis.multiple_correlation(Y[:, :1])
+    close(one, np.array([cmc(*sample[0]) for sample in Y]), rounding(450))
+
+
+def test_order_offset_and_unit_do_not_count():
+    a, b, c = fresh().standard_normal((3, 40)) + 5.0 * np.sin(np.arange(40))
+    close(cmc(c, a, b), cmc(a, b, c), rounding(4500))
+    close(cmc(7.0 * a + 3.0, 7.0 * b + 3.0, 7.0 * c + 3.0), cmc(a, b, c), rounding(45000))
+
+
+BAD = [np.zeros(5), np.zeros((1, 5)), np.zeros((2, 1)), np.zeros((0, 2, 5)), np.full((2, 5), np.nan), "waves"]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input(bad):
+    with pytest.raises(ff.InputError, match="waveforms"):
+        ff.analysis.multiple_correlation(bad)

@@ -1,7 +1,5 @@
 """Each planted defect of a link is found, with its severity, on that link; a sound robot raises nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -20,28 +18,25 @@ def test_a_sound_robot_has_no_findings():
     assert found(arm()) == []
 
 
-@pytest.mark.parametrize(
-    ("inertia", "severity", "code"),
-    [
-        (solid(moments=(0.01, 0.01, 0.03)), "error", "triangle-inequality"),
-        (solid(moments=(0.01, 0.01, 0.0200005)), "warning", "triangle-inequality"),  # rounding in a file
-        (solid(moments=(-0.01, 0.02, 0.02)), "error", "negative-inertia"),
-        (solid(mass=-1.0), "error", "negative-mass"),
-        (solid(mass=np.nan), "error", "not-finite"),
-        (
-            Inertia(2.0, np.zeros(3), np.diag([1.0, 1, 1]) * 0.02 + np.triu(np.ones((3, 3)), 1) * 0.01),
-            "error",
-            "unsymmetric-inertia",
-        ),
-        (solid(mass=0.0), "error", "inertia-without-mass"),
-        (solid(mass=2e4, moments=(200, 200, 100)), "warning", "mass-unit"),
-        (solid(mass=1e-7, moments=(1e-9, 1e-9, 1e-9)), "warning", "mass-unit"),
-        (solid(moments=(2e4, 2e4, 1e4)), "warning", "inertia-unit"),  # kg mm^2
-        (solid(moments=(2e-9, 2e-9, 1e-9)), "warning", "inertia-unit"),
-        (solid(moments=(0, 0, 0)), "note", "point-mass"),
-        (solid(com=(0, 0, 100.0)), "warning", "far-centre"),  # mm
-    ],
-)
+@pytest.mark.parametrize(("inertia", "severity", "code"), [
+    (solid(moments=(0.01, 0.01, 0.03)), "error", "triangle-inequality"),
+    (solid(moments=(0.01, 0.01, 0.0200005)), "warning", "triangle-inequality"),  # rounding in a file
+    (solid(moments=(-0.01, 0.02, 0.02)), "error", "negative-inertia"),
+    (solid(mass=-1.0), "error", "negative-mass"),
+    (solid(mass=np.nan), "error", "not-finite"),
+    (
+        Inertia(2.0, np.zeros(3), np.diag([1.0, 1, 1]) * 0.02 + np.triu(np.ones((3, 3)), 1) * 0.01),
+        "error",
+        "unsymmetric-inertia",
+    ),
+    (solid(mass=0.0), "error", "inertia-without-mass"),
+    (solid(mass=2e4, moments=(200, 200, 100)), "warning", "mass-unit"),
+    (solid(mass=1e-7, moments=(1e-9, 1e-9, 1e-9)), "warning", "mass-unit"),
+    (solid(moments=(2e4, 2e4, 1e4)), "warning", "inertia-unit"),  # kg mm^2
+    (solid(moments=(2e-9, 2e-9, 1e-9)), "warning", "inertia-unit"),
+    (solid(moments=(0, 0, 0)), "note", "point-mass"),
+    (solid(com=(0, 0, 100.0)), "warning", "far-centre"),  # mm
+])  # fmt: skip
 def test_a_planted_defect_is_found_on_its_link(inertia, severity, code):
     assert (severity, code, "upper") in found(with_inertia(arm(), "upper", inertia))
 

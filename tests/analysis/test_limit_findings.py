@@ -1,7 +1,5 @@
 """Limits: degrees, inverted, equal, missing, negative, neutral outside."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from planted import arm, with_joint
@@ -20,22 +18,17 @@ def test_a_sound_robot_has_no_findings():
     assert found(arm()) == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"lower": (-90.0,), "upper": (90.0,)}, ("warning", "limits-in-degrees")),
-        ({"lower": (0.0,), "upper": (135.0,)}, ("warning", "limits-in-degrees")),
-        ({"lower": (1.0,), "upper": (-1.0,)}, ("error", "limits-inverted")),
-        ({"lower": (0.5,), "upper": (0.5,)}, ("warning", "limits-equal")),
-        ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
-        ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
-        ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
-        ({"effort": (0.0,)}, ("warning", "effort-limit-zero")),
-        ({"lower": (), "upper": ()}, ("note", "limits-missing")),
-        ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")),
-        ({"effort": ()}, ("note", "limits-missing")),
-    ],
-)
+@pytest.mark.parametrize(("changes", "expected"), [
+    ({"lower": (-90.0,), "upper": (90.0,)}, ("warning", "limits-in-degrees")),
+    ({"lower": (0.0,), "upper": (135.0,)}, ("warning", "limits-in-degrees")),
+    ({"lower": (1.0,), "upper": (-1.0,)}, ("error", "limits-inverted")),
+    ({"lower": (0.5,), "upper": (0.5,)}, ("warning", "limits-equal")),
+    ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
+    ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
+    ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
+    ({"effort": (0.0,)}, ("warning", "effort-limit-zero")), ({"lower": (), "upper": ()}, ("note", "limits-missing")),
+    ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")), ({"effort": ()}, ("note", "limits-missing")),
+])  # fmt: skip
 def test_a_planted_defect_is_found_on_its_joint(changes, expected):
     assert found(with_joint(arm(), "elbow", **changes)) == [(*expected, "elbow")]
 

@@ -1,7 +1,5 @@
 """Recoveries from any attitude, the roll-pitch-yaw way beside ours, and modes in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

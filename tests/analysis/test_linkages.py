@@ -1,7 +1,5 @@
 """What motors move over their strokes: the paths that `follow` takes; pictures of robots to one scale."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

@@ -1,7 +1,5 @@
 """Gaps of loops against the turns and shifts by which they were opened."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -46,12 +44,3 @@ def test_each_gap_is_that_of_its_own_loop():
     gaps = ff.analysis.loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
     assert {gap.loop for gap in gaps if not gap.is_closed} == {"right_yaw_pin"}
     assert len(gaps) == len(robot.loops)
-
-
-def test_bad_postures_are_refused():
-    robot = ff.robots.kangaroo_like()
-    for q, words in (
-        (np.tile(robot.neutral, (2, 1)), "one state"), (robot.neutral[:-1], "expected"), (robot.neutral * np.nan, "finite"),
-    ):  # fmt: skip
-        with pytest.raises(ff.InputError, match=words):
-            ff.analysis.loop_gaps(robot, q)

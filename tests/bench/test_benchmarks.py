@@ -1,7 +1,5 @@
 """`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The benchmark of control cycles: turns, counts, percentiles; the motion along which it goes; the table of inverse kinematics."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Run the command line in this process, and small URDF texts to run it on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,9 +1,12 @@
-"""`freeflyer check`: exit codes and planted defects, through a file."""
+"""`freeflyer check`: exit codes and planted defects, through a file. `freeflyer loops`: the table, the JSON, and robots that
+have none. `freeflyer info`: what it shows, what it writes."""
 
-from __future__ import annotations
+import json
 
 import pytest
 from command import INERTIA, LIMIT, arm, run, run_json, written
+
+from freeflyer import robots
 
 
 def findings(folder, text):
@@ -19,21 +22,16 @@ def test_a_sound_robot_passes(tmp_path):
     assert "holds" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "severity", "subject"),
-    [
-        (arm(moments=(0.01, 0.01, 0.05)), "triangle-inequality", "error", "lower"),
-        (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
-        (arm(mass=0), "massless-leaf", "error", "lower"),
-        (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
-        (
-            arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')),
-            "limits-in-degrees",
-            "warning",
-            "elbow",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "code", "severity", "subject"), [
+    (arm(moments=(0.01, 0.01, 0.05)), "triangle-inequality", "error", "lower"),
+    (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
+    (arm(mass=0), "massless-leaf", "error", "lower"),
+    (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
+    (
+        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning",
+        "elbow",
+    ),
+])  # fmt: skip
 def test_a_planted_defect_is_found(tmp_path, text, code, severity, subject):
     exit_code, found = findings(tmp_path, text)
     assert (severity, code, subject) in found
@@ -66,3 +64,117 @@ def test_many_findings_of_a_kind_are_counted_and_all_lists_them():
 def test_the_residuals_are_numbers():
     _, data = run_json("check", "chain", "--seed", "3")
     assert all(0 <= law["residual"] <= law["tolerance"] and law["holds"] for law in data["identities"])
+
+
+def test_kangaroo_s_table(models_folder):
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    result, data = run_json("loops", path)
+    assert result.exit_code == 0
+    parts = data["mechanisms"]["parts"]
+    assert sorted((len(p["strokes"]), p["passive"], p["constraints"]) for p in parts) == sorted(
+        2 * [(1, 2, 2), (2, 8, 8), (1, 6, 6), (2, 14, 14)]
+    )
+    assert data["mechanisms"]["rank"] == 60
+    assert data["independent_gap"] < 1e-12
+    shown = run("loops", path).stdout
+    assert "rank 60 of 84 rows" in shown
+    assert "leg_left_length_motor" in shown
+
+
+def test_a_yaml_file_brings_the_loops(models_folder):
+    folder = models_folder / "five_bar"
+    result = run("loops", folder / "robot.urdf", "--base", "fixed", "--loops", folder / "robot.yaml")
+    assert result.exit_code == 0
+    assert "rank 3 of 3 rows" in result.stdout
+
+
+@pytest.mark.parametrize("words", ["has no loops", "--loops FILE"])
+def test_a_tree_has_none(tmp_path, words):
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm())
+    result = run("loops", path)
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_pictures_are_drawn_into_a_folder(models_folder, tmp_path):
+    five_bar = models_folder / "five_bar"
+    folder = tmp_path / "new" / "pictures"
+    result = run("loops", five_bar / "robot.urdf", "--base", "fixed", "--loops", five_bar / "robot.yaml", "-o", folder)
+    assert result.exit_code == 0, result.output
+    names = {"robot", "transmission", "singularity"}
+    assert {path.name for path in folder.iterdir()} == {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
+    assert all(name in result.stdout for name in names)
+
+
+def test_a_folder_that_cannot_be_is_refused_first(models_folder, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    result = run("loops", models_folder / "kangaroo" / "kangaroo.xml", "-o", tmp_path / "taken")
+    assert result.exit_code == 2
+    assert "there is a file of that name" in result.stderr
+    assert "rank 60" not in result.stdout
+
+
+@pytest.mark.parametrize("name", robots.names())
+def test_every_built_in_robot_is_shown(name):
+    result = run("info", name)
+    assert result.exit_code == 0
+    model = robots.make(name)
+    assert f"nv {model.nv}" in result.stdout
+    assert all(link in result.stdout for link in model.link_names)
+
+
+def test_options_of_a_built_in_robot():
+    _, data = run_json("info", "humanoid:dof=20")
+    assert data["nv"] == 26
+    _, data = run_json("info", "chain:n=4,base=free")
+    assert (data["base"], data["nv"]) == ("free", 10)
+
+
+def test_the_base_and_where_it_comes_from(tmp_path):
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    path = tmp_path / "arm.xml"
+    bodies = f'<body name="a">{inertial}<body name="b"><joint/>{inertial}</body></body>'
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    assert "fixed base (as in the file), nq 1" in run("info", str(path)).stdout
+    assert "free base (chosen), nq 8" in run("info", str(path), "--base", "free").stdout
+    _, data = run_json("info", str(path))
+    assert (data["base"], data["base_origin"]) == ("fixed", "as in the file")
+
+
+def test_the_json_holds_the_numbers_of_the_table():
+    result, data = run_json("info", "humanoid")
+    assert result.exit_code == 0
+    assert (data["nq"], data["nv"], len(data["actuated"])) == (40, 39, 33)
+    assert (
+        sum(link["mass"] for link in data["links"]) == pytest.approx(data["mass"]) == pytest.approx(data["total_mass"])
+    )
+    knee = next(j for j in data["joints"] if j["name"] == "left_knee")
+    assert knee["upper"][0] > knee["lower"][0]
+    assert data["joints"][0]["lower"] == [None] * 6  # none given: no number
+    assert "left_knee" in result.stderr  # the table gives way to the data
+
+
+def test_the_json_file_is_replaced_whole(tmp_path):
+    path = tmp_path / "info.json"
+    path.write_text("x" * 10**6)
+    assert run("info", "chain", "--json", path).exit_code == 0
+    document = json.loads(path.read_text())
+    assert document["command"] == "info"
+    assert document["freeflyer"]
+    assert [p.name for p in tmp_path.iterdir()] == ["info.json"]
+
+
+def test_the_base_of_a_file_is_chosen(tmp_path):
+    path = written(tmp_path, arm())
+    sizes = {base: run_json("info", path, "--base", base)[1]["nv"] for base in ("free", "fixed", "planar")}
+    assert sizes == {"free": 8, "fixed": 2, "planar": 5}
+    assert run_json("info", path)[1]["base"] == "free"
+
+
+def test_markup_in_names_is_shown_and_never_obeyed(tmp_path):
+    path = written(tmp_path, arm(robot="[red]bad[/red]", tip="[bold]tip[/nonsense]"))
+    result = run("info", path)
+    assert result.exit_code == 0
+    assert "[red]bad[/red]" in result.stdout
+    assert "[bold]tip[/nonsense]" in result.stdout

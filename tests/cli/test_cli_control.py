@@ -1,7 +1,5 @@
 """`freeflyer control`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -132,6 +130,7 @@ def test_formulations_side_by_side(tmp_path):
     runs = json.loads(numbers.read_text())["data"]["runs"]
     assert [(r["scenario"], r["formulation"]) for r in runs[:3]] == [("stand", "full"), ("stand", "reduced"), ("squat", "full")]
     assert len(runs) == 12
+    assert all(0.0 < r["solve_time_median"] <= r["solve_time_99_9"] <= r["solve_time_largest"] for r in runs)
 
 
 def test_pushes_and_their_boundary(tmp_path):

@@ -1,7 +1,5 @@
 """What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -13,23 +11,15 @@ from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["info", "humanoidd"], ["humanoidd", "humanoid"]),
-        (["info", "no/such.urdf"], ["no/such.urdf", "humanoid"]),
-        (["info", "."], ["folder"]),
-        (["info", "humanoid:dof"], ["dof=20"]),
-        (["info", "humanoid:legs=3"], ["legs"]),
-        (["info", "humanoid:dof=7"], ["dof"]),
-        (["info", "humanoid", "--base", "fixed"], ["--base"]),
-        (["info", "humanoid", "--json", "."], ["folder"]),
-        (["report", "humanoid", "-o", "."], ["folder"]),
-        (["bench", "chain", "--plot", "x.svg"], [".png"]),
-        (["linearize", "chain", "--bandwidth", "1e300"], ["error: --bandwidth must be a number from 1e-20"]),
-        (["info", "w" * 1000], ["(1000 characters)"]),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["info", "humanoidd"], ["humanoidd", "humanoid"]), (["info", "no/such.urdf"], ["no/such.urdf", "humanoid"]),
+    (["info", "."], ["folder"]), (["info", "humanoid:dof"], ["dof=20"]), (["info", "humanoid:legs=3"], ["legs"]),
+    (["info", "humanoid:dof=7"], ["dof"]), (["info", "humanoid", "--base", "fixed"], ["--base"]),
+    (["info", "humanoid", "--json", "."], ["folder"]), (["report", "humanoid", "-o", "."], ["folder"]),
+    (["bench", "chain", "--plot", "x.svg"], [".png"]),
+    (["linearize", "chain", "--bandwidth", "1e300"], ["error: --bandwidth must be a number from 1e-20"]),
+    (["info", "w" * 1000], ["(1000 characters)"]),
+])  # fmt: skip
 def test_errors_are_one_sentence(arguments, words):
     result = run(*arguments)
     assert result.exit_code == 2
@@ -79,16 +69,13 @@ def test_help_loads_no_heavy_parts():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("command", "python", "shown"),
-    [
-        ("estimate", "measure one (also=) or take it as rigid (rigid=)", "measure one or take it as rigid (--rigid)"),
-        ("control", "give a hand, hand=..., or q=...", "give a hand, --hand ..., or q=..."),
-        ("control", "position_noise must be a number", "--position-noise must be a number"),
-        ("report", "there already: pass overwrite=True to replace it", "there already: pass --force to replace it"),
-        ("info", "as it is (base=None), 'humanoid:dof=20'", "as it is (--base file), 'humanoid:dof=20'"),
-        ("info", "seed= is unknown here", "seed= is unknown here"),
-    ],
-)
+@pytest.mark.parametrize(("command", "python", "shown"), [
+    ("estimate", "measure one (also=) or take it as rigid (rigid=)", "measure one or take it as rigid (--rigid)"),
+    ("control", "give a hand, hand=..., or q=...", "give a hand, --hand ..., or q=..."),
+    ("control", "position_noise must be a number", "--position-noise must be a number"),
+    ("report", "there already: pass overwrite=True to replace it", "there already: pass --force to replace it"),
+    ("info", "as it is (base=None), 'humanoid:dof=20'", "as it is (--base file), 'humanoid:dof=20'"),
+    ("info", "seed= is unknown here", "seed= is unknown here"),
+])  # fmt: skip
 def test_sentences_name_options_in_place_of_arguments(command, python, shown):
     assert with_options(python, typer.main.get_command(app).commands[command].params) == shown

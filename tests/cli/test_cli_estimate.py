@@ -1,7 +1,5 @@
 """`freeflyer estimate`."""
 
-from __future__ import annotations
-
 import pytest
 from command import run, run_json
 
@@ -57,18 +55,14 @@ def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
     assert set(data) == {"tracking", "calibration"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("humanoid",), "has no loops"),
-        (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
-        (("kangaroo_like", "--encoder", "left_kneee"), "left_knee"),
-        (("kangaroo_like", "--swing", "--amplitude", -0.1), "--amplitude must be a positive"),
-        (("kangaroo_like", "--swing", "--frequency", 0), "--frequency must be a positive"),
-        (("kangaroo_like", "--noise", "inf"), "error: --noise must be a number of 0 or more, got inf"),
-        (("kangaroo_like", "-o", "/dev/null"), "cannot write into the folder"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("humanoid",), "has no loops"), (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
+    (("kangaroo_like", "--encoder", "left_kneee"), "left_knee"),
+    (("kangaroo_like", "--swing", "--amplitude", -0.1), "--amplitude must be a positive"),
+    (("kangaroo_like", "--swing", "--frequency", 0), "--frequency must be a positive"),
+    (("kangaroo_like", "--noise", "inf"), "error: --noise must be a number of 0 or more, got inf"),
+    (("kangaroo_like", "-o", "/dev/null"), "cannot write into the folder"),
+])  # fmt: skip
 def test_what_cannot_be_is_refused_before_anything_is_computed(arguments, words):
     result = run("estimate", *arguments)
     assert result.exit_code == 2

@@ -1,7 +1,5 @@
 """`freeflyer hop`: experiments, settings, pictures and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from command import run, run_json
 
@@ -24,8 +22,7 @@ def test_without_an_experiment_they_are_listed():
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (("hop", "revolute-VII"), "revolute-VI"),
-    (("hop", "prismatic-I", "--set", "energy_gain"), "NAME=VALUE"),
+    (("hop", "revolute-VII"), "revolute-VI"), (("hop", "prismatic-I", "--set", "energy_gain"), "NAME=VALUE"),
     (("hop", "prismatic-I", "--set", "gain_of_energy=1"), "gain_of_energy"),
     (("hop", "prismatic-I", "--duration", "-1"), "error: --duration must be a positive number, got -1.0"),
     (("hop", "revolute-III", "--set", "duration=3"), "no setting is named 'duration'"),

@@ -1,7 +1,5 @@
 """`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -97,17 +95,14 @@ def test_loops_are_closed():
     assert "loops are closed" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["humanoidd"], ["humanoid"]), (["humanoid", "--at", "nowhere.yaml"], ["nowhere.yaml"]),
-        (["humanoid", "--wrench", "tail"], ["tail", "frame"]), (["humanoid", "--thruster", "nozzle_*"], ["nozzle_*"]),
-        (["aerial_manipulator", "--bandwidth", "0"], ["bandwidth"]), (["aerial_manipulator", "--bandwidth", "nan"], ["bandwidth"]),
-        (["humanoid", "--recovery"], ["base z translation"]), (["chain", "--recovery"], ["free joint"]),
-        (["chain", "-o", "/dev/null/x"], ["folder"]), (["chain", "--json", "."], ["folder"]),
-        (["space_manipulator", "--wrench", "satellite", "--wrench", "satellite"], ["twice"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["humanoidd"], ["humanoid"]), (["humanoid", "--at", "nowhere.yaml"], ["nowhere.yaml"]),
+    (["humanoid", "--wrench", "tail"], ["tail", "frame"]), (["humanoid", "--thruster", "nozzle_*"], ["nozzle_*"]),
+    (["aerial_manipulator", "--bandwidth", "0"], ["bandwidth"]), (["aerial_manipulator", "--bandwidth", "nan"], ["bandwidth"]),
+    (["humanoid", "--recovery"], ["base z translation"]), (["chain", "--recovery"], ["free joint"]),
+    (["chain", "-o", "/dev/null/x"], ["folder"]), (["chain", "--json", "."], ["folder"]),
+    (["space_manipulator", "--wrench", "satellite", "--wrench", "satellite"], ["twice"]),
+])  # fmt: skip
 def test_errors_of_linearize_are_one_sentence(arguments, words):
     result = run("linearize", *arguments)
     assert result.exit_code == 2

@@ -1,7 +1,5 @@
 """`freeflyer report` and `freeflyer demo`: the page is written where it is said."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

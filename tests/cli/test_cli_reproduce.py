@@ -1,7 +1,5 @@
 """`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 

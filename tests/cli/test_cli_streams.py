@@ -1,7 +1,5 @@
 """Full disks, terminals limited to ASCII and Ctrl-C during the imports end without tracebacks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -21,10 +19,7 @@ class Finder:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
 """
-ASCII = [
-    {"PYTHONIOENCODING": "ascii"},
-    {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-]
+ASCII = [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 
 

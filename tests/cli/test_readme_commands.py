@@ -1,7 +1,5 @@
 """The README's commands run, with the results that it describes."""
 
-from __future__ import annotations
-
 from typer.testing import CliRunner
 
 from freeflyer.cli.app import app

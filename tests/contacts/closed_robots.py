@@ -1,7 +1,5 @@
 """Robots with loops for the tests: made by code (every kind of loop, on every kind of joint), and those of the shared models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path

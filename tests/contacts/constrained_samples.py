@@ -1,7 +1,5 @@
 """Robots, sets and states for the tests of constraint sets, and their answers by dense linear algebra."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,9 +9,7 @@ from random_robots import BASES, random_robot
 import freeflyer as ff
 from freeflyer import contacts
 
-__all__ = [
-    "BASES", "check_dense", "condition_in_order", "kkt", "moving_robot", "random_set", "whitened",
-]  # fmt: skip
+__all__ = ["BASES", "check_dense", "condition_in_order", "kkt", "moving_robot", "random_set", "whitened"]
 
 
 def moving_robot(rng: np.random.Generator, n: int, least: int = 3, **options: Any) -> ff.Model:

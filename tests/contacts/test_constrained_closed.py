@@ -1,7 +1,5 @@
 """Constrained dynamics of robots with loops: as rows of a tree, and of closed models that stand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot, robots, shared, state
@@ -12,8 +10,6 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.analysis.timing.control_cycles import closed_state
-
-SOLES = ("left_sole_link", "right_sole_link")
 
 
 @pytest.mark.parametrize("name", robots())
@@ -109,5 +105,3 @@ def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     d = ff.constrained_dynamics(s.closed, s.q, s.u, s.tau_u, constraints=ff.ConstraintSet(s.closed, feet))
     assert not any(d.redundant.values())
     close(d.a, a, 1e-9)
-
-

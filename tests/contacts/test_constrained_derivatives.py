@@ -1,7 +1,5 @@
 """Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
@@ -83,16 +81,6 @@ def test_forces_do_not_follow_what_becomes_of_q():
         same.forces["hand"]
 
 
-def test_lists_are_states_as_arrays_are():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    s = ff.ConstraintSet(model, contacts.point(model.frame_names[3], name="foot"))
-    lists = ff.constrained_dynamics_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), constraints=s)
-    arrays = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s)
-    assert (lists.dq.forces["foot"] == arrays.dq.forces["foot"]).all()
-
-
 @pytest.mark.parametrize(("name", "closed"), [(x, k) for x in robots() for k in (True, False)])
 def test_closed_robots_and_loops_as_rows(name, closed):
     rng = fresh()
@@ -118,19 +106,6 @@ def test_wrenches_and_gravity_are_held():
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
     loads = {"external": {model.frame_names[8]: rng.standard_normal(6)}, "expressed": "mixed", "gravity": rng.standard_normal(3)}
     check(model, s, q, v, tau, 3e-8, **loads)
-
-
-def test_batches_are_their_states():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)], [model.joints[-1].name])
-    q = np.stack([ff.random_configuration(model, rng) for _ in range(3)])
-    v, tau = rng.standard_normal((2, 3, model.nv)), rng.standard_normal(model.nv)
-    d, one = (ff.constrained_dynamics_derivatives(model, *x, tau, constraints=s) for x in ((q, v), (q[1], v[1, 1])))
-    for found, expected in zip(d, one):
-        assert np.abs(found.a[1, 1] - expected.a).max() < 1e-9
-        for name in s.names:
-            assert np.abs(found.forces[name][1, 1] - expected.forces[name]).max() < 1e-8
 
 
 def test_what_has_no_derivative_is_refused():

@@ -1,7 +1,5 @@
 """Accelerations and forces under constraint sets against dense equations and Pinocchio, and physics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot
@@ -12,8 +10,6 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.errors import InputError
-
-SOLES = ("left_sole_link", "right_sole_link")
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -43,10 +39,6 @@ def test_a_locked_joint_is_a_joint_that_is_not_there():
     axis = ff.frame_jacobian(model, q, model.joint(name).child)[3:, at]
     close(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]]), 1e-10)
     assert d.multipliers[0] == pytest.approx(ff.inverse_dynamics(model, q, v, d.a)[at] - tau[at], rel=1e-9)
-
-
-def standing(model: ff.Model, feet: tuple[str, ...]) -> ff.ConstraintSet:
-    return ff.ConstraintSet(model, [contacts.surface(name) for name in feet])
 
 
 def test_redundant_feet_share_the_load_with_the_least_point_forces():
@@ -86,23 +78,6 @@ def test_points_of_one_body_are_the_surface_that_they_span():
     y = b.multipliers
     null = np.eye(12) - np.linalg.pinv(S.T, rcond=1e-9) @ S.T
     close(null @ y, np.zeros(12), 1e-7 * max(1.0, np.abs(y).max()))
-
-
-def test_two_flat_feet_on_locked_legs_share_the_load():
-    """All joints locked, two soles: twelve rows of rank six."""
-    model = ff.robots.humanoid()
-    feet = tuple(name for name in model.frame_names if name.endswith("_sole"))
-    if len(feet) != 2:
-        feet = tuple(name for name in model.frame_names if "foot" in name or "ankle" in name)[:2]
-    s = standing(model, feet) + ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
-    d = ff.constrained_dynamics(model, model.neutral, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
-    close(d.a, np.zeros(model.nv), 1e-9)
-    assert {name for name, depends in d.redundant.items() if depends} == set(feet[1:])
-    R = [ff.frame_pose(model, model.neutral, name)[:3, :3] for name in feet]
-    forces = [X @ d.forces[name][:3] for X, name in zip(R, feet)]
-    close(sum(forces), np.array([0.0, 0.0, 9.81 * model.mass]), 1e-9)
-    assert forces[0][2] == pytest.approx(forces[1][2], rel=1e-6)
-    assert not any(d.pulling.values())
 
 
 def test_contradictions_are_refused_with_names():
@@ -148,54 +123,6 @@ def test_wrenches_and_gravity():
     h = ff.bias_forces(model, q, v, external={frame: w}, expressed="mixed", gravity=g)
     a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
     close(found.a, a, 1e-9)
-
-
-def test_ideal_constraints_do_no_work():
-    """For velocities along them: dT/dt is the power of tau and gravity alone."""
-    rng = fresh()
-    model = moving_robot(rng, 8)
-    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
-    s = random_set(rng, model, q, model.nv - 3)
-    J = s.jacobian(q)
-    v = rng.standard_normal(model.nv)
-    v -= np.linalg.pinv(J) @ (J @ v)
-    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
-    M, h = ff.mass_matrix(model, q), ff.bias_forces(model, q, v)
-    assert abs(v @ (M @ d.a + h - tau)) < 1e-8 * (1.0 + np.abs(v) @ np.abs(h))
-    close(J @ d.a, -s.bias(q, v), 1e-9)
-
-
-def test_of_all_allowed_accelerations_it_is_the_nearest_to_the_free_one():
-    """Gauss, in the kinetic metric."""
-    rng = fresh()
-    model = moving_robot(rng, 8)
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    s = random_set(rng, model, q, model.nv - 3)
-    free, a = ff.forward_dynamics(model, q, v, tau), ff.constrained_dynamics(model, q, v, tau, constraints=s).a
-    M, J = ff.mass_matrix(model, q), s.jacobian(q)
-    _, _, rest = np.linalg.svd(J)
-    for x in rest[np.linalg.matrix_rank(J) :]:
-        assert abs(x @ M @ (a - free)) < 1e-8 * (1.0 + np.linalg.norm(M @ (a - free)))
-
-
-def test_batches_are_their_states():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6, 9)], [model.joints[-1].name])
-    drawn = ff.random_configuration(model, rng, 40)
-    q = drawn[np.linalg.cond(s.jacobian(drawn)) < 1e5][:13]  # beyond, rows come to depend on each other
-    v, tau = rng.standard_normal((2, 13, model.nv)), rng.standard_normal(model.nv)
-    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
-    assert (d.a.shape, d.forces["3"].shape, d.pulling["6"].shape) == ((2, 13, model.nv), (2, 13, 6), (2, 13))
-    for at in ((0, 0), (1, 7), (1, 12)):
-        one = ff.constrained_dynamics(model, q[at[1]], v[at], tau, constraints=s)
-        close(d.a[at], one.a, 1e-10)
-        close(d.multipliers[at], one.multipliers, 1e-9)
-        for name in s.names:
-            close(d.forces[name][at], one.forces[name], 1e-9)
-        assert {name: x[at] for name, x in d.pulling.items()} == one.pulling
-    empty = ff.constrained_dynamics(model, q[:0], v[0, :0], tau, constraints=s)
-    assert empty.a.shape == (0, model.nv)
 
 
 def test_an_empty_set_is_plain_dynamics():

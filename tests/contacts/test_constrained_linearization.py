@@ -1,7 +1,5 @@
 """Linearisation in contact against differences of the constrained flow, and regulators on what contacts leave free."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ agree to rounding. Kangaroo's file has rounded digits: its 84 rows have rank 60 
 of 1e-7, in which peers yield by as much as their regularisation lets them; there the bound is that of the file.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Constrained dynamics of robots in contact against Pinocchio: TALOS on its soles, ANYmal on four points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The normal of a contact: which contacts pull, and wrenches in the axes that are asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import EXACT, close

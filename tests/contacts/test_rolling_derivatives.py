@@ -1,7 +1,5 @@
 """Derivatives of rows that no compiled code differentiates, and of accelerations under rows that depend on others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot, state

@@ -1,7 +1,5 @@
 """Postures and velocities brought back to a set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

@@ -1,7 +1,5 @@
 """Feet found in files: kinds and points of all shapes, beside MuJoCo's own contacts; soles in order; meshes; rigid bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -197,9 +195,8 @@ def test_meshes_of_all_kinds_are_one_shape(tmp_path):
     files = {
         "binary.stl": binary_stl(PRISM),
         "text.stl": "solid\n" + "\n".join("  vertex {:g} {:g} {:g}".format(*p) for p in PRISM),
-        "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM),
-        "z.dae": collada(PRISM, "Z_UP"), "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"),
-        "node.dae": collada(plain, "Z_UP", moved),
+        "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM), "z.dae": collada(PRISM, "Z_UP"),
+        "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"), "node.dae": collada(plain, "Z_UP", moved),
     }  # fmt: skip
     model, path = urdf(tmp_path, {
         name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files

@@ -1,7 +1,5 @@
 """Robots with inputs that tests of control share."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Problems of whole-body control that several tests take."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The program of a problem at a state, by the compiled code that solves it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

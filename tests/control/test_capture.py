@@ -1,7 +1,5 @@
 """Capture points are where the linear inverted pendulum comes to rest; margins and impulses are those at the edge of the feet."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import central, close, slope_error
@@ -95,18 +93,6 @@ def test_no_impulse_where_the_capture_point_is_outside() -> None:
     model, q, v, feet = state("humanoid", 0.0)
     v[0] = 2.0
     assert np.isnan(control.max_push_impulse(model, q, v, ANGLES, feet)).all()
-
-
-@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
-def test_batches(name: str) -> None:
-    model, q0, feet = ROBOTS[name]
-    q = ff.integrate(model, q0, 0.02 * RNG.standard_normal((2, 3, model.nv)))
-    v = 0.03 * RNG.standard_normal((3, model.nv))
-    for f, rest in ((control.capture_point, ()), (control.capture_margin, ()), (control.max_push_impulse, (ANGLES,))):
-        whole = f(model, q, v, *rest, feet)
-        assert whole.shape[:2] == (2, 3)
-        for k in np.ndindex(2, 3):
-            close(whole[k], f(model, q[k], v[k[1]], *rest, feet), 1e-11, what=f.__name__)
 
 
 def test_bad_input() -> None:

@@ -1,7 +1,5 @@
 """Cones and limits of forces about the normals of contacts, whatever the axes of their frames."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gaits: feet hold for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 
@@ -208,15 +206,3 @@ def test_impossible_walks_are_refused(options, words) -> None:
     robot = quadruped()
     with pytest.raises(ff.FreeflyerError, match=words):
         control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, duration=0.02, **options)
-
-
-def test_walks_of_two_feet_that_are_refused() -> None:
-    for options, words in (({"gait": "trot"}, "Known gaits: walk"), ({"gait": "walk", "step_length": 0.1}, "step_length")):
-        with pytest.raises(ff.FreeflyerError, match=words):
-            control.run_scenario("walk", "humanoid", duration=0.02, **options)
-    feet = [ff.contacts.point(name) for name in LEGS[:3]]
-    robot = quadruped()
-    with pytest.raises(ff.InputError, match="two feet, soles or lines, or four feet"):
-        control.run_scenario("walk", robot.model, q=robot.q, feet=feet, duration=0.02)
-    with pytest.raises(ff.InputError, match="two and of four feet"):
-        control.Gait.named("trot", 0.5, 3)

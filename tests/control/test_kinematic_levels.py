@@ -1,7 +1,5 @@
 """Levels of inverse kinematics end at an optimum: certificates by differences of errors alone, and scipy finds nothing better."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from robots_on_disk import MODELS, example, needs_examples, needs_models
@@ -142,16 +140,3 @@ def test_a_level_below_one_out_of_reach_is_tried_and_optimal():
         best = minimize(below, found.q, method="SLSQP", constraints=kept, options={"ftol": 1e-14, "maxiter": 300})
         assert np.abs(kept["fun"](best.x)).max() <= 1e-12
         assert below(found.q) <= best.fun + 1e-6  # the root of what it may leave of errors held, as the stretched arm is singular
-
-
-def test_words_of_levels():
-    model = ff.robots.chain(3)
-    near = control.FramePositionTask("tip", ff.frame_pose(model, [0.2, 0.4, 0.1], "tip")[:3, 3], level=2)
-    far = control.FramePositionTask("tip", [0.0, 0.0, -1.0], level=5)
-    found = control.inverse_kinematics(model, [near, far], [0.1, 0.5, 0.2])
-    first, last = str(found).split("\n")[1:3]
-    assert first.startswith("  level 2: met, largest error ")
-    assert last.startswith("  level 5: stationary, largest error ")
-    stopped = control.inverse_kinematics(model, [far], [0.1, 0.5, 0.2], iterations=1)
-    assert [level.outcome for level in stopped.levels] == ["stopped"]
-    assert stopped.levels[0].stationarity > 1e-3

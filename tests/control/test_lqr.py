@@ -1,16 +1,19 @@
-"""Regulators: the Riccati equation, gains, poles, costs, and what is refused."""
-
-from __future__ import annotations
+"""Regulators: the Riccati equation, gains, poles, costs, and what is refused. Equilibria that are found, and what is said of
+those that cannot be reached or steadied. Tracking over the group: along a tumbling trajectory, and the whole way through all
+attitudes."""
 
 import numpy as np
 import pytest
 from closeness import close, slopes
 from control_robots import aerial, satellite
+from hypothesis import given, settings, strategies as st
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
+from freeflyer.control.controllable import complement
 from freeflyer.control.regulator import input_linearization
+from freeflyer.spatial import quaternion
 
 
 def test_the_gain_solves_the_riccati_equation() -> None:
@@ -104,61 +107,12 @@ def test_small_errors_die_at_the_slowest_pole() -> None:
     assert np.linalg.norm(found.error(motion.q[-1], motion.v[-1])) < 0.1 * np.linalg.norm(x)
 
 
-def test_commands_take_batches() -> None:
-    model, inputs, q = aerial()
-    found = control.lqr(model, q, inputs)
-    rng = fresh(1)
-    many = ff.integrate(model, q, 0.2 * rng.standard_normal((5, model.nv)))
-    v = rng.standard_normal((5, model.nv))
-    tau = found.tau(many, v)
-    assert tau.shape == (5, model.nv)
-    for k in range(5):
-        np.testing.assert_allclose(tau[k], found.tau(many[k], v[k]), rtol=1e-10, atol=1e-10)
-
-
 def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     model, inputs, q = satellite()
     cost = np.ones(2 * model.nv)
     cost[0] = 0.0  # no cost on the satellite's position along x
     with pytest.raises(ff.InputError, match="state_cost"):
         control.lqr(model, q, inputs, state_cost=cost)
-
-
-MODEL, INPUTS, Q0 = satellite()
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"q": np.tile(Q0, (2, 1))}, "one posture"), ({"inputs": "rotors"}, "joint_inputs"), ({"inputs": aerial()[1]}, "nv = 10"),
-    ],
-)  # fmt: skip
-def test_bad_arguments_of_lqr(change: dict, word: str) -> None:
-    arguments = {"q": Q0, "inputs": INPUTS} | change
-    with pytest.raises(ff.FreeflyerError, match=word):
-        control.lqr(MODEL, **arguments)
-
-
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        (lambda m: control.joint_inputs(m, ["elbow"]), "arm_joint_1"),
-        (lambda m: control.joint_inputs(m, "arm_joint_1"), "joints must be a list"),
-        (lambda m: control.joint_inputs(m, 3), "joints must be a list"),
-        (lambda m: control.joint_inputs(m, ["arm_joint_1"] * 2), "twice"),
-        (lambda m: control.thruster_inputs(m, {"nozzle": np.ones(6)}), "nozzle"),
-        (lambda m: control.thruster_inputs(m, {"satellite": np.zeros(6)}), "not all zero"),
-        (lambda m: control.thruster_inputs(m, {"satellite": np.ones(3)}), "six"),
-        (lambda m: control.thruster_inputs(m, ["satellite"]), "map frames"),
-        (lambda m: control.wrench_inputs(m, "tail"), "tail"),
-        (control.rotor_inputs, "rotor_1"), (lambda m: control.joint_inputs(m) + control.joint_inputs(m), "twice"),
-        (lambda m: control.joint_inputs(m) + 3, "int"),
-        (lambda m: control.rotor_inputs(robots.aerial_manipulator(), np.nan), "drag"),
-    ],
-)  # fmt: skip
-def test_bad_inputs(make, word: str) -> None:
-    with pytest.raises(ff.FreeflyerError, match=word):
-        make(MODEL)
 
 
 def test_followers_have_no_motor() -> None:
@@ -245,3 +199,193 @@ def test_the_attitude_of_a_base_is_no_spin() -> None:
     pushes = control.thruster_inputs(model, {f"push_{k}": np.eye(6)[k] for k in range(3)})
     with pytest.raises(ff.InputError, match="base rotation about x"):
         control.lqr(model, model.neutral, pushes)
+
+
+def test_propellers_carry_the_weight() -> None:
+    model, inputs, q = aerial()
+    found = control.equilibrium(model, q, inputs)
+    assert found.balanced
+    assert found.moved == 0.0
+    np.testing.assert_allclose(found.u[4:].sum(), 9.81 * model.mass, rtol=1e-12)
+    np.testing.assert_allclose(ff.forward_dynamics(model, q, np.zeros(model.nv), found.tau), 0.0, atol=1e-10)
+
+
+def test_a_tilted_drone_levels_itself_in_the_search() -> None:
+    model, inputs, q = aerial()
+    tilted = q.copy()
+    tilted[3:7] = quaternion.from_rpy([0.3, -0.5, 1.0])
+    found = control.equilibrium(model, tilted, inputs)
+    assert found.balanced
+    roll, pitch, _ = quaternion.to_rpy(found.q[3:7])
+    assert abs(roll) < 1e-8
+    assert abs(pitch) < 1e-8
+    assert 0.3 < found.moved < 0.8
+    assert "nearest found" in found.sentence
+    still = control.equilibrium(model, tilted, inputs, search=False)
+    assert not still.balanced
+    assert "base x translation" in still.sentence
+
+
+def test_a_flying_robot_without_propellers_names_the_missing_forces() -> None:
+    for model in (aerial()[0], robots.humanoid()):
+        found = control.equilibrium(model, ff.neutral(model))
+        assert not found.balanced
+        assert f"base z translation {9.81 * model.mass:.4g} N" in found.sentence
+        np.testing.assert_allclose(found.missing[2], 9.81 * model.mass, rtol=1e-9)
+        with pytest.raises(ff.InputError, match="base z translation"):
+            control.lqr(model, ff.neutral(model))
+
+
+def test_a_passive_joint_hangs_or_stands() -> None:
+    """A chain with a motor on its first joint alone: the others come to where gravity does not turn them."""
+    model = robots.chain(3, "revolute")
+    inputs = control.joint_inputs(model, [model.joint_names[0]])
+    found = control.equilibrium(model, np.array([0.3, 0.2, 0.4]), inputs)
+    assert found.balanced
+    np.testing.assert_allclose(ff.gravity_forces(model, found.q)[1:], 0.0, atol=1e-8)
+
+
+def test_directions_out_of_reach_are_named() -> None:
+    model, _, q = satellite()
+    base = ("x translation", "y translation", "z translation", "rotation about x", "rotation about y", "rotation about z")
+    with pytest.raises(ff.InputError) as caught:
+        control.lqr(model, q)
+    assert caught.value.data["directions"] == tuple(f"base {d}" for d in base)
+    assert "base rotation about z" in str(caught.value)
+    wheels = control.joint_inputs(model) + control.thruster_inputs(
+        model, {"satellite": [0, 0, 0, 1, 0, 0], "left_panel_tip": [0, 0, 0, 0, 1, 0], "right_panel_tip": [0, 0, 0, 0, 0, 1]}
+    )  # fmt: skip
+    with pytest.raises(ff.InputError) as caught:
+        control.lqr(model, q, wheels)
+    assert caught.value.data["directions"] == tuple(f"base {d}" for d in base[:3])  # torques alone push nothing along
+    without = control.joint_inputs(model, model.actuated[1:]) + control.wrench_inputs(model, "satellite")
+    A, B = ff.linearize(model, q, np.zeros(model.nv), np.zeros(model.nv)).A, None
+    B = ff.linearize(model, q, np.zeros(model.nv), np.zeros(model.nv)).B @ without.matrix(model, q)
+    can = control.controllability(model, ff.mass_matrix(model, q), A, B)
+    assert can.rank == 2 * model.nv - 2
+    assert can.unstabilizable == ("arm_joint_1",)
+
+
+def test_what_decays_by_itself_need_not_be_reached() -> None:
+    """Two masses, of which only one is pushed; the other is on a damped spring: uncontrollable, yet stabilisable."""
+    model = robots.chain(2, "prismatic")
+    M = np.eye(2)
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [np.diag([0.0, -4.0]), np.diag([0.0, -1.0])]])
+    B = np.array([[0.0], [0.0], [1.0], [0.0]])
+    can = control.controllability(model, M, A, B)
+    assert (can.rank, can.states) == (2, 4)
+    assert can.uncontrollable == (model.joint_names[1],)
+    assert can.unstabilizable == ()
+    np.testing.assert_allclose(can.modes.real, -0.5, atol=1e-12)
+    sampled = control.controllability(model, M, np.eye(4) + 0.1 * A, 0.1 * B, discrete=True)
+    assert (sampled.rank, sampled.unstabilizable) == (2, ())
+    growing = control.controllability(model, M, -A, B)
+    assert growing.unstabilizable == (model.joint_names[1],)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 4), st.integers(1, 3))
+def test_the_staircase_agrees_with_popov_belevitch_hautus(seed: int, reached: int, hidden: int, m: int) -> None:
+    """A pair made with so many states out of reach, mixed by a random basis: the rank, and w A = lambda w, w B = 0."""
+    rng = fresh(seed)
+    n = reached + hidden
+    A = rng.standard_normal((n, n))
+    A[reached:, :reached] = 0.0
+    B = np.vstack([rng.standard_normal((reached, m)), np.zeros((hidden, m))])
+    T = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    A, B = T @ A @ T.T, T @ B
+    rest = complement(A, B)
+    defects = [n - np.linalg.matrix_rank(np.hstack([A - s * np.eye(n), B]), tol=1e-8) for s in np.linalg.eigvals(A)]
+    assert rest.shape[1] == hidden
+    assert sum(d > 0 for d in defects) == hidden
+    np.testing.assert_allclose(rest.T @ B, 0.0, atol=1e-9)
+    np.testing.assert_allclose(rest.T @ A, (rest.T @ A @ rest) @ rest.T, atol=1e-7)
+
+
+STEP, COUNT, BANDWIDTH = 0.02, 150, 4.0
+
+
+def tumbling() -> tuple:
+    """A satellite that tumbles about all axes while its arm moves: (model, inputs, q, v, u)."""
+    model, inputs, q0 = satellite()
+    v0 = np.zeros(model.nv)
+    v0[3:6], v0[6:] = (0.6, 1.4, -0.5), 0.2
+    t = STEP * np.arange(COUNT)[:, None]
+    u = 3.0 * np.sin(t + np.arange(inputs.count))
+    q, v = [q0], [v0]
+    for k in range(COUNT):
+        tau, external = inputs.forces_and_wrenches(u[k])
+        after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external=external)
+        q.append(after[0])
+        v.append(after[1])
+    return model, inputs, np.array(q), np.array(v), u
+
+
+@pytest.fixture(scope="module")
+def tracker():
+    model, inputs, q, v, u = tumbling()
+    return control.track(model, q, v, u, STEP, inputs, bandwidth=BANDWIDTH)
+
+
+def test_disturbed_motion_comes_back(tracker) -> None:
+    model = tracker.model
+    rng = fresh(2)
+    q = ff.integrate(model, tracker.q0[0], 0.05 * rng.standard_normal(model.nv))
+    v = tracker.v0[0] + 0.05 * rng.standard_normal(model.nv)
+    motion = ff.sim.simulate(model, q, v, tracker, dt=STEP, duration=STEP * COUNT, integrator="semi-implicit")
+    Q, _ = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
+
+    def size(k: int, q: np.ndarray, v: np.ndarray) -> float:
+        x = tracker.error(k, q, v)
+        return float(np.sqrt(x @ Q @ x))
+
+    assert size(COUNT, motion.q[-1], motion.v[-1]) < 0.02 * size(0, q, v)
+    adrift = ff.sim.simulate(
+        model, q, v, lambda t, q, v: tracker.inputs.matrix(model, q) @ tracker.u0[min(round(t / STEP), COUNT - 1)], dt=STEP,
+        duration=STEP * COUNT, integrator="semi-implicit", hold=True,
+    )  # fmt: skip
+    assert size(COUNT, adrift.q[-1], adrift.v[-1]) > 0.5 * size(0, q, v)
+
+
+def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
+    """x^T P x of a small error is the sum of the costs along the simulated motion, to second order."""
+    model = tracker.model
+    rng = fresh(3)
+    Q, R = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
+    q = ff.integrate(model, tracker.q0[0], 1e-5 * rng.standard_normal(model.nv))
+    v = tracker.v0[0] + 1e-5 * rng.standard_normal(model.nv)
+    x0 = tracker.error(0, q, v)
+    total = 0.0
+    for k in range(COUNT):
+        x, u = tracker.error(k, q, v), tracker.command(k, q, v)
+        du = u - tracker.u0[k]
+        total += x @ Q @ x + du @ R @ du
+        tau, external = tracker.inputs.forces_and_wrenches(u)
+        q, v = ff.step(model, q, v, tau, STEP, "semi-implicit", external=external)
+    x = tracker.error(COUNT, q, v)
+    total += x @ (Q / STEP) @ x
+    assert total == pytest.approx(x0 @ tracker.P[0] @ x0, rel=1e-3)
+
+
+def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
+    model, inputs, q = aerial()
+    held = control.lqr(model, q, inputs, dt=STEP, bandwidth=3.0)
+    N = 1500
+    still = control.track(model, np.tile(q, (N + 1, 1)), np.zeros((N + 1, model.nv)), np.tile(held.u0, (N, 1)), STEP, inputs,
+                          bandwidth=3.0)  # fmt: skip
+    np.testing.assert_allclose(still.K[0], held.K, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(still.P[0], held.P, rtol=1e-5, atol=1e-5 * np.abs(held.P).max())
+
+
+def test_what_is_no_trajectory_is_refused_with_its_sample() -> None:
+    model, inputs, q, v, u = tumbling()
+    broken = q.copy()
+    broken[40:] = ff.integrate(model, broken[40:], 1e-3 * np.ones(model.nv))
+    with pytest.raises(ff.InputError, match="sample 39") as caught:
+        control.track(model, broken, v, u, STEP, inputs)
+    assert caught.value.data["sample"] == 39
+
+
+def test_samples_beyond_the_end_are_refused(tracker) -> None:
+    with pytest.raises(ff.InputError, match="samples 0"):
+        tracker.command(COUNT, tracker.q0[-1], tracker.v0[-1])

@@ -1,7 +1,5 @@
 """Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; pink's single steps are ours."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

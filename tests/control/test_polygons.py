@@ -1,7 +1,5 @@
 """Polygons: hulls, distances to their edges and along directions, nearest points, beside linear and quadratic programs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import EXACT, close

@@ -1,7 +1,5 @@
 """Processes that share pushes end with the one that started them. All in subprocesses."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

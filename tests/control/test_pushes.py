@@ -1,7 +1,5 @@
 """Pushes: which are borne, where the boundary lies, what predicts a state over a delay."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -62,18 +60,6 @@ def test_prediction_over_a_delay_is_the_motion_at_these_accelerations():
     same = predict(model, q, v, [], 1e-3)
     assert same[0] is q
     assert same[1] is v
-
-
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda r: control.survives_push("humanoid", [[1.0, 0.0]]), "stand_on_feet"),
-    (lambda r: control.survives_push(r, [1.0, 0.0]), r"\(n, 2\)"),
-    (lambda r: control.survives_push(r, [[1.0, 0.0]], processes=0), "processes"),
-    (lambda r: control.push_boundary(r, 0.0), r"\(k,\)"), (lambda r: control.push_boundary(r, [0.0], rounds=0), "rounds"),
-    (lambda r: control.random_pushes(r, 0), "count"),
-])  # fmt: skip
-def test_bad_arguments_are_refused(humanoid, call, words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        call(humanoid)
 
 
 def test_the_figure_shows_the_boundary_and_the_pushes():

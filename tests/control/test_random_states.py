@@ -1,8 +1,6 @@
 """Whole-body control at random states, gentle to absurd: joints beyond their limits, fast, tasks that contradict each other or
 reach too far, weak motors, feet without friction. More states: python tests/control/test_random_states.py 10000"""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from functools import cache

@@ -1,6 +1,5 @@
-"""The reduced formulation: chains, centroidal inertia, the same mechanics and, where nothing is left for later, the same answer."""
-
-from __future__ import annotations
+"""The reduced formulation: chains, centroidal inertia, the same mechanics and, where nothing is left for later, the same
+answer."""
 
 from dataclasses import replace
 

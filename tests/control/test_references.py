@@ -1,8 +1,5 @@
 """References: rates are those of targets, nothing jumps, waypoints are met with the least jerk, rotations follow the geodesic."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -103,25 +100,6 @@ def test_times_of_any_shape(name: str) -> None:
             close(x[k], y, what=k)
 
 
-def test_starts_and_ends() -> None:
-    found = POSITIONS["minimum jerk"]([KNOTS[0], KNOTS[-1]]).target
-    close(found, POINTS[:2])
-    sides = ALL["rotation"]([KNOTS[0], KNOTS[-1]]).target
-    close(sides, np.array([ALL["rotation"].start, ALL["rotation"].end]), 1e-13)
-
-
-def test_least_jerk() -> None:
-    """Fastest in the middle, 15/8 of the mean speed; waypoints two in number give the same curve."""
-    reference = POSITIONS["minimum jerk"]
-    middle = reference(KNOTS[0] + 0.5 * SPANS["duration"])
-    close(middle.velocity, 1.875 * (POINTS[1] - POINTS[0]) / SPANS["duration"])
-    close(middle.acceleration, np.zeros(4))
-    other = control.WaypointReference([KNOTS[0], KNOTS[-1]], POINTS[:2])
-    t = np.linspace(KNOTS[0] - 1.0, KNOTS[-1] + 1.0, 101)
-    for x, y, power in zip(reference(t), other(t), range(3)):
-        close(x, y, 1e-11 * RATE**power)
-
-
 def test_waypoints_have_the_least_jerk() -> None:
     """The jerk of the spline is orthogonal to that of every change that keeps the waypoints and the rest at both ends."""
     reference = POSITIONS["waypoints"]
@@ -154,18 +132,6 @@ def test_sinusoid_swings() -> None:
     assert np.ptp(reference(np.linspace(4.0, 9.0, 1001)).target) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_tasks_take_them() -> None:
-    model = ff.robots.quadruped()
-    q = ff.robots.standing_posture(model)
-    X = ff.frame_pose(model, q, "trunk")
-    lowered = X @ se3.from_position_rotation([0.0, 0.0, -0.1], np.eye(3))
-    reference = control.move_pose(X, lowered, duration=1.0)
-    task = replace(control.FramePoseTask("trunk", X), **reference(0.3)._asdict())
-    close(task.error(model, q)[2], X[2, 3] - reference(0.3).target[2, 3])
-    close(task.command(model, q, np.zeros(model.nv)), reference(0.3).acceleration + 20.0 * reference(0.3).velocity
-          - 100.0 * task.error(model, q))  # fmt: skip
-
-
 GOOD = {
     control.MinimumJerkReference: {"start": [0.0], "end": [1.0], "duration": 1.0},
     control.WaypointReference: {"times": [0.0, 1.0], "waypoints": [[0.0], [1.0]]},
@@ -174,15 +140,10 @@ GOOD = {
     control.PoseReference: {"position": POSITIONS["minimum jerk"], "rotation": ALL["rotation"]},
 }
 BAD = [
-    (control.MinimumJerkReference, {"start": [0.0, 1.0]}, "shapes"), (control.MinimumJerkReference, {"end": [np.nan]}, "end"),
-    (control.MinimumJerkReference, {"duration": 0.0}, "duration"), (control.MinimumJerkReference, {"begin": np.inf}, "begin"),
-    (control.MinimumJerkReference, {"start": 1.0, "end": 2.0}, "shapes"), (control.MinimumJerkReference, {"start": "x"}, "start"),
-    (control.WaypointReference, {"times": [1.0, 0.0]}, "increasing"), (control.WaypointReference, {"times": [0.0]}, "increasing"),
-    (control.WaypointReference, {"waypoints": [[0.0]]}, "waypoints"), (control.WaypointReference, {"waypoints": [0.0, 1.0]}, "way"),
-    (control.SinusoidReference, {"end": 1.0}, "end"), (control.SinusoidReference, {"end": None}, "end"),
-    (control.SinusoidReference, {"phase": [0.0, 1.0]}, "phase"), (control.SinusoidReference, {"frequency": -1.0}, "frequency"),
-    (control.SinusoidReference, {"ramp": 0.0}, "ramp"), (control.SinusoidReference, {"end": np.nan}, "end"),
-    (control.RotationReference, {"start": 2.0 * np.eye(3)}, "start"), (control.RotationReference, {"end": np.eye(4)}, "end"),
+    (control.MinimumJerkReference, {"start": [0.0, 1.0]}, "shapes"),
+    (control.WaypointReference, {"times": [1.0, 0.0]}, "increasing"),
+    (control.WaypointReference, {"waypoints": [[0.0]]}, "waypoints"), (control.SinusoidReference, {"end": 1.0}, "end"),
+    (control.SinusoidReference, {"phase": [0.0, 1.0]}, "phase"), (control.RotationReference, {"start": 2.0 * np.eye(3)}, "start"),
     (control.PoseReference, {"position": ALL["minimum jerk"]}, "position"),
     (control.PoseReference, {"rotation": np.eye(3)}, "rotation"),
 ]  # fmt: skip
@@ -195,22 +156,6 @@ def test_bad_references(kind, changes, word) -> None:
     kind(**GOOD[kind])
     with pytest.raises(ff.InputError, match=word):
         kind(**{**GOOD[kind], **changes})
-
-
-def test_bad_times() -> None:
-    with pytest.raises(ff.InputError, match="t is nan"):
-        POSITIONS["waypoints"](np.nan)
-    with pytest.raises(ff.InputError, match="end must be a pose"):
-        control.move_pose(np.eye(4), np.eye(3), 1.0)
-
-
-def test_nobody_changes_them() -> None:
-    start = np.zeros(2)
-    reference = control.MinimumJerkReference(start, [1.0, 1.0], 1.0)
-    start[0] = 5.0
-    close(reference(0.0).target, np.zeros(2))
-    with pytest.raises(ValueError, match="read-only"):
-        reference.start[0] = 1.0
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,7 +1,5 @@
 """Scenarios in MuJoCo: nothing falls, tasks follow their references, runs repeat, records are whole."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -170,23 +168,6 @@ def test_noise_and_delay_are_lived_with(scenario, options):
     assert run.largest_errors()["CenterOfMassTask"].m < 1e-3
 
 
-def test_a_push_is_borne_with_noise_and_delay():
-    run = control.run_scenario("stand", "humanoid", sensing=ENCODERS, impulses=[[12.0, 12.0]], first=0.1, duration=1.2, **SLOW)
-    assert not run.fell
-    assert np.linalg.norm(run.errors["CenterOfMassTask"][-1]) < 0.01
-
-
-def test_a_run_tells_its_progress():
-    """From the first cycle to the last tracking error, under one name."""
-    told = []
-    control.run_scenario("squat", "humanoid", duration=0.02, progress=lambda fraction, what: told.append((fraction, what)), **SLOW)
-    fractions, names = zip(*told)
-    assert set(names) == {"squat of humanoid_33, full formulation"}
-    assert (np.diff(fractions) > 0.0).all()
-    assert fractions[0] < 0.2
-    assert fractions[-1] == 1.0
-
-
 @pytest.mark.peers
 @pytest.mark.parametrize("name", ["cassie", "kangaroo"])
 def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
@@ -205,17 +186,6 @@ def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     expected = G.T @ ff.from_mujoco(model.tree, data.qpos, data.qvel, qfrc=lost).tau
     assert np.abs(expected).max() > 0.1
     close(joint_losses(model, q, u), expected, least=1e-3)
-
-
-@pytest.mark.parametrize("scenario", ["reach", "lift"])
-def test_both_formulations_track_alike(scenario):
-    full, reduced = (
-        control.run_scenario(scenario, "humanoid", formulation=form, duration=1.4, **SLOW).largest_errors() for form in ("full",
-            "reduced")
-    )
-    assert full.keys() == reduced.keys()
-    for name, e in full.items():
-        assert np.abs(np.subtract(reduced[name], e)).max() <= 0.1 * max(e) + 1e-9, name
 
 
 def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
@@ -259,16 +229,3 @@ def test_bad_input_is_refused_with_words(change, words):
     options = {"scenario": "squat", "robot": "humanoid", "duration": 0.01} | change
     with pytest.raises(ff.FreeflyerError, match=words):
         control.run_scenario(**options)
-
-
-def test_pictures_of_a_run():
-    from freeflyer.plots.controlled import pressure_points, run_figure, run_strip
-
-    run = control.run_scenario("squat", "humanoid", duration=0.1, **SLOW)
-    assert [axes.get_ylabel() for axes in run_figure(run).axes][:4] == [
-        "error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)",
-    ]  # fmt: skip
-    assert len(run_strip(run, 2).axes) == 1
-    points = pressure_points(np.array([[0.0, 0.0, 100.0, 2.0, -3.0, 0.0], [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]), 1.0)
-    close(points[0], [0.03, 0.02])
-    assert np.isnan(points[1]).all()

@@ -1,7 +1,5 @@
 """Robots from files stand on their feet: soles flat, balanced, upright; their scenarios in MuJoCo, in short."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

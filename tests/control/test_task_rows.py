@@ -1,7 +1,5 @@
 """Programs of compiled code: rows of tasks are those of the tasks' methods, rows of dynamics those of the robot's equations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

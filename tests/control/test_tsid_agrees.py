@@ -1,7 +1,5 @@
 """TSID's inverse dynamics of TALOS on two feet against the same quadratic program by freeflyer: entry by entry, and solved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weighted control: tasks come first and share by their weights alone. Oracle: dense least squares of tasks only."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -111,20 +109,3 @@ def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
         ours, best = (float(w @ (T @ a - b) ** 2) for a in (solution.a, oracle))
         assert best > 1e-3  # they do conflict
         assert abs(ours - best) <= 1e-6 * best
-
-
-def test_two_tasks_of_one_frame_meet_at_their_weighted_mean():
-    model, q, feet = standing("humanoid")
-    X, v = ff.frame_pose(model, q, "left_palm"), np.zeros(model.nv)
-    tasks = [
-        control.FramePositionTask("left_palm", X[:3, 3], acceleration=[x, 0.0, 0.0], weight=w) for x, w in ((1.0, 3.0), (-1.0, 1.0))
-    ]
-    a = control.WholeBodyProblem(model, tasks, feet).solve(q, v, weighted=True).a
-    close(tasks[0].jacobian(model, q) @ a + tasks[0].bias(model, q, v), np.array([0.5, 0.0, 0.0]), 1e-9)
-
-
-def test_print_says_what_is_minimised_below_the_tasks():
-    model, q, feet = standing("humanoid")
-    text = str(control.WholeBodyProblem(model, [control.PostureTask(q)], feet, force_weight=1e-4))
-    assert "below all tasks, weighted ones too: 1 a^T M a / 2 + 0.0001 |point forces|^2 / 2 is minimised" in text
-    assert "no share in any task" in text

@@ -25,8 +25,6 @@ same names: b is task.command less task.bias. Constraints, exactly:
 Jdot v is classical: its linear rows are the acceleration of the origin, not of the spatial motion, in the foot's axes too.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

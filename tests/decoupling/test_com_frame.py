@@ -1,7 +1,5 @@
 """The frame that is aligned with the locked velocity: decoupling thesis, section 3.2.4."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import Case, cases, few

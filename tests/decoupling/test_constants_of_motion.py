@@ -1,13 +1,10 @@
 """Locked velocity, momenta and constants of motion: decoupling thesis, eqs. (3.60)-(3.69), Proposition 3.2.1."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import EXACT, close, close_to_rate, rounding, slope_error
 from hypothesis import given
-from random_robots import random_robot
 from seeds import fresh
 
 import freeflyer as ff
@@ -108,17 +105,6 @@ def test_frames_that_turn_may_conserve_it() -> None:
         assert decoupling.constants_of_motion(one, one.neutral, v).conserved.tolist() == [True, True, conserved, conserved]
 
 
-def test_names_of_frames_and_batches() -> None:
-    model = ff.robots.space_manipulator()
-    q, v = ff.random_configuration(model, fresh(), 3), fresh(1).standard_normal((3, model.nv))
-    found = decoupling.constants_of_motion(model, q, v)
-    assert found.frames == ("world", "center_of_mass", "center_of_mass_along_base", "satellite")
-    assert found.conserved.tolist() == [[True, True, False, False]] * 3
-    assert found.conserved_frames == ("world", "center_of_mass")
-    one = decoupling.constants_of_motion(model, q[1], v[1])
-    close(found.momenta[1], one.momenta, EXACT, least=model.mass)
-
-
 @pytest.mark.slow
 def test_ten_seconds_of_free_flight() -> None:
     """The momentum in the world and about the centre of mass stays to 1e-9, joints pushed; in the satellite's axes it does not."""
@@ -137,15 +123,3 @@ def test_ten_seconds_of_free_flight() -> None:
     change = np.linalg.norm(found.momenta - found.momenta[0], axis=-1).max(0) / size
     assert (change[:2] < 1e-9).all()
     assert change[3] > 1e-3
-
-
-@pytest.mark.parametrize("name", ["locked_velocity", "total_momentum", "constants_of_motion"])
-def test_leading_axes(name: str) -> None:
-    rng = fresh(name)
-    model = random_robot(rng, 4)
-    q, v = ff.random_configuration(model, rng), rng.standard_normal((2, 3, model.nv))
-    function = getattr(decoupling, name)
-    many, one = function(model, q, v), function(model, q, v[1, 2])
-    if name == "constants_of_motion":
-        many, one = many.drifts, one.drifts
-    close(many[1, 2], one, EXACT, least=float(np.abs(one).max()))

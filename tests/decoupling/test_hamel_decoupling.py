@@ -1,8 +1,7 @@
 """The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
-mimic joints, armature."""
+mimic joints, armature. Decoupling of robots whose loops are closed, in their independent velocities."""
 
-from __future__ import annotations
-
+import closed_robots
 import numpy as np
 import pytest
 from cases import Case, cases, few
@@ -14,10 +13,8 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
-from freeflyer.decoupling.decoupled_forms import _by_blocks
 from freeflyer.spatial import se3
 
-COMPILED = ("hamel", "passive")
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))
 DIFFERENCED = slope_error()
@@ -102,31 +99,6 @@ def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
 
 @few
 @given(floating)
-def test_blocks_of_appendix_a1(c: Case) -> None:
-    """(A.4), (A.5) block by block."""
-    x, y = maps(c)
-    B = decoupling.blocks(c.model, ff.mass_matrix(c.model, c.q))
-    N, rate = np.linalg.solve(B.b, B.bq), ff.coriolis_matrix(c.model, c.q, c.v)
-    D = decoupling.blocks(c.model, rate + rate.T)
-    X, Y = np.linalg.inv(x.matrix), np.linalg.inv(y.matrix)
-    for form in FORMS:
-        C = decoupling.blocks(c.model, decoupling.coriolis_matrix(c.model, c.q, c.v, form))
-        d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        tol = tolerance(c, x.matrix, *([y.matrix] if y.matrix.size else []))
-        M_y = Y.T @ (B.q - B.bq.T @ N) @ Y
-        size = float(sum(np.abs(A).max(initial=0.0) for A in (d.coriolis_matrix, C.b, C.q, M_y)))
-        close(d.M_x, X.T @ B.b @ X, tol)
-        close(d.M_y, M_y, tol, least=float(np.abs(B.q).max(initial=1.0)))
-        close(d.C_x, X.T @ (C.b - B.b @ X @ x.rate) @ X, tol, least=size)
-        close(d.C_yx, Y.T @ (C.qb - N.T @ C.b) @ X, tol, least=size)
-        slope = np.linalg.solve(B.b, D.bq - D.b @ N)
-        close(d.C_xy, X.T @ (C.bq - C.b @ N - B.b @ slope) @ Y, tol, least=size)
-        inner = C.q - C.qb @ N + N.T @ (C.b @ N - C.bq)
-        close(d.C_y, Y.T @ inner @ Y - M_y @ y.rate @ Y, tol, least=size)
-
-
-@few
-@given(floating)
 def test_rate_of_the_transform(c: Case) -> None:
     """(A.3), by differences along v."""
     d = decoupling.decouple(c.model, c.q, c.v)
@@ -134,22 +106,6 @@ def test_rate_of_the_transform(c: Case) -> None:
         d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
         tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()),
     )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_decoupled_motion_is_the_robots(c: Case) -> None:
-    """M_T d(T v)/dt + C_T T v + T^-T g = T^-T tau for the acceleration of forward dynamics, under any maps; forces add up."""
-    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
-    x, y = maps(c)
-    for form in FORMS:
-        d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        y_v = d.T @ c.v
-        left = d.T.T @ (d.mass_matrix @ (d.T @ a + d.T_rate @ c.v) + d.coriolis_matrix @ y_v)
-        M = ff.mass_matrix(c.model, c.q)
-        size = float((np.abs(M) @ np.abs(a)).max() + (np.abs(d.T.T) @ np.abs(d.mass_matrix) @ np.abs(d.T_rate) @ np.abs(c.v)).max())
-        tol = tolerance(c, d.T) * float(np.linalg.cond(scaled(M)))
-        close(left + ff.gravity_forces(c.model, c.q), c.tau, tol, least=size, what=form)
 
 
 @few
@@ -204,23 +160,6 @@ def test_rates_of_maps(map_of, frame: str) -> None:
             m.rate, lambda h, q=q, v=v, model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix,
             tolerance=DIFFERENCED, least=float(np.abs(m.matrix).max()),
         )  # fmt: skip
-
-
-def test_compiled_blocks_are_those_of_numpy() -> None:
-    """And of a batch, whose states run several at a time."""
-    rng = fresh()
-    for n in (0, 1, 3, 9, 12):
-        model = random_robot(rng, n)
-        q, v = ff.random_configuration(model, rng, 11), rng.standard_normal((11, model.nv))
-        M = ff.mass_matrix(model, q)
-        worst = max(float(np.linalg.cond(scaled(A[:6, :6]))) for A in M)
-        for form in COMPILED:
-            d, expected = decoupling.decouple(model, q, v, form=form), _by_blocks(model, q, v, form)
-            for k in range(4):
-                least = float(np.abs(expected[k]).max()) + (float(np.abs(M).max()) if k < 2 else 1.0)
-                close(d[k], expected[k], rounding(2000, worst), least=least, what=(form, k))
-            one = decoupling.decouple(model, q[4], v[4], form=form)
-            close(one.coriolis_matrix, d.coriolis_matrix[4], rounding(2000, worst), least=float(np.abs(d.coriolis_matrix).max()))
 
 
 @few
@@ -287,3 +226,80 @@ def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
     forces = np.linalg.solve(free.T.T, ff.gravity_forces(model, c.q))
     if not np.any(model.armature[:6]):  # gravity acts at the centre of mass: it moves no joint against the others
         close(forces[6:], np.zeros(model.nv - 6), tolerance(c), least=10.0 * model.mass)
+
+
+NAMES = ("point", "hinge", "weld", "slider", "nested")
+
+
+def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray]:
+    rng = fresh(name)
+    robot = closed_robots.robot(name)
+    model = ff.close_loops(robot)
+    return model, closed_robots.state(robot, rng).q, rng.standard_normal(model.nv)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_closed_robots_decouple(name: str) -> None:
+    """Propositions 3.1.1, 3.3.1 and 3.3.2, and (3.77) by whole matrices."""
+    model, q, u = sample(name)
+    M = ff.mass_matrix(model, q)
+    size = np.sqrt(np.diag(M))
+    condition = float(np.linalg.cond(M / np.outer(size, size)))
+    forces = ff.bias_forces(model, q, u) - ff.gravity_forces(model, q)
+    for form in ("hamel", "passive", "newton-euler"):
+        C = decoupling.coriolis_matrix(model, q, u, form)
+        least = float((np.abs(C) @ np.abs(u)).max() + np.abs(M).max())
+        close(C @ u, forces, rounding(4500, condition * 100.0), least=least, what=form)
+    for form in ("hamel", "passive", "newton-euler"):
+        C = decoupling.coriolis_matrix(model, q, u, form)
+        d = decoupling.decouple(model, q, u, form=form)
+        T, inverse = d.T, np.linalg.inv(d.T)
+        direct = inverse.T @ C @ inverse - d.mass_matrix @ d.T_rate @ inverse
+        tol, least = rounding(4500, condition * 100.0), float(np.abs(C).max() + np.abs(M).max())
+        close(d.mass_matrix, inverse.T @ M @ inverse, tol, least=float(np.abs(M).max()))
+        close(d.coriolis_matrix, direct, tol, least=least, what=form)
+        a = ff.forward_dynamics(model, q, u, u)
+        left = d.mass_matrix @ (T @ a + d.T_rate @ u) + d.coriolis_matrix @ (T @ u)
+        right = np.linalg.solve(T.T, u - ff.gravity_forces(model, q))
+        close(left, right, rounding(4500, condition**2 * 100.0), least=float((np.abs(M) @ np.abs(a)).max() + least))
+    assert not decoupling.decouple(model, q, u).C_xy.any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_momenta_and_rates_of_closed_robots(name: str) -> None:
+    model, q, u = sample(name)
+    h = ff.centroidal_momentum(model, q, u)
+    if not model.armature[:6].any():  # of a base, it is no link's momentum
+        found = decoupling.total_momentum(model, q, u, frame="center_of_mass")
+        close(found, h, rounding(4500, 100.0), least=float(np.abs(h).max() + 1.0))
+    assert decoupling.constants_of_motion(model, q, u).conserved[0]
+    d = decoupling.decouple(model, q, u)
+    close_to_rate(
+        d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
+        tolerance=100.0 * slope_error(), least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()),
+    )  # fmt: skip
+    for form in ("hamel", "passive", "newton-euler"):
+        momentum = decoupling.momentum_map(model, q, u, frame="world")
+        assert decoupling.invariance(model, q, u, T_x=momentum, form=form).invariant
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_frame_of_closed_robots(name: str) -> None:
+    """The linear part of the torsion is c x the angular one: of balls in loops as well."""
+    description = closed_robots.robot(name).description
+    for joint in description.joints:
+        description = description.with_joint(ff.Joint(**{**vars(joint), "armature": ()}))
+    robot = ff.build(description)  # armature of the base is no body's mass
+    model, q = ff.close_loops(robot), closed_robots.state(robot, fresh(name)).q
+    found = decoupling.integrability(model, q)
+    X = ff.frame_pose(model, q, model.joints[0].child)
+    center = X[:3, :3].T @ (ff.center_of_mass(model, q) - X[:3, 3])
+    expected = np.cross(center, found.tensor[3:], axisa=0, axisb=0, axisc=0)
+    N = decoupling.decouple(model, q, np.zeros(model.nv)).base_map
+    close(found.tensor[:3], expected, rounding(4500, 1e5), least=float(np.abs(N).max() ** 2 + np.abs(found.tensor).max()))
+
+
+def test_robots_tied_to_the_world_are_refused() -> None:
+    model = ff.close_loops(closed_robots.robot("held"))
+    with pytest.raises(ff.InputError, match="tied to the world"):
+        decoupling.decouple(model, model.neutral, np.zeros(model.nv))

@@ -8,8 +8,6 @@
     ```text                       a drawing
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

@@ -1,7 +1,5 @@
 """The scripts of examples/ run, in an empty folder, and print finite numbers."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

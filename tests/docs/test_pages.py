@@ -1,7 +1,5 @@
 """The code of every page of docs/ runs as it stands, and what it prints is what the page shows."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil
@@ -11,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from page_blocks import Block, blocks, indented, name_of, pages, run_page
+from page_blocks import blocks, indented, name_of, pages, run_page
 from robots_on_disk import MODELS
+
+import freeflyer as ff
+from freeflyer.model.description import JOINT_KINDS
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
@@ -98,31 +99,9 @@ def test_commands_named_exist(page: Path) -> None:
     assert set(named) <= known
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("```python\n1 / 0\n```\n", ZeroDivisionError),
-        ("```python\nprint(1)\n```\n\n```text title=\"Output\"\n2\n```\n", AssertionError),
-        ("```bash\nfalse\n```\n", AssertionError),
-        ("```sh\nfreeflyer demo\n```\n", AssertionError),
-        ("```c\nint x;\n```\n", AssertionError),
-    ],
-)  # fmt: skip
-def test_what_fails_is_seen(text: str, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(text)
-    monkeypatch.setattr("page_blocks.DOCS", tmp_path)
-    with pytest.raises(error):
-        run_page(page, tmp_path)
-
-
-def test_names_files_and_output_pass_from_block_to_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "```text title=\"a.txt\"\nhello\n```\n\n```python\nx = open('a.txt').read()\n```\n\n```python\nprint(x)\n```\n\n"
-        "```text title=\"Output\"\nhel...\n```\n\n```bash\ncat a.txt\n```\n\n```text title=\"Output\"\nhello\n```\n"
-    )
-    monkeypatch.setattr("page_blocks.DOCS", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert run_page(page, tmp_path)["x"] == "hello\n"
-    assert blocks(page)[0] == Block("text", "a.txt", "hello\n", 1)
+def test_the_page_of_conventions_names_every_joint_kind_and_functions_that_exist() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text()
+    assert all(kind in text for kind in JOINT_KINDS)
+    words = (w.strip(".();") for w in text.replace("`", " ").replace(",", " ").split() if w.startswith("spatial."))
+    for _, module, function in (w.split(".")[:3] for w in words if w.count(".") > 1):
+        assert function in getattr(ff.spatial, module).__all__, (module, function)

@@ -1,7 +1,5 @@
 """English of the pages and of public docstrings: short sentences of one clause, nouns in place of "what it is"."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every quantity of one robot by freeflyer, under one set of names, and how far two such sets are apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random robots at random states, as hypothesis draws them: small numbers and a seed, so that a failure shrinks and repeats."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Motion in time, for laws that speak of rates: qdot from v by the definition of the joints, and a Runge-Kutta step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ and its joints stand in another order: v_mj = T v, M = T^T M_mj T, tau = T^T tau
 the base's rotation. Only the tree is compared: no equality, tendon, spring, damping or contact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ So its coordinates are q_pin = f(q) and v_pin = G v with a constant G: a permuta
 Every quantity follows exactly: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

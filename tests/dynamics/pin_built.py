@@ -6,8 +6,6 @@ Pinocchio's rates of Jacobians (and so its Coriolis matrix) leave out how the co
 simple joints have no such term.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

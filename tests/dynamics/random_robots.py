@@ -1,7 +1,5 @@
 """Random trees: every joint kind, branches, mimic joints, any placement and axis, inertias of real bodies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import freeflyer as ff
@@ -73,9 +71,7 @@ def with_mimics(rng: np.random.Generator, description: Description, share: float
             leader = able[order[rng.integers(k)]].name
             ratio = float(rng.choice([-1.5, -0.4, 0.7, 1.0, 2.0]))
             mimic = Mimic(leader, ratio, float(rng.uniform(-0.5, 0.5)))
-            description = description.with_joint(
-                Joint(**{**vars(joint), "mimic": mimic}),
-            )
+            description = description.with_joint(Joint(**{**vars(joint), "mimic": mimic}))
     return description
 
 

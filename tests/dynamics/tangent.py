@@ -1,7 +1,5 @@
 """Derivatives with q (in its tangent space), v and a, by differences of fourth order, of any function of a state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

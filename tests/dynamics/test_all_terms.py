@@ -1,6 +1,7 @@
-"""`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches."""
+"""`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches.
+Configurations by joint names."""
 
-from __future__ import annotations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tangent import robots, state
 from test_loads import EXACT, EXPRESSIONS, some_frames
 
 import freeflyer as ff
+from freeflyer.errors import InputError, UnknownNameError
 
 NAMED = list(robots())
 TERMS = ("mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix",
@@ -67,16 +69,62 @@ def test_without_frames():
     close(terms.mass_matrix, ff.mass_matrix(model, q), EXACT)
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"frames": 3}, "a name, a list of names or a frame_set"),
-    ({"frames": ff.frame_set(ff.robots.quadruped(), "world")}, "another model"),
-    ({"expressed": "local"}, "'body', 'mixed' or 'world'"),
-    ({"gravity": 9.81}, "lone number"),
-    ({"gravity": [0.0, 0.0, np.inf]}, "finite"),
-    ({"out": np.zeros(3)}, "earlier AllTerms"),
-    ({"out": ff.all_terms(ff.robots.quadruped(), ff.neutral(ff.robots.quadruped()), np.zeros(18))}, "out must be"),
-])  # fmt: skip
-def test_bad_arguments_are_named(given, words):
-    model = ff.robots.humanoid()
-    with pytest.raises(ff.InputError, match=words):
-        ff.all_terms(model, model.neutral, np.zeros(model.nv), **given)
+TURN = [0.6, 0.0, 0.0, 0.8]
+
+
+def arm() -> ff.Model:
+    return ff.robots.chain(4, ["revolute", "spherical", "universal", "prismatic"], base="free")
+
+
+def test_named_joints_and_all_others() -> None:
+    model = arm()
+    start = ff.random_configuration(model, fresh(1))
+    names = [j.name for j in model.joints]
+    q = ff.configuration(model, {names[1]: 0.3, names[2]: TURN}, start=start, **{names[3]: [0.1, 0.2]})
+    ours = {j.name: q[j.iq : j.iq + j.nq].tolist() for j in model.joints}
+    assert (ours[names[1]], ours[names[2]], ours[names[3]]) == ([0.3], TURN, [0.1, 0.2])
+    for name in (names[0], names[4]):
+        joint = model.joint(name)
+        assert np.array_equal(q[joint.iq : joint.iq + joint.nq], start[joint.iq : joint.iq + joint.nq])
+    assert np.array_equal(ff.configuration(model), ff.neutral(model))
+    pose = [1.0, 2.0, 3.0, *TURN]
+    assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
+
+
+def test_refused_in_words() -> None:
+    model = arm()
+    one, ball = model.joints[1].name, model.joints[2].name
+    fixed = ff.lock_joints(model, [one])
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    joints = (ff.Joint("a", "revolute", "world", "a"), ff.Joint("b", "revolute", "a", "b", mimic=ff.Mimic("a")))
+    pair = ff.build(ff.Description("pair", links, joints))
+    for bad, kind, words in (
+        (lambda: ff.configuration(model, {one[:-1]: 0.1}), UnknownNameError, "Did you mean 'joint_4'"),
+        (lambda: ff.configuration(fixed, {one: 0.1}), UnknownNameError, "That joint is fixed"),
+        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), InputError, "given twice"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), InputError, "norm 2, expected 1"),
+        (lambda: ff.configuration(model, {one: np.nan}), InputError, "every entry must be finite"),
+        (lambda: ff.configuration(model, [one]), InputError, "positions map names of joints"),
+        (lambda: ff.configuration(model, start=np.zeros(3)), InputError, r"start has shape \(3,\)"),
+        (lambda: ff.configuration(pair, b=0.1), InputError, "mimics 'a': give the position of that one"),
+    ):
+        with pytest.raises(kind, match=words):
+            bad()
+
+
+def test_closed_robots_close(models_folder: Path) -> None:
+    closed = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
+    motor = "leg_left_length_motor"
+    wanted = np.array([0.01, 0.02])
+    q = ff.configuration(closed, {motor: wanted})
+    assert np.allclose(q[:, closed.joint(motor).iq], wanted, atol=1e-15)
+    ff.mass_matrix(closed, q)  # refuses postures that are open
+    gap = np.abs(ff.linkages.constraint_residual(closed.tree, q)).max()
+    assert gap < 1e-6
+    assert np.abs(q - closed.neutral).max() > 0.05
+    passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)
+    with pytest.raises(InputError, match="follows from its loops: name independent joints"):
+        ff.configuration(closed, {passive: 0.1})
+    with pytest.raises(ff.FreeflyerError):
+        ff.configuration(closed, {motor: 5.0})

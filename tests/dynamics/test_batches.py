@@ -1,7 +1,5 @@
 """One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -201,17 +199,6 @@ def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None
     for f in (ff.inverse_dynamics, ff.forward_dynamics):
         expected = np.stack([f(model, q, v, a, external={SITE: x}) for x in w])
         close(f(model, q, v, a, external={SITE: w}), expected, SOLVES, 1, least=0.0)
-
-
-@each_function
-@each_robot
-def test_results_do_not_depend_on_threads(robot: str, name: str, robots: dict[str, ff.Model], threads: None) -> None:
-    model, (letters, f, _) = robots[robot], FUNCTIONS[name]
-    arrays, results = inputs(model, letters, (203,)), []  # more than one chunk a thread, and a tail
-    for n in (1, 2, 3, 4):
-        ff.set_threads(n)
-        results.append(np.asarray(f(model, *arrays)))
-    assert all(np.array_equal(results[0], x) for x in results[1:])
 
 
 OUT = {

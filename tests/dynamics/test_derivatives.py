@@ -1,16 +1,14 @@
 """Derivatives of inverse and forward dynamics: identities, attitudes, and differences along `integrate`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from answers import times
 from cases import Case, case, cases, few
-from closeness import STEP, central, close, close_to_rate, distance, rounding, slope_error
+from closeness import STEP, central, close, close_to_rate, rounding, slope_error
 from hypothesis import given
-from random_robots import BASES, KINDS, ONE_DOF, random_robot
+from random_robots import BASES, KINDS
 from seeds import fresh
 
 import freeflyer as ff
@@ -67,59 +65,3 @@ def test_differences(seed: int) -> None:
     check_columns(F.dq, c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, external=wrenches))
     by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, external=wrenches).T)
     close(F.dv, by_v, DIFFERENCE, 2)
-
-
-def attitudes(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Unit quaternions (n, 4): random ones, and exactly 90 degrees of pitch with any yaw, up and down."""
-    x = rng.standard_normal((n, 4))
-    half = np.sqrt(0.5)
-    yaw = rng.uniform(-np.pi, np.pi, n // 10)
-    up = np.stack([-half * np.sin(yaw / 2), half * np.cos(yaw / 2), half * np.sin(yaw / 2), half * np.cos(yaw / 2)], -1)
-    x[: len(up)] = up
-    x[0], x[1] = [0.0, half, 0.0, half], [0.0, -half, 0.0, half]
-    return x / np.linalg.norm(x, axis=-1, keepdims=True)
-
-
-def test_no_attitude_is_special() -> None:
-    """10 000 attitudes: the derivatives are those of the upright robot under gravity turned the other way. The error there
-    is that of rounding, whatever the attitude, 90 degrees of pitch included, where Euler angles end."""
-    rng = fresh(0)
-    robots = (random_robot(fresh(k), 8, (*ONE_DOF, "spherical"), "free", mimics=0.3) for k in range(99))
-    model = next(m for m in robots if np.array_equal(m.description.joint("base").placement, np.eye(4)))
-    base = model.joint("base")
-    turn = slice(base.iq + 3, base.iq + 7)
-    n = 10_000
-    q = np.repeat(ff.random_configuration(model, rng)[None], n, axis=0)
-    v, a = rng.standard_normal((2, model.nv))
-    q[:, turn] = attitudes(n, rng)
-    D, F = ff.inverse_dynamics_derivatives(model, q, v, a), ff.forward_dynamics_derivatives(model, q, v, a)
-    worst = np.zeros((4, n))
-    R = ff.frame_pose(model, q, model.joint("base").child)[:, :3, :3]
-    upright = q[0].copy()
-    upright[turn] = [0.0, 0.0, 0.0, 1.0]
-    sample = np.r_[0:60, rng.integers(60, n, 240)]
-    for k in sample:
-        gravity = R[k].T @ model.gravity
-        d = ff.inverse_dynamics_derivatives(model, upright, v, a, gravity=gravity)
-        f = ff.forward_dynamics_derivatives(model, upright, v, a, gravity=gravity)
-        pairs = ((D.dq[k], d.dq), (D.dv[k], d.dv), (F.dq[k], f.dq), (F.dv[k], f.dv))
-        worst[:, k] = [distance(x, y, 2, least=0.0) for x, y in pairs]
-    assert worst.max() < 1e-12
-    # all of them, through what stays the same: a yaw of the whole robot changes nothing
-    half = rng.uniform(-np.pi, np.pi, n)
-    x, y, z, w = q[:, turn].T
-    s, c = np.sin(half), np.cos(half)
-    yawed = q.copy()
-    yawed[:, turn] = np.stack([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z], -1)
-    E, G = ff.inverse_dynamics_derivatives(model, yawed, v, a), ff.forward_dynamics_derivatives(model, yawed, v, a)
-    for ours, theirs in ((E.dq, D.dq), (E.dv, D.dv), (G.dq, F.dq), (G.dv, F.dv)):
-        close(ours, theirs, 1e-11, 2, least=0.0)
-
-
-def test_a_sign_would_be_seen() -> None:
-    """The identities with a matrix a little off."""
-    c = case(3, 6)
-    D = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a)
-    C = ff.coriolis_matrix(c.model, c.q, c.v)
-    assert distance(times(D.dv * (1 + 1e-8), c.v), 2.0 * times(C, c.v), 1, least=0.0) > EXACT
-    assert distance(D.dv.T @ c.v, 2.0 * times(C, c.v), 1, least=0.0) > 1e-3

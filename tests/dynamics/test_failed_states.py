@@ -1,7 +1,5 @@
 """on_failure="nan": states that cannot be solved give NaN, all others as if those were not there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh
@@ -18,9 +16,7 @@ def gimbal() -> ff.Model:
     light = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     heavy = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), np.diag([0.1, 0.1, 0.0]))
     z, x, up = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.eye(4)
-    joints = (
-        ff.Joint("turn", "revolute", "world", "ring", up, z), ff.Joint("tilt", "revolute", "ring", "rod", up, x),
-    )  # fmt: skip
+    joints = (ff.Joint("turn", "revolute", "world", "ring", up, z), ff.Joint("tilt", "revolute", "ring", "rod", up, x))
     return ff.build(ff.Description("gimbal", (ff.Link("ring", light), ff.Link("rod", heavy)), joints))
 
 

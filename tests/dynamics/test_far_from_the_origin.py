@@ -1,7 +1,5 @@
 """Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close, rounding

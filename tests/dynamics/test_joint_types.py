@@ -1,14 +1,12 @@
 """Every joint kind: against Pinocchio's own joints, and against mechanics where a kind has no peer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pin_built
 import pytest
 from answers import answers, answers_at_once, errors
-from closeness import STEP, central, close, close_to_rate, slope_error
+from closeness import slope_error
 from flow import flow
 from peers import following, reference
 from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
@@ -166,51 +164,6 @@ def single(kind: str, base: str = "free") -> tuple[ff.Model, np.ndarray, np.ndar
     rng = fresh(KINDS.index(kind))
     model = random_robot(rng, 5, (kind, "revolute"), base, mimics=0.5)
     return model, ff.random_configuration(model, rng), *rng.standard_normal((2, model.nv))
-
-
-@pytest.mark.parametrize("kind", MOVING)
-def test_gravity_is_the_gradient_of_potential_energy(kind: str) -> None:
-    model, q, _, _ = single(kind)
-    directions = np.eye(model.nv)
-
-    def energy(h: float) -> np.ndarray:
-        return ff.potential_energy(model, ff.integrate(model, q, h * directions))
-
-    close_to_rate(ff.gravity_forces(model, q), energy, STEP, DIFFERENCE, 1, least=0.0)
-
-
-@pytest.mark.parametrize("kind", MOVING)
-def test_velocities_and_jacobians_are_rates_of_poses(kind: str) -> None:
-    model, q, _, _ = single(kind)
-    for frame in ("link_5", "site_0"):
-        X = ff.frame_pose(model, q, frame)
-        moved = central(lambda h, f=frame: ff.frame_pose(model, ff.integrate(model, q, h * np.eye(model.nv)), f))
-        body = np.linalg.inv(X) @ moved
-        J = np.stack([*np.moveaxis(body[:, :3, 3], -1, 0), body[:, 2, 1], body[:, 0, 2], body[:, 1, 0]])
-        close(ff.frame_jacobian(model, q, frame), J, DIFFERENCE, 2, least=0.0)
-
-
-@pytest.mark.parametrize("kind", MOVING)
-def test_kinetic_energy_is_half_v_M_v(kind: str) -> None:
-    model, q, v, _ = single(kind)
-    M = ff.mass_matrix(model, q)
-    assert np.linalg.eigvalsh(M)[0] > 0.0
-    assert ff.kinetic_energy(model, q, v) == pytest.approx(0.5 * v @ M @ v, rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", MOVING)
-def test_power_balance(kind: str) -> None:
-    """The power v . tau of inverse dynamics is the rate of energy along the motion, for many velocities at one posture."""
-    model, q, _, a = single(kind)
-    rng = fresh(1)
-    v = rng.standard_normal((20, model.nv))
-
-    def energy(h: float) -> np.ndarray:
-        x, y = ff.integrate(model, q, h * v + 0.5 * h * h * a), v + h * a
-        return ff.kinetic_energy(model, x, y) + ff.potential_energy(model, x)
-
-    tau = ff.inverse_dynamics(model, q, v, a)
-    close_to_rate(np.einsum("bi,bi->b", v, tau), energy, STEP, DIFFERENCE, 1, least=0.0)
 
 
 def origin_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """External wrenches in three expressions, and gravity, as inputs: against Jacobians, differences, Pinocchio, batches."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle
@@ -18,7 +16,6 @@ from tangent import DIFFERENCE, derivative, robots, state
 
 import freeflyer as ff
 from freeflyer.dynamics.frame_sets import _cache
-from freeflyer.kernels import plain
 
 EXPRESSIONS = ("body", "mixed", "world")
 EXACT = rounding(4500, 10.0)  # relative: of the robots here masses and lengths differ by a factor of ten
@@ -164,14 +161,6 @@ def test_steps_under_loads(expressed, rng):
     close(q1, ff.integrate(model, q, 1e-3 * expected), 1e-12)
 
 
-def test_plain_kernels_agree(rng):
-    model = random_robot(rng, 5, KINDS, "free", mimics=0.3)
-    (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
-    for k, expressed in enumerate(EXPRESSIONS):
-        found = plain.run("loaded_rnea", frames, q, v, a, g, W.reshape(-1), k).astype(float)
-        close(ff.inverse_dynamics(model, q, v, a, external=(frames, W), expressed=expressed, gravity=g), found, 1e-13)
-
-
 def test_outputs_are_filled_and_inputs_left_alone(rng):
     model = ff.robots.humanoid()
     (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
@@ -215,7 +204,7 @@ def test_refused_and_good_states_on_threads():
     failed = []
 
     def bad() -> None:
-        for _ in range(3000):
+        for _ in range(500):
             try:
                 ff.mass_matrix(MODEL, np.full(MODEL.nq, np.nan))
             except ff.InputError:
@@ -230,31 +219,8 @@ def test_refused_and_good_states_on_threads():
     assert not failed
 
 
-def test_gravity_alone_for_each_state(rng):
-    q, v, a = state(MODEL, rng, (13,))
-    g = rng.standard_normal((13, 3))
-    tau = ff.inverse_dynamics(MODEL, q, v, a, gravity=g)
-    for k in range(13):
-        close(tau[k], ff.inverse_dynamics(ff.with_gravity(MODEL, g[k]), q[k], v[k], a[k]), EXACT)
-
-
 MODEL = ff.robots.chain(3, base="free")
 Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)
-
-
-def test_lists_take_the_way_of_arrays():
-    """Wrenches and gravity as lists and tuples: the same bits, and other things in lists are refused as before."""
-    model = ff.robots.humanoid()
-    q, v = model.neutral, np.linspace(-1.0, 1.0, model.nv)
-    w, g = [0, 10, 400.0, 1, 2, 3], (0, 1, -9.0)
-    as_lists = ff.inverse_dynamics(model, q, v, v, external={"left_sole": w}, gravity=g)
-    assert (as_lists == ff.inverse_dynamics(model, q, v, v, external={"left_sole": np.array(w)}, gravity=np.array(g))).all()
-    assert ff.potential_energy(model, q, gravity=list(g)) == ff.potential_energy(model, q, gravity=np.array(g))
-    for bad in ((0, 0), ["a", "b", "c"], [[1], [1, 2]], (True, False, True), [0, 0, 10**400], (0, 0, float("nan"))):
-        with pytest.raises(ff.FreeflyerError):
-            ff.inverse_dynamics(model, q, v, v, gravity=bad)
-        with pytest.raises(ff.FreeflyerError):
-            ff.inverse_dynamics(model, q, v, v, external={"left_sole": bad})
 
 
 def test_frames_are_given_by_name_names_or_a_set(rng):

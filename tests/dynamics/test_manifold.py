@@ -1,7 +1,5 @@
 """integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 import pytest

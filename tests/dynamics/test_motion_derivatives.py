@@ -1,8 +1,4 @@
-"""Accelerations of frames, and derivatives of their velocities and accelerations: by differences, and Pinocchio's."""
-
-from __future__ import annotations
-
-from pathlib import Path
+"""Derivatives of momenta, of the centre of mass and of frames' velocities and accelerations: by differences, and Pinocchio's."""
 
 import numpy as np
 import pin_built
@@ -18,13 +14,32 @@ from tangent import DIFFERENCE, State, derivative, robots, state
 import freeflyer as ff
 
 ROBOTS = dict(robots())
-URDFS = ("talos_reduced.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf")
+URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf",
+         "romeo.urdf")  # fmt: skip
+MOMENTA = {  # what is differentiated, and by what
+    "momentum": (lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
+                 lambda m, q, v, a: ff.centroidal_momentum_derivatives(m, q, v)),
+    "momentum rate": (ff.centroidal_momentum_rate, ff.centroidal_momentum_rate_derivatives),
+    "com velocity": (lambda m, q, v, a: ff.center_of_mass_velocity(m, q, v),
+                     lambda m, q, v, a: ff.center_of_mass_velocity_derivatives(m, q, v)),
+    "com acceleration": (ff.center_of_mass_acceleration, ff.center_of_mass_acceleration_derivatives),
+}  # fmt: skip
+FRAMES_OF = {}
+for e in EXPRESSED:
+    for k in (-1, 0, 1):
+        FRAMES_OF |= {
+            f"velocity of frame {k}, {e}": (lambda m, q, v, a, k=k, e=e: ff.frame_velocity(m, q, v, frames(m)[k], e),
+                                            lambda m, q, v, a, k=k, e=e: ff.frame_velocity_derivatives(m, q, v, frames(m)[k], e)),
+            f"acceleration of frame {k}, {e}": (
+                lambda m, q, v, a, k=k, e=e: ff.frame_acceleration(m, q, v, a, frames(m)[k], e),
+                lambda m, q, v, a, k=k, e=e: ff.frame_acceleration_derivatives(m, q, v, a, frames(m)[k], e)),
+        }  # fmt: skip
+FUNCTIONS = MOMENTA | FRAMES_OF
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
-each_expression = pytest.mark.parametrize("expressed", EXPRESSED)
 
 
 def frames(model: ff.Model) -> tuple[str, ...]:
-    return model.link_names[-1], "site_0", "site_1"
+    return "site_0", "site_1", model.link_names[-1]
 
 
 def prepared(robot: str) -> tuple[ff.Model, State]:
@@ -32,37 +47,44 @@ def prepared(robot: str) -> tuple[ff.Model, State]:
     return model, state(model, fresh(1))
 
 
-@each_expression
+@pytest.mark.parametrize("name", FUNCTIONS)
 @each_robot
-def test_velocity_derivatives_by_differences(robot: str, expressed: str, poisoned: None) -> None:
-    model, (q, v, a) = prepared(robot)
-    for frame in frames(model):
-        D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
-
-        def velocity(q, v, a, frame=frame):
-            return ff.frame_velocity(model, q, v, frame, expressed)
-
-        for ours, letter in ((D.dq, "q"), (D.dv, "v")):
-            close(ours, derivative(velocity, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
-        close(D.dv, ff.frame_jacobian(model, q, frame, expressed), EXACT, 2)
+def test_by_differences(robot: str, name: str, poisoned: None) -> None:
+    model, x = prepared(robot)
+    f, derivatives = FUNCTIONS[name]
+    for field, ours in derivatives(model, *x)._asdict().items():
+        theirs = derivative(lambda q, v, a: f(model, q, v, a), model, x, field[1:])
+        close(ours, theirs, DIFFERENCE, 2, what=field)
 
 
-@each_expression
 @each_robot
-def test_acceleration_derivatives_by_differences(robot: str, expressed: str, poisoned: None) -> None:
+def test_momenta_and_centers_of_mass(robot: str) -> None:
+    """Each is the rate of the one before along a motion, A_G a + bias; derivatives with velocities are Jacobians."""
     model, (q, v, a) = prepared(robot)
-    for frame in frames(model):
-        D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
+    J = derivative(lambda q, v, a: ff.center_of_mass(model, q), model, (q, v, a), "q")
+    close(ff.center_of_mass_jacobian(model, q), J, DIFFERENCE, 2)
+    D = ff.center_of_mass_velocity_derivatives(model, q, v)
+    close(ff.center_of_mass_velocity(model, q, v), J @ v, DIFFERENCE, 1)
+    close(ff.center_of_mass_acceleration(model, q, v, a), D.dq @ v + D.dv @ a, EXACT, 1)
+    close(D.dv, ff.center_of_mass_jacobian(model, q), EXACT, 2)
+    A, rate = ff.centroidal_momentum_matrix(model, q), ff.centroidal_momentum_rate(model, q, v, a)
+    D = ff.centroidal_momentum_derivatives(model, q, v)
+    close(rate, A @ a + ff.centroidal_bias(model, q, v), EXACT, 1)
+    close(rate, D.dq @ v + D.dv @ a, EXACT, 1)
+    close(D.dv, A, EXACT, 2)
+    close(ff.centroidal_momentum_rate_derivatives(model, q, v, a).da, A, EXACT, 2)
 
-        def acceleration(q, v, a, frame=frame):
-            return ff.frame_acceleration(model, q, v, a, frame, expressed)
 
-        for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
-            close(ours, derivative(acceleration, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
-        close(D.da, ff.frame_jacobian(model, q, frame, expressed), EXACT, 2)
+def test_rate_of_momentum_is_what_external_forces_do() -> None:
+    """In free fall: the weight, and no moment about the centre of mass, whatever the joints do."""
+    model = ff.robots.humanoid()
+    q, v, tau = state(model, fresh(2))
+    tau[:6] = 0.0
+    rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
+    np.testing.assert_allclose(rate, [*model.mass * model.gravity, 0.0, 0.0, 0.0], atol=1e-10 * model.mass)
 
 
-@each_expression
+@pytest.mark.parametrize("expressed", EXPRESSED)
 @each_robot
 def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poisoned: None) -> None:
     """Along q (+) (t v + t^2 a / 2), v + t a: right to second order in t, which is what a rate needs."""
@@ -71,23 +93,13 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
         A = ff.frame_acceleration(model, q, v, a, frame, expressed)
         J = ff.frame_jacobian(model, q, frame, expressed)
         close(A, J @ a + ff.frame_bias_acceleration(model, q, v, frame, expressed), EXACT, 1)
+        close(ff.frame_velocity_derivatives(model, q, v, frame, expressed).dv, J, EXACT, 2)
+        close(ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed).da, J, EXACT, 2)
 
         def velocity(h, frame=frame):
-            x = ff.integrate(model, q, h * v)
-            return ff.frame_velocity(model, x, v + h * a, frame, expressed)
+            return ff.frame_velocity(model, ff.integrate(model, q, h * v), v + h * a, frame, expressed)
 
         close_to_rate(A, velocity, STEP, 10 * DIFFERENCE, 1)
-
-
-@each_robot
-def test_along_the_motion_they_add_up_to_the_acceleration(robot: str) -> None:
-    """V(q, v) changes at the rate dV/dq v + dV/dv a: an identity without differences."""
-    model, (q, v, a) = prepared(robot)
-    for frame in frames(model):
-        for expressed in EXPRESSED:
-            D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
-            A = ff.frame_acceleration(model, q, v, a, frame, expressed)
-            close(D.dq @ v + D.dv @ a, A, EXACT, 1)
 
 
 def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
@@ -120,17 +132,22 @@ def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int
 
 def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tuple[str, ...]) -> None:
     """At random states."""
-    q, v, a = state(model, fresh(2), (count,))
-    for link in links:
-        for expressed in EXPRESSED:
-            V = ff.frame_velocity_derivatives(model, q, v, link, expressed)
-            A = ff.frame_acceleration_derivatives(model, q, v, a, link, expressed)
-            for k in range(count):
-                x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
-                ours = V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]
-                theirs = pinocchios(p, x, p.links[link], expressed)
-                errors = (distance(o, t @ p.spread, 2) for o, t in zip(ours, theirs, strict=True))
-                assert max(errors) < EXACT, (link, expressed)
+    q, v, a = state(model, fresh(3), (count,))
+    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    rate = ff.centroidal_momentum_rate(model, q, v, a)
+    of_frames = {
+        (link, e): (ff.frame_velocity_derivatives(model, q, v, link, e), ff.frame_acceleration_derivatives(model, q, v, a, link, e))
+        for link in links for e in EXPRESSED
+    }  # fmt: skip
+    for k in range(count):
+        x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
+        theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
+        ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
+        assert max(distance(o, np.array(t) @ p.spread, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT
+        close(rate[k], pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector, EXACT, 1)
+        for (link, e), (V, A) in of_frames.items():
+            ours, theirs = (V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]), pinocchios(p, x, p.links[link], e)
+            assert max(distance(o, t @ p.spread, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT, (link, e)
 
 
 @pytest.mark.peers
@@ -139,8 +156,7 @@ def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tupl
 def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
     path = example(name)
     model = ff.load(path, base="free")
-    p = peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
-    compared(model, p, 3, model.link_names[::4])
+    compared(model, peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())), 3, model.link_names[::4])
 
 
 @pytest.mark.peers
@@ -149,64 +165,18 @@ def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> N
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))
 
 
-@each_expression
-@pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
-def test_real_robots_by_differences(path: str, expressed: str, models_folder: Path, poisoned: None) -> None:
-    model = ff.load(models_folder / path)
-    q, v, a = state(model, fresh(7))
-    for frame in model.link_names[:: len(model.link_names) // 3]:
-
-        def acceleration(q, v, a, frame=frame):
-            return ff.frame_acceleration(model, q, v, a, frame, expressed)
-
-        D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
-        for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
-            close(ours, derivative(acceleration, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
-
-
-def test_far_from_the_origin_no_digit_is_lost() -> None:
-    """In body and mixed expression nothing depends on where the robot is; nor on its speed, for a frame that turns."""
-    model = ff.robots.humanoid()
-    q, v, a = state(model, fresh(3))
-    far = q.copy()
-    far[:3] += 1e9
-    for expressed in ("body", "mixed"):
-        here = ff.frame_acceleration_derivatives(model, q, v, a, model.link_names[-1], expressed)
-        there = ff.frame_acceleration_derivatives(model, far, v, a, model.link_names[-1], expressed)
-        for name in ("dq", "dv", "da"):
-            np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-
-
-@pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
-def test_batches_are_loops(lead: tuple[int, ...], poisoned: None) -> None:
-    model = ROBOTS["tree 0"]
-    q, v, a = state(model, fresh(4), lead)
-    for expressed in EXPRESSED:
-        batch = (
-            ff.frame_velocity_derivatives(model, q, v, "site_0", expressed),
-            ff.frame_acceleration_derivatives(model, q, v, a, "site_0", expressed),
-        )
-        A = ff.frame_acceleration(model, q, v, a, "site_0", expressed)
-        assert A.shape == (*lead, 6)
-        for D in batch:
-            assert all(x.shape == (*lead, 6, model.nv) for x in D)
-        for k in np.ndindex(lead):
-            one = (
-                ff.frame_velocity_derivatives(model, q[k], v[k], "site_0", expressed),
-                ff.frame_acceleration_derivatives(model, q[k], v[k], a[k], "site_0", expressed),
-            )
-            close(A[k], ff.frame_acceleration(model, q[k], v[k], a[k], "site_0", expressed), EXACT, 1, least=0.0)
-            for D, E in zip(batch, one):
-                assert all(distance(x[k], y, 2) < EXACT for x, y in zip(D, E))
+@pytest.mark.parametrize("name", MOMENTA)
+def test_a_robot_without_mass_is_refused(name: str) -> None:
+    model = ff.build(ff.Description("ghost", (ff.Link("ghost"),), (ff.Joint("hinge", "revolute", "world", "ghost"),)))
+    for f in MOMENTA[name]:
+        with pytest.raises(ff.InputError, match="no moving mass"):
+            f(model, [0.0], [0.0], [0.0])
 
 
 def test_a_frame_that_never_moves() -> None:
     model = ff.robots.chain(3)
     q, v, a = state(model, fresh(5))
-    for expressed in EXPRESSED:
-        for D in (
-            ff.frame_velocity_derivatives(model, q, v, "world", expressed),
-            ff.frame_acceleration_derivatives(model, q, v, a, "world", expressed),
-        ):
-            assert not any(x.any() for x in D)
-        assert not ff.frame_acceleration(model, q, v, a, "world", expressed).any()
+    for e in EXPRESSED:
+        D = *ff.frame_velocity_derivatives(model, q, v, "world", e), *ff.frame_acceleration_derivatives(model, q, v, a, "world", e)
+        assert not any(x.any() for x in D)
+        assert not ff.frame_acceleration(model, q, v, a, "world", e).any()

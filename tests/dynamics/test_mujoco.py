@@ -1,7 +1,5 @@
 """The tree's quantities against MuJoCo: robots that it reads itself (MJCF, URDF), and our own written as MJCF for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -25,15 +23,12 @@ TOLERANCE = 1e-9  # relative; measured: below 5e-15, and 1e-11 for the solves, w
 STATES = 3
 KINDS = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")
 BUILT_IN = {
-    "humanoid": robots.humanoid,
-    "quadruped": robots.quadruped,
-    "space_manipulator": robots.space_manipulator,
-    "aerial_manipulator": robots.aerial_manipulator,
-    "holonomic_manipulator": robots.holonomic_manipulator,
+    "humanoid": robots.humanoid, "quadruped": robots.quadruped, "space_manipulator": robots.space_manipulator,
+    "aerial_manipulator": robots.aerial_manipulator, "holonomic_manipulator": robots.holonomic_manipulator,
     "differential_drive_manipulator": robots.differential_drive_manipulator,
     "all kinds, free": lambda: with_armature(robots.chain(9, KINDS, base="free")),
     "all kinds, fixed": lambda: ff.build(with_base(with_armature(robots.chain(9, KINDS[::-1])).description, "fixed")),
-}
+}  # fmt: skip
 
 
 def with_armature(model: ff.Model) -> ff.Model:
@@ -127,22 +122,3 @@ def test_built_in_robots_written_for_mujoco(name: str) -> None:
     model = BUILT_IN[name]()
     theirs = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
     assert too_large(worst_errors(model, peer(model, theirs, named(model)))) == {}
-
-
-def test_small_errors_would_be_seen(models_folder: Path) -> None:
-    """A mass, an armature or a placement that is a little off, and every quantity that it should touch."""
-    path = models_folder / "cassie" / "cassie.xml"
-    model, theirs = ff.load(path), mujoco.MjModel.from_xml_path(str(path))
-    d, found = model.description, set()
-    link, joint = d.link("left-foot"), d.joint("left-knee")
-    heavier = replace(link, inertia=replace(link.inertia, mass=link.inertia.mass * (1 + 1e-4)))
-    shifted = joint.placement + 1e-6 * np.eye(4, k=3)
-    for edited in (
-        d.with_link(heavier), d.with_joint(replace(joint, placement=shifted)),
-        d.with_joint(replace(joint, armature=(joint.armature[0] + 1e-4,))),
-    ):  # fmt: skip
-        wrong = ff.build(edited)
-        seen = too_large(worst_errors(wrong, peer(wrong, theirs, named(wrong))))
-        assert "mass matrix" in seen
-        found |= set(seen)
-    assert found == set(worst_errors(model, peer(model, theirs, named(model))))

@@ -1,7 +1,5 @@
 """States from and to MuJoCo: its own mass matrix, bias, accelerations and Jacobians, brought here by the converters, are ours."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 
@@ -161,16 +159,6 @@ def test_qacc_is_the_time_derivative_of_qvel() -> None:
     close(rate, ff.to_mujoco(model, q, v, a).qacc, slope_error())
 
 
-def test_wrong_bias_would_be_seen() -> None:
-    """Without M times the rate of the coordinates the bias forces of a flying robot are wrong by far."""
-    model, mj, _ = robot("quadruped")
-    q, v, _, _ = random_state(model, ())
-    there = ff.to_mujoco(model, q, v)
-    data, _ = dynamics_of(mj, there.qpos, there.qvel)
-    as_force = ff.from_mujoco(model, data.qpos, data.qvel, qfrc=data.qfrc_bias).tau
-    assert distance(as_force, ff.bias_forces(model, q, v)) > 1e-3
-
-
 def test_identity_quaternion_stays_upright() -> None:
     """MuJoCo's [1, 0, 0, 0] is no half turn: gravity pulls down."""
     model, mj = ff.load(ROBOT), mujoco.MjModel.from_xml_string(ROBOT)
@@ -265,23 +253,6 @@ def test_refused_in_words() -> None:
     helical = ff.robots.chain(2, ["helical"])
     with pytest.raises(InputError, match="is helical: MuJoCo has none"):
         ff.to_mujoco(helical, helical.neutral)
-
-
-def test_raw_qpos_of_another_size_gets_a_hint() -> None:
-    """A robot whose mimic joints have places in qpos: the error of any function names the converter."""
-    hand = '<body name="hand"'
-    finger = '<body name="finger"><joint name="finger"/><inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/></body>'
-    tie = '<equality><joint joint1="finger" joint2="wrist" polycoef="0.1 2 0 0 0"/></equality></mujoco>'
-    text = ROBOT.replace(hand, finger + hand).replace("</mujoco>", tie)
-    model, mj = ff.load(text), mujoco.MjModel.from_xml_string(text)
-    assert (model.nq, mj.nq) == (12, 13)
-    with pytest.raises(InputError, match=r"freeflyer\.from_mujoco converts it"):
-        ff.mass_matrix(model, mj.qpos0)
-    q = ff.configuration(model, wrist=0.4)
-    assert ff.to_mujoco(model, q).qpos[mj.joint("finger").qposadr[0]] == 2 * 0.4 + 0.1
-    qfrc = np.zeros(mj.nv)
-    qfrc[mj.joint("finger").dofadr[0]] = 3.0
-    assert ff.from_mujoco(model, mj.qpos0, qfrc=qfrc).tau[model.joint("wrist").iv] == 6.0
 
 
 def test_other_free_bodies_are_not_the_robot() -> None:

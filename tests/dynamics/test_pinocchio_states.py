@@ -1,7 +1,5 @@
 """States from and to Pinocchio: its mass matrix, bias, torques and accelerations through the converters are ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Files that feet and the simulator read pass the same limits as robots; MuJoCo opens none and leaves no log."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

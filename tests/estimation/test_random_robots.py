@@ -1,7 +1,5 @@
 """Estimation on random closed robots: passive states, offsets and wrenches come back from what they were made of."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

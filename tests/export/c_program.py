@@ -1,7 +1,5 @@
 """Exported robots and C programs for tests: compile, run, look at symbols."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

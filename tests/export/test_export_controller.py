@@ -1,7 +1,5 @@
 """Controllers as C libraries: the torques of Python, cycle by cycle, without allocation."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

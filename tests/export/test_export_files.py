@@ -1,22 +1,25 @@
-"""What `export` writes: names, constants, errors, and folders that are left alone."""
-
-from __future__ import annotations
+"""What `export` writes: names, constants, errors, and folders that are left alone. Exported functions touch nothing beyond
+their arguments: every array ends, or begins, at a page that must not be touched. Libraries exported for AArch64 compute the
+same numbers as for this machine: their example runs under qemu-user."""
 
 import ctypes
-import re
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from c_program import needs_cc, program, run, with_mimic
+from c_program import call_of, needs_cc, program, run, with_mimic
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
-from freeflyer.export import exporting, functions
+from freeflyer.export import export, exporting, functions
+from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import Identifiers, comment, prefix_of
+from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
 
 HOSTILE = '*/ int evil; /* "%s" ??/ #error é \\'  # a robot's names are printable
@@ -133,24 +136,6 @@ def test_no_robot_has_the_name_of_a_header_that_the_compiler_reads(tmp_path):
 def renamed(name: str) -> ff.Model:
     """A chain with another name."""
     return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
-
-
-def test_the_header_names_frames_and_joints(tmp_path):
-    model = ff.robots.make("quadruped")
-    exporting.export(model, tmp_path / "c", ["mass_matrix"])
-    text = (tmp_path / "c" / "quadruped.h").read_text()
-    for k, name in enumerate(model.frame_names):
-        assert f"QUADRUPED_FRAME_{name.upper()} = {k}" in text
-    for joint in model.joints:
-        assert f"QUADRUPED_Q_{joint.name.upper()} = {joint.iq}" in text
-        assert f"QUADRUPED_V_{joint.name.upper()} = {joint.iv}" in text
-    assert f"#define QUADRUPED_NQ {model.nq} " in text
-    assert "double M[QUADRUPED_NV * QUADRUPED_NV]" in text
-
-
-def test_joints_without_coordinates_are_left_out(tmp_path):
-    exporting.export(with_mimic(), tmp_path / "c", ["mass_matrix"])
-    assert "FOLLOWER" not in re.sub(r"/\*.*?\*/|.*FRAME.*", "", (tmp_path / "c" / "with_mimic.h").read_text())
 
 
 def test_unknown_functions_and_cpus(tmp_path):
@@ -277,3 +262,105 @@ def test_without_an_archiver_there_is_a_static_library(tmp_path, monkeypatch):
         assert run("ar", "t", "libx.a", folder=tmp_path).split() == ["x.o", "crba.o", "gravity.o"]
         run("ar", "x", "libx.a", "gravity.o", folder=tmp_path)
         assert (tmp_path / "gravity.o").read_bytes() == (tmp_path / "objects" / "gravity.o").read_bytes()
+
+
+GUARDED = """
+import ctypes, json, mmap, sys
+import numpy as np
+folder, at_end, calls = sys.argv[1], sys.argv[2] == "end", json.loads(sys.argv[3])
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype, PAGE = ctypes.c_void_p, mmap.PAGESIZE
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def guarded(n):
+    size = -(-8 * n // PAGE) * PAGE
+    start = libc.mmap(None, size + 2 * PAGE, 3, 0x22, -1, 0)
+    assert libc.mprotect(start, PAGE, 0) == 0 and libc.mprotect(start + PAGE + size, PAGE, 0) == 0
+    first = start + PAGE + (size - 8 * n if at_end else 0)
+    return np.ctypeslib.as_array((ctypes.c_double * n).from_address(first))
+library = ctypes.CDLL(folder)
+for name, inputs, options, outputs, scratch in calls:
+    arrays = []
+    for x in inputs:
+        arrays.append(guarded(len(x)))
+        arrays[-1][:] = x
+    results = [guarded(n) for n in outputs]
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*arrays, *results, guarded(scratch))]
+    k = len(arrays)
+    print(name, library[name](*pointers[:k], *map(ctypes.c_int64, options), *pointers[k:]), flush=True)
+"""
+
+
+@pytest.mark.slow
+@needs_cc
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are protected as on Linux")
+@pytest.mark.parametrize("way", ["start", "end"])
+@pytest.mark.parametrize("robot", ["quadruped", "mimic"])
+def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
+    import json
+
+    model = with_mimic() if robot == "mimic" else ff.robots.make(robot)
+    made = export(model, tmp_path / "c", "all")
+    rng, calls = fresh(3), []
+    for name in FUNCTIONS:
+        call = call_of(model, name)
+        inputs = [
+            (ff.random_configuration(model, rng) if x.name[0] == "q" else rng.standard_normal(x.size)).tolist()
+            for x in call.parameters
+        ]
+        calls.append((call.name, inputs, [1] * len(call.options), [x.size for x in call.outputs], call.scratch))
+    command = [sys.executable, "-c", GUARDED, str(tmp_path / "c" / f"lib{made.prefix}.so"), way, json.dumps(calls)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split("\n")[:-1] == [f"{call[0]} 0" for call in calls]
+
+
+GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+needs_qemu = pytest.mark.skipif(
+    not (shutil.which(GCC) and shutil.which(QEMU)), reason=f"no {GCC} or {QEMU}: install gcc-aarch64-linux-gnu and qemu-user"
+)
+CHECKED = "wrong += strncmp"  # in main.c, after each call
+PRINT = 'for (i = 0; i < functions[f].states * functions[f].length; ++i) fprintf(stderr, "%.17g\\n", results[i]);\n        '
+
+
+def results(folder: Path, model: ff.Model, functions: str, cpu: str, compiler: str, *runner: str) -> tuple[str, np.ndarray]:
+    """(the example's table, all numbers of all functions)."""
+    export(model, folder, functions, cpu=cpu, batch=True, prefix="robot")
+    text = (folder / "main.c").read_text()
+    assert text.count(CHECKED) == 1
+    (folder / "main.c").write_text(text.replace(CHECKED, PRINT + CHECKED))
+    run(compiler, "-O2", "main.c", "librobot.a", "-lm", "-o", "example", folder=folder)
+    table = run("sh", "-c", " ".join([*runner, "./example", "2>numbers"]), folder=folder)
+    return table, np.array((folder / "numbers").read_text().split(), float)
+
+
+@needs_cc
+@needs_qemu
+@pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")
+@pytest.mark.parametrize(("name", "functions"), [
+    ("humanoid", "inverse_dynamics,forward_dynamics,mass_matrix,frame_pose"), ("kangaroo_like", "mass_matrix"),
+])  # fmt: skip
+def test_the_same_numbers(tmp_path, name, functions):
+    model = ff.close_loops(ff.robots.make(name))
+    _, here = results(tmp_path / "native", model, functions, "native", "cc")
+    table, there = results(tmp_path / "aarch64", model, functions, "aarch64", GCC, QEMU, "-L", "/usr/aarch64-linux-gnu")
+    assert "differs" not in table
+    assert here.shape == there.shape
+    assert here.size > 1000
+    np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-13 * np.abs(here).max())
+
+
+def test_names_of_other_machines():
+    assert target_of("aarch64").triple == "aarch64-linux-gnu"
+    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
+    for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
+        with pytest.raises((UnknownNameError, InputError), match="aarch64:cortex-a72"):
+            target_of(wrong)
+
+
+def test_without_a_compiler_for_it_there_is_a_note(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    made = export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", cpu="aarch64")
+    assert any("aarch64-linux-gnu-gcc" in note and "CMakeLists.txt" in note for note in made.notes)
+    assert (tmp_path / "c" / "objects" / "crba.o").read_bytes()[18:20] == b"\xb7\x00"  # ELF's number of AArch64

@@ -1,7 +1,5 @@
 """Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

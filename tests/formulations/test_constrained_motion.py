@@ -1,7 +1,5 @@
 """Udwadia and Kalaba's equations: against the paper's own form, Gauss's principle, compiled constrained dynamics, and physics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot
@@ -75,46 +73,6 @@ def test_beside_compiled_constrained_dynamics(base, mimics):
         assert found.rank == len(J)
 
 
-@pytest.mark.parametrize("name", ["point", "hinge", "weld", "slider", "nested"])
-def test_loops(name):
-    """Loops as rows of a tree, and of the closed model in its own velocities: one motion."""
-    rng = fresh()
-    model = robot(name)
-    tree, closed = model.tree, ff.close_loops(model)
-    q = closed.neutral
-    u, push = rng.standard_normal((2, closed.nv))
-    G = ff.velocity_map(closed, q)
-    v, tau = G @ u, np.linalg.lstsq(G.T, push, rcond=None)[0]
-    found = constrained.accelerations(tree, q, v, tau, constraints=ff.ConstraintSet(tree))
-    u_dot = constrained.accelerations(closed, q, u, push, constraints=[]).a
-    J = ff.ConstraintSet(tree).jacobian(q)
-    tolerance = doubt(ff.mass_matrix(tree, q), J) * max(1.0, np.linalg.cond(G))
-    close(found.a, G @ u_dot + ff.velocity_map_bias(closed, q, u), tolerance)
-    close(u_dot, ff.forward_dynamics(closed, q, u, push), tolerance)
-    J = ff.linkages.constraint_jacobian(tree, q)  # all rows, of which some depend on others
-    every = constrained.accelerations(tree, q, v, tau, constraints=(J, -ff.linkages.constraint_bias(tree, q, v)))
-    close(every.a, found.a, 100.0 * tolerance)
-    assert every.rank == found.rank
-    assert len(every.redundant) == len(J) - found.rank
-
-
-def test_gauss_of_all_accelerations_that_are_allowed_this_is_the_nearest():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = state(rng, model)
-    A, b = rng.standard_normal((5, model.nv)), rng.standard_normal(5)
-    a = constrained.accelerations(model, q, v, tau, constraints=(A, b)).a
-    M, free = ff.mass_matrix(model, q), ff.forward_dynamics(model, q, v, tau)
-    null = np.linalg.svd(A)[2][5:].T
-    least = (a - free) @ M @ (a - free)
-    for step in null.T:
-        for size in (1e-2, -1e-2, 1.0):
-            x = a + size * step - free
-            assert x @ M @ x > least
-    power = null.T @ (M @ (a - free))  # ideal constraints do no work on motions that they allow
-    close(power, np.zeros(len(power)), doubt(M, A) * max(1.0, np.abs(M @ (a - free)).max()))
-
-
 def test_the_differential_drive_row_is_the_rate_of_its_velocity():
     """(64): A v = 0 is held by A a = -Adot v."""
     rng = fresh()
@@ -135,31 +93,6 @@ def test_the_differential_drive_row_is_the_rate_of_its_velocity():
     batch = constrained.differential_drive(model, np.stack([q, model.neutral]), v)
     close(batch.A[0], rows.A, rounding(1))
     close(batch.b[0], rows.b, rounding(1))
-
-
-def test_rolling_wheels_are_the_differential_drive():
-    """Wheels that roll, whose rows depend on each other, against the row of (64) and two more for what the wheels turn."""
-    rng = fresh()
-    model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
-    wheels = ff.ConstraintSet(model, rolling=WHEELS)
-    v = ff.project_velocity(model, q, rng.standard_normal(model.nv), constraints=wheels)
-    rows = constrained.differential_drive(model, q, v)
-    close(rows.rate, np.zeros(1), rounding(450) * max(1.0, np.abs(v).max()))
-    yaw, turn, track = q[2], v[2], 0.56
-    A = np.zeros((2, model.nv))
-    A[:, :2] = np.cos(yaw), np.sin(yaw)
-    A[:, 2] = np.array([-0.5, 0.5]) * track
-    A[0, model.joint("left_wheel").iv] = A[1, model.joint("right_wheel").iv] = -0.1
-    b = np.full(2, -turn * (np.cos(yaw) * v[1] - np.sin(yaw) * v[0]))
-    found = constrained.accelerations(model, q, v, tau, constraints=wheels)
-    beside = constrained.accelerations(model, q, v, tau, constraints=[rows, (A, b)])
-    tolerance = doubt(ff.mass_matrix(model, q), np.vstack([rows.A, A]))
-    close(found.a, beside.a, tolerance)
-    close(found.forces, beside.forces, tolerance)
-    close(found.a, ff.constrained_dynamics(model, q, v, tau, constraints=wheels).a, tolerance)
-    assert found.rank == beside.rank == 3
-    assert found.redundant == ("left_wheel_link.normal", "right_wheel_link.across", "right_wheel_link.normal")
 
 
 def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
@@ -299,17 +232,3 @@ def test_bad_arguments():
     closed = ff.close_loops(robot("point"))
     with pytest.raises(InputError, match=r"model\.tree"):
         constrained.prescribed_motion(closed, closed.neutral, np.zeros(closed.nv), "j00", 0.0, 0.0, 0.0)
-
-
-def test_batches_are_their_states():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = (np.stack(x) for x in zip(*(state(rng, model) for _ in range(4))))
-    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot"), contacts.point("front_left_foot", name="again")])
-    batch = constrained.accelerations(model, q, v, tau, constraints=held)
-    for k in range(4):
-        one = constrained.accelerations(model, q[k], v[k], tau[k], constraints=held)
-        for x, y in ((batch.a[k], one.a), (batch.forces[k], one.forces), (batch.multipliers[k], one.multipliers)):
-            close(x, y, doubt(ff.mass_matrix(model, q[k]), held.jacobian(q[k])))
-        assert batch.rank[k] == one.rank == 3
-        assert [name for name, flag in batch.redundant.items() if flag[k]] == list(one.redundant)

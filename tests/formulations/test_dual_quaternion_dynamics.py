@@ -1,8 +1,6 @@
 """Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (dual quaternion paper) beside the library's other
 algorithms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import Case, cases, few
@@ -141,18 +139,6 @@ def test_closed_robots(name):
         tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)
         M = ff.mass_matrix(model, s.q)
         close(formulations.forward_dynamics(model, s.q, s.u, tau, by=by), s.u_dot, within * float(np.linalg.cond(M)), least=10.0)
-
-
-@every
-def test_batches_are_states_one_by_one(by):
-    model, rng = robot_and_state("free", 0.3, 8)[0], fresh(9)
-    q = ff.random_configuration(model, rng, (2, 9))
-    v, a = rng.standard_normal((2, 9, model.nv)), rng.standard_normal(model.nv)
-    tau, M = formulations.inverse_dynamics(model, q, v, a, by=by), formulations.mass_matrix(model, q, by=by)
-    assert tau.shape == (2, 9, model.nv)
-    for k in np.ndindex(2, 9):
-        close(tau[k], formulations.inverse_dynamics(model, q[k], v[k], a, by=by), EXACT)
-        close(M[k], formulations.mass_matrix(model, q[k], by=by), EXACT)
 
 
 def com_motions(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[tuple[ff.Inertia, np.ndarray, np.ndarray]]:

@@ -1,8 +1,6 @@
 """EIDAmb (geometric linearisation paper, Table 4) beside the compiled inverse dynamics, which is another algorithm in other
 axes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import TINY, close

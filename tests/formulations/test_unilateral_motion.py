@@ -1,7 +1,5 @@
 """Gauss's principle with inequalities: conditions of contact, every choice of closed contacts tried, and MuJoCo's joint stops."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Values that no function can use, by the kind of parameter; the kind is told by the parameter's name, else by its annotation."""
 
-from __future__ import annotations
-
 import datetime
 import inspect
 from collections.abc import Callable, Iterator
@@ -22,9 +20,7 @@ class Thing:
 
 
 W = np.ones(6)
-NAMES: tuple[Any, ...] = (
-    "no such thing", "", None, 3, 0, -1, 1.5, ("x",), ["x"], {"x"}, b"x", "X ", Thing(),
-)  # fmt: skip
+NAMES: tuple[Any, ...] = ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), ["x"], {"x"}, b"x", "X ", Thing())
 GRAVITIES: tuple[Any, ...] = (
     "down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j], ["0", "0", "g"],
     {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g", [None, 0, 0], True, Thing(),

@@ -1,7 +1,5 @@
 """Arguments that optional costs, controllers, contacts and estimators cannot use: calls that signatures do not tell how to make."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -51,18 +49,12 @@ def control_calls() -> Iterator[Call]:
     robot = {"model": model, "q": q, "inputs": inputs}
     costs = {"state_cost": np.ones(2 * n), "input_cost": np.ones(m)}
     yield Call(
-        control.lqr,
-        {**robot, **costs, "dt": 0.01, "integrator": "explicit"},
+        control.lqr, {**robot, **costs, "dt": 0.01, "integrator": "explicit"},
         {
-            "q": "posture",
-            "inputs": "thing",
-            "state_cost": "semiweight",
-            "input_cost": "weight",
-            "dt": "positive",
-            "integrator": "word",
-            "gravity": "gravity",
+            "q": "posture", "inputs": "thing", "state_cost": "semiweight", "input_cost": "weight", "dt": "positive",
+            "integrator": "word", "gravity": "gravity",
         },
-    )
+    )  # fmt: skip
     yield Call(control.lqr, robot, {"bandwidth": "positive"})
     v, tau = np.zeros(n), np.zeros(n)
     yield Call(
@@ -74,27 +66,14 @@ def control_calls() -> Iterator[Call]:
     yield Call(
         control.track,
         {
-            "model": model,
-            "q": np.tile(q, (3, 1)),
-            "v": np.zeros((3, n)),
-            "u": u,
-            "dt": 0.01,
-            "inputs": inputs,
-            **costs,
-            "final_cost": np.ones(2 * n),
+            "model": model, "q": np.tile(q, (3, 1)), "v": np.zeros((3, n)), "u": u, "dt": 0.01, "inputs": inputs,
+            **costs, "final_cost": np.ones(2 * n),
         },
         {
-            "q": "posture",
-            "v": "rates",
-            "u": "rates",
-            "dt": "positive",
-            "inputs": "thing",
-            "state_cost": "semiweight",
-            "input_cost": "weight",
-            "final_cost": "semiweight",
-            "integrator": "word",
+            "q": "posture", "v": "rates", "u": "rates", "dt": "positive", "inputs": "thing", "state_cost": "semiweight",
+            "input_cost": "weight", "final_cost": "semiweight", "integrator": "word",
         },
-    )
+    )  # fmt: skip
     held = control.lqr(**robot)
     for method in (held.error, held.command, held.tau):
         yield Call(method, {"q": q, "v": v}, {"q": "posture", "v": "rates"})
@@ -137,23 +116,17 @@ def estimation_calls() -> Iterator[Call]:
     robot = estimation.sensors(model)
     yield Call(estimators.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
     yield Call(
-        estimators.track,
-        {"robot": robot, "duration": 1.5, "rate": 1000.0},
+        estimators.track, {"robot": robot, "duration": 1.5, "rate": 1000.0},
         {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"},
-    )
+    )  # fmt: skip
     yield Call(
         estimation.calibrate,
         {"model": model, "encoders": {"r": q[model.joint("r").iq]}, "readings": np.zeros(1), "q": q},
         {
-            "encoders": "thing",
-            "readings": "rates",
-            "q": "posture",
-            "motors": "names",
-            "rigid": "names",
-            "tolerance": "positive",
-            "limit": "count",
+            "encoders": "thing", "readings": "rates", "q": "posture", "motors": "names", "rigid": "names",
+            "tolerance": "positive", "limit": "count",
         },
-    )
+    )  # fmt: skip
     standing = estimation.contact_model(model, q)
     found = estimation.ContactEstimate(np.ones((1, 6)), np.ones((2, 3)))
     for function in (estimation.world_wrenches, estimation.pressure_centers, estimation.zero_moment_point):
@@ -161,17 +134,14 @@ def estimation_calls() -> Iterator[Call]:
     for function in (estimation.pressure_centers, estimation.zero_moment_point):
         yield Call(function, {"contacts": standing, "estimate": found}, {"height": "scalar"})
     yield Call(
-        estimation.contact_wrenches,
-        {"contacts": standing, "tau": np.zeros(1)},
+        estimation.contact_wrenches, {"contacts": standing, "tau": np.zeros(1)},
         {"contacts": "thing", "tau": "rates", "method": "word"},
-    )
+    )  # fmt: skip
     yield Call(
-        estimation.screw_force,
-        {"torque": np.ones(2), "lead": 0.005},
+        estimation.screw_force, {"torque": np.ones(2), "lead": 0.005},
         {"torque": "numbers", "lead": "numbers", "efficiency": "positive"},
-    )
+    )  # fmt: skip
     yield Call(
-        estimation.low_pass,
-        {"x": np.ones((30, 2)), "rate": 100.0},
+        estimation.low_pass, {"x": np.ones((30, 2)), "rate": 100.0},
         {"x": "numbers", "rate": "positive", "cutoff": "positive"},
-    )
+    )  # fmt: skip

@@ -1,7 +1,5 @@
 """Functions of the top level that take a model and arrays of states, and arguments with which they work."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Iterator

@@ -1,13 +1,10 @@
 """Arrays of every layout, kind of number and number of axes that hold the right numbers are taken."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from bad_values import BATCH, Thing
+from bad_values import BATCH
 from closeness import EXACT, close, rounding
-from seeds import fresh
-from state_functions import FIXED, FRAMES, FUNCTIONS, ROBOT, called, good, robot_of
+from state_functions import FIXED, FUNCTIONS, ROBOT, called, good, robot_of
 
 import freeflyer as ff
 
@@ -117,35 +114,6 @@ def test_results_do_not_share_memory_with_arguments():
     assert not np.any(arrays["q"] == 7.0)
     q = ff.normalize_configuration(ROBOT, arrays["q"])
     assert not np.shares_memory(q, arrays["q"])
-
-
-def test_out_receives_the_result_only():
-    q = good(ROBOT, "mass_matrix", (BATCH,))["q"]
-    out = np.full((BATCH, ROBOT.nv, ROBOT.nv), np.nan)
-    assert ff.mass_matrix(ROBOT, q, out=out) is out
-    np.testing.assert_array_equal(out, ff.mass_matrix(ROBOT, q))
-    bad = q.copy()
-    bad[2, 0] = np.nan
-    with pytest.raises(ff.InputError):
-        ff.mass_matrix(ROBOT, bad, out=out)
-
-
-def test_unknown_frames_come_with_a_suggestion():
-    for name in FRAMES:
-        with pytest.raises(ff.UnknownNameError, match=r"Did you mean 'tip'"):
-            called(robot_of(name), name, good(robot_of(name), name), frame="tipp")
-
-
-@pytest.mark.parametrize("rng", [None, 0, np.random, np.random.RandomState(0), "seed", Thing()], ids=str)
-def test_random_configuration_takes_a_generator(rng):
-    with pytest.raises(ff.InputError, match=r"rng must be a numpy\.random\.Generator"):
-        ff.random_configuration(ROBOT, rng)
-
-
-@pytest.mark.parametrize("size", [-1, 1.5, "3", None, (2, -1), (2, 1.5), [[1]], {"n": 2}, True], ids=str)
-def test_random_configuration_takes_a_size(size):
-    with pytest.raises(ff.InputError, match="size"):
-        ff.random_configuration(ROBOT, fresh(0), size)
 
 
 @pytest.mark.parametrize("bad", [0.0, 1e-13, np.nan, np.inf])

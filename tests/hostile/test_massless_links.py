@@ -1,7 +1,5 @@
 """Mass matrices that massless links make singular are refused by name; those that are nearly so are inverted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

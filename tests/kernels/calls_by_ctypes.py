@@ -1,7 +1,5 @@
 """The rules of compiler/adapter.py in Python: an oracle for what a compiled call takes, refuses and returns."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@
     part(numbers(x), numbers(y))
 """
 
-from __future__ import annotations
-
 import ctypes
 import linecache
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """For every entry: robots that it takes, with a state: trees of all joint kinds, closed linkages, measured and standing ones."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any

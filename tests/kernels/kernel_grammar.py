@@ -6,8 +6,6 @@ arguments; those of the first kind also the rules of bodies: nothing but scalars
 store, so that one text runs on every scalar.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import sys

@@ -1,7 +1,5 @@
 """Robots and states on which the kernels are tried, and entries called as a whole."""
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import dataclass
 from typing import Any

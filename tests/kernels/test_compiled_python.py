@@ -1,7 +1,5 @@
 """Random programs of the language of kernels give the same numbers, to the bit, compiled and as Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, numbers

@@ -1,7 +1,5 @@
 """Other CPUs: with four numbers to a register instead of eight, and without fused multiplication, results agree to rounding."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

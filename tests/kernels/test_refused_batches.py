@@ -1,7 +1,5 @@
 """Batches as public functions run them: results that lie in the memory of inputs, refused states by their number, no copies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from kernel_samples import states, tree
@@ -38,15 +36,6 @@ def test_results_in_the_memory_of_an_input(count, behind, spread):
     got = ff.inverse_dynamics(MODEL, q, inside, a, out=out)
     assert got is out
     np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-12)
-
-
-def test_a_result_that_overlaps_by_one_number():
-    q, v, a = states(MODEL, 40)
-    expected = ff.inverse_dynamics(MODEL, q, v, a)
-    memory = np.zeros(2 * v.size)
-    memory[: v.size] = v.reshape(-1)
-    out = memory[v.size - 1 : 2 * v.size - 1].reshape(v.shape)
-    np.testing.assert_array_equal(ff.inverse_dynamics(MODEL, q, memory[: v.size].reshape(v.shape), a, out=out), expected)
 
 
 @pytest.mark.parametrize("lead", [(), (20,)])
@@ -126,16 +115,6 @@ def finite_or_refused(call) -> int | None:
         return index[0] if len(index) > ("name" in error.data) else None
     assert np.isfinite(result).all()
     return None
-
-
-def test_results_before_a_refused_state_are_there():
-    ff.set_threads(1)
-    q, v, a = states(MODEL, 600)
-    expected, out = ff.inverse_dynamics(MODEL, q, v, a), np.full(v.shape, np.nan)
-    v[500] = np.nan
-    with pytest.raises(ff.InputError):
-        ff.inverse_dynamics(MODEL, q, v, a, out=out)
-    np.testing.assert_array_equal(out[:496], expected[:496])
 
 
 @pytest.mark.parametrize("lead", [(), (600,)])

@@ -1,7 +1,5 @@
 """What is not part of the language of kernels is refused: where it stands, what was found, what is allowed, who called."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

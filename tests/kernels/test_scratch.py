@@ -1,7 +1,5 @@
 """Scratch: never more than `scratch_need`, refused where there is less; nothing beside it or the outputs is written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from compiled_parts import aligned

@@ -1,7 +1,5 @@
 """Object code is named by the LLVM code that it comes from: an edit changes what reaches it, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -40,6 +38,7 @@ def test_callees_come_before_their_callers():
                 seen.add(f.symbol)
 
 
+@pytest.mark.slow
 def test_names_do_not_depend_on_the_process():
     """Hashes of Python's strings do: the code must not."""
     program = "from freeflyer.kernels.compiler import build; from freeflyer.kernels.entries import ALL_TERMS as e; "
@@ -64,6 +63,7 @@ print(ff.center_of_mass(ff.robots.chain(2), np.array([0.3, 0.4])).tolist())
 """
 
 
+@pytest.mark.slow
 def test_an_edited_kernel_is_compiled_again(tmp_path):
     """The package is copied, a kernel of it edited: other files, another result; a comment and the way back make none."""
     package, cache = tmp_path / "src" / "freeflyer", tmp_path / "cache"

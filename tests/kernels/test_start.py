@@ -1,7 +1,5 @@
 """Starting: what is imported, what is compiled, and by which process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -85,11 +83,6 @@ def test_compiling_ahead(tmp_path, plant):
     made, cached = run(AHEAD.replace("PLANT", PLANTS[plant]), FREEFLYER_CACHE_DIR=str(tmp_path)).stdout.splitlines()
     assert made == "3"
     assert cached.startswith("True 0 ['com', 'com_batch', 'gravity'")
-
-
-def test_numba_s_switches_do_not_matter(tmp_path, expected):
-    done = run("print(integrated())", NUMBA_DISABLE_JIT="1", FREEFLYER_CACHE_DIR=str(tmp_path), PYTHONWARNINGS="error")
-    assert done.stdout == expected
 
 
 LAYOUT = """

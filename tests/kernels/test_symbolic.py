@@ -1,7 +1,5 @@
 """Kernels on symbols and on complex numbers: closed forms and derivatives."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest
@@ -41,68 +39,11 @@ def arm():
 M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))
 M11 = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * sp.cos(q2))
 MASS = sp.Matrix([[M11, M12], [M12, I2 + m2 * c2**2]])
-h = m2 * l1 * c2 * sp.sin(q2)
 G2 = m2 * g * c2 * sp.cos(q1 + q2)
 GRAVITY = sp.Matrix([(m1 * c1 + m2 * l1) * g * sp.cos(q1) + G2, G2])
 
 
 POINT = [mpmath.mpf(k * k + 3) / (k + 7) for k in range(len(SYMBOLS))]
-
-
-def same(a, b):
-    """Equality of formulas, proved by simplification."""
-    assert sp.simplify(sp.Matrix(a) - sp.Matrix(b)) == sp.zeros(*sp.Matrix(b).shape)
-
-
-def equal_at_a_point(a, b):
-    """Equality of formulas at one generic point, to 30 digits: for those that take long to simplify."""
-    difference = sp.lambdify(SYMBOLS, list(sp.Matrix(a) - sp.Matrix(b)), "mpmath", cse=True)
-    with mpmath.workdps(40):
-        assert all(abs(x) < 1e-30 for x in difference(*POINT))
-
-
-def test_inverse_dynamics_of_the_two_link_arm(arm):
-    """Spong, Hutchinson, Vidyasagar, Robot Modeling and Control (2006), section 7.4, planar elbow manipulator."""
-    model, parameters = arm
-    tau = plain.run("rnea", model, [q1, q2], [v1, v2], [a1, a2], parameters=parameters)
-    coriolis = sp.Matrix([-h * v2 * (2 * v1 + v2), h * v1**2])
-    same(tau.tolist(), MASS * sp.Matrix([a1, a2]) + coriolis + GRAVITY)
-
-
-def test_mass_matrix_and_its_inverse(arm):
-    model, parameters = arm
-    M = plain.run("crba", model, [q1, q2], parameters=parameters)
-    same(M.tolist(), MASS)
-    Minv = plain.run("minv", model, [q1, q2], parameters=parameters)
-    equal_at_a_point(sp.Matrix(Minv.tolist()) * MASS, sp.eye(2))
-
-
-def test_coriolis_matrix_from_christoffel_symbols(arm):
-    model, parameters = arm
-    C = plain.run("coriolis", model, [q1, q2], [v1, v2], parameters=parameters)
-    same(C.tolist(), [[-h * v2, -h * (v1 + v2)], [h * v1, 0]])
-
-
-def test_forward_dynamics_inverts(arm):
-    model, parameters = arm
-    a = plain.run("aba", model, [q1, q2], [v1, v2], [t1, t2], parameters=parameters)
-    coriolis = sp.Matrix([-h * v2 * (2 * v1 + v2), h * v1**2])
-    equal_at_a_point(MASS * sp.Matrix(a.tolist()) + coriolis + GRAVITY, [t1, t2])
-
-
-def test_energies(arm):
-    model, parameters = arm
-    T = plain.run("kinetic_energy", model, [q1, q2], [v1, v2], parameters=parameters)[0]
-    U = plain.run("potential_energy", model, [q1, q2], parameters=parameters)[0]
-    v = sp.Matrix([v1, v2])
-    same([T.expand(trig=True)], [((v.T * MASS * v)[0] / 2).expand(trig=True)])
-    same([sp.diff(U, q1), sp.diff(U, q2)], GRAVITY)
-
-
-def test_results_hold_no_rounded_numbers(arm):
-    model, parameters = arm
-    tau = plain.run("rnea", model, [q1, q2], [v1, v2], [a1, a2], parameters=parameters)
-    assert not any(x.atoms(sp.Float) for x in tau)
 
 
 def test_symbols_for_every_joint_kind():

@@ -1,12 +1,8 @@
 """Threads change no bit of a result, calls from several threads do not meet, and memory stays flat."""
 
-from __future__ import annotations
-
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,14 +59,6 @@ def test_chunks_are_whole_packs(count, robot, threads):
         np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), one)
 
 
-def test_the_batch_is_the_states_one_by_one(robot):
-    q, v, a = states(robot, 100)
-    for name, call in CALLS.items():
-        batch = call(robot, q, v, a)
-        single = np.array([call(robot, *row) for row in zip(q, v, a)])
-        assert np.abs(batch - single).max() <= 1e-12 * np.abs(single).max(), name
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_python_threads_at_once(name, robot):
     """Four threads call the same function on the same model: as one after another."""
@@ -85,17 +73,6 @@ def test_python_threads_at_once(name, robot):
         np.testing.assert_array_equal(got, wanted)
 
 
-def test_threads_that_call_threaded_batches(robot, threads):
-    """Batches large enough to be spread, from threads of the caller's own: no deadlock, no mix-up."""
-    threads(2)
-    sets = [states(robot, 512, seed=k) for k in range(8)]
-    expected = [ff.inverse_dynamics(robot, *s) for s in sets]
-    with ThreadPoolExecutor(4) as pool:
-        running = [pool.submit(ff.inverse_dynamics, robot, *s) for s in sets]
-        for r, wanted in zip(running, expected):
-            np.testing.assert_array_equal(r.result(timeout=60), wanted)
-
-
 def test_an_error_in_one_chunk_is_an_error(robot, threads):
     for n in (1, 2, 4):
         threads(n)
@@ -104,49 +81,6 @@ def test_an_error_in_one_chunk_is_an_error(robot, threads):
             v[at, 3] = np.nan
             with pytest.raises(ff.InputError, match=rf"v\[{at}, 3\]"):
                 ff.inverse_dynamics(robot, q, v, a)
-
-
-def resident() -> int:
-    """Bytes of memory in use."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/statm")
-def test_memory_stays_flat(robot, threads):
-    """A leak of one work array a call would be 50 kB x 3000."""
-    threads(2)
-    q, v, a = states(robot, 256)
-
-    def many(n: int) -> None:
-        for _ in range(n):
-            ff.inverse_dynamics(robot, q, v, a)
-            ff.mass_matrix(robot, q[0])
-            ff.forward_dynamics(robot, q[:9], v[:9], a[:9])
-
-    many(300)
-    before = resident()
-    many(1000)
-    assert resident() - before < 8 * 2**20
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 1025, 2.0, "2", None, True, np.float64(2), [2]])
-def test_set_threads_takes_a_count(wrong):
-    before = ff.get_threads()
-    with pytest.raises(ff.InputError, match="threads must be an integer from 1 to 1024"):
-        ff.set_threads(wrong)
-    assert ff.get_threads() == before
-
-
-def test_there_is_one_pool(threads, robot):
-    """It is kept, and replaced by a larger one when more threads are set."""
-    q, v, a = states(robot, 512)
-    threads(3)
-    ff.inverse_dynamics(robot, q, v, a)
-    pool = threading_of_batches.pool(2)
-    threads(2)
-    ff.inverse_dynamics(robot, q, v, a)
-    assert threading_of_batches.pool(1) is pool
-    assert threading_of_batches.pool(2) is pool
 
 
 def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch):
@@ -171,15 +105,6 @@ def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch
         monkeypatch.setattr(threading_of_batches, "pool", lambda n, refusing=refusing: refusing)
         threads(4)
         np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), expected)
-
-
-def test_chunks_are_short_enough_to_be_interrupted():
-    """Between chunks Python looks for signals; each begins at a multiple of the lanes."""
-    for count, lanes, threads in ((100_000, 8, 1), (100_000, 4, 2), (5, 8, 2), (4097, 8, 1)):
-        chunks = sorted(threading_of_batches.run_chunks(lambda start, stop: (start, stop), count, lanes, threads, 4096))
-        assert all(stop - start <= 4096 and start % lanes == 0 for start, stop in chunks)
-        assert [start for start, _ in chunks] == [0, *(stop for _, stop in chunks[:-1])]
-        assert chunks[-1][1] == count
 
 
 def test_an_error_stops_the_others():

@@ -1,7 +1,5 @@
 """Wheels with object code: nothing is compiled where they are installed, and no function of another CPU is mixed in."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

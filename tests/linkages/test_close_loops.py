@@ -1,10 +1,6 @@
 """Closed models: every quantity in independent velocities, against differences along the linkage and against the tree's own."""
 
-from __future__ import annotations
-
 import copy
-import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -63,9 +59,8 @@ def test_derivatives_of_motions(name: str) -> None:
     close(d.da, ff.centroidal_momentum_matrix(model, q), 1e-11)
     close(
         ff.centroidal_momentum_rate(model, q, u, u_dot),
-        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u),
-        1e-11,
-    )
+        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u), 1e-11,
+    )  # fmt: skip
     d = ff.center_of_mass_acceleration_derivatives(model, q, u, u_dot)
     close_to_slopes(d.dq, lambda e: ff.center_of_mass_acceleration(model, moved(e), u, u_dot), 2e-4, 1e-7)
 
@@ -171,18 +166,6 @@ def test_independent_joints_can_be_chosen() -> None:
         ff.close_loops(tree, independent="j10")
 
 
-@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-@pytest.mark.parametrize("independent", [None, ("j10", "j11", "j12")])
-def test_copies_stay_closed(way: Callable[[ff.Model], ff.Model], independent: tuple[str, ...] | None) -> None:
-    """F6"""
-    model = ff.close_loops(robot("point"), independent)
-    again = way(model)
-    assert again.nv == model.nv
-    assert np.array_equal(ff.mass_matrix(again, ff.neutral(model)), ff.mass_matrix(model, ff.neutral(model)))
-    edited = ff.with_gravity(again, (0.0, 0.0, -1.0))
-    assert np.array_equal(edited.reduction.split.independent, model.reduction.split.independent)
-
-
 GRIPPER = """<mujoco model="gripper"><worldbody><body name="palm"><geom type="box" size=".05 .02 .02"/>
   <body name="left" pos=".05 .03 0"><joint name="left" type="slide" axis="0 1 0"/><geom type="box" size=".03 .01 .01"/>
     <body name="left_tip" pos=".03 0 0"><joint name="left_tip" axis="0 0 1"/><geom type="box" size=".03 .01 .01"/></body></body>
@@ -274,13 +257,3 @@ def replace_base(model: ff.Model) -> ff.Model:
     """The same robot; its base is fixed already."""
     assert model.description.joints[0].kind == "fixed"
     return ff.build(replace(model.description, gravity=(0.0, 0.0, -9.81)))
-
-
-def test_wrong_sizes_name_the_cure() -> None:
-    model, q, u, _ = sample("point")
-    with pytest.raises(ff.InputError, match="independent"):
-        ff.kinetic_energy(model, q, np.zeros(model.tree.nv))
-    with pytest.raises(ff.InputError, match=f"nv = {model.nv}"):
-        ff.forward_dynamics(model, q, u, np.zeros(3))
-    with pytest.raises(LinkageError, match="assemble"):
-        ff.mass_matrix(model, ff.random_configuration(model.tree, fresh()))

@@ -1,7 +1,5 @@
 """on_failure="nan" of closed linkages: postures at which the linkage is singular give NaN."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh

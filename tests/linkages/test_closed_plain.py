@@ -1,7 +1,5 @@
 """Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack; derivatives by complex steps."""
 
-from __future__ import annotations
-
 import inspect
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
@@ -138,21 +136,6 @@ def test_far_from_the_origin_no_digit_is_lost():
 
 def _on_the_world(model: ff.Model) -> set[str]:
     return {s.name for s in model.description.sites if s.link == "world"}
-
-
-def test_batches_are_single_states():
-    rng = fresh(5)
-    model, _ = random_linkage(rng, tuple(EVERY_MASK[::5]), n=8)
-    q, v = ff.random_configuration(model, rng, (3, 7)), rng.standard_normal((3, 7, model.nv))
-    residual, J = constraints(model, q)
-    bias = constraint_bias(model, q, v)
-    assert residual.shape == (3, 7, len(constraint_names(model)))
-    assert J.shape == (*residual.shape, model.nv)
-    for at in np.ndindex(3, 7):
-        np.testing.assert_allclose(residual[at], constraint_residual(model, q[at]), atol=1e-13)
-        np.testing.assert_allclose(J[at], constraint_jacobian(model, q[at]), atol=1e-13)
-        np.testing.assert_allclose(bias[at], constraint_bias(model, q[at], v[at]), atol=1e-11)
-    assert constraint_bias(model, q[0, 0], v).shape == (3, 7, residual.shape[-1])
 
 
 def test_complex_step_through_the_plain_kernel_agrees():

@@ -1,7 +1,5 @@
 """Constraint rows against MuJoCo's equality rows, on MJCF linkages, and the split of real robots."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 import pytest

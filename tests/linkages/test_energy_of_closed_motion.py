@@ -1,7 +1,5 @@
 """Energy and momentum of free motions of closed linkages, by the commutator-free Runge-Kutta steps in independent velocities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state

@@ -1,7 +1,5 @@
 """Motions through a singularity without sign change of the whole determinant: two parallelograms that fold together."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -175,14 +173,6 @@ def test_open_postures_are_refused():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     with pytest.raises(LinkageError, match=r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble"):
         partition(model, np.zeros(3))
-
-
-def test_bad_arguments_of_linkage():
-    model = planar((0.2, 0.5), (0.4,), 0.45)
-    with pytest.raises(ff.InputError, match="one posture"):
-        partition(model, np.zeros((2, 3)))
-    with pytest.raises(ff.InputError, match="nq = 3"):
-        partition(model, np.zeros(4))
 
 
 def test_loops_between_wrong_frames_are_refused():

@@ -1,7 +1,5 @@
 """Sub-mechanisms of known robots: how many motors, passive joints and constraints each has."""
 
-from __future__ import annotations
-
 import pytest
 from linkage_samples import MASKS, planar
 

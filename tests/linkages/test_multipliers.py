@@ -1,7 +1,5 @@
 """Passive joints, multipliers and constrained accelerations against the full system of equations; refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, shared, state

@@ -1,7 +1,5 @@
 """Exact derivatives of the projected dynamics against central differences of the assembled motion; linearisation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import State, robot, robots, shared, state
@@ -12,8 +10,6 @@ import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.dynamics.closed import project_forces
 from freeflyer.linkages import partition
-
-PARTIAL = ("weld", "slider", "held")
 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
@@ -27,14 +23,6 @@ def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[
     close_to_slopes(d.dq, moved, h, tolerance)
     close_to_slopes(d.dv, lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, external=wrenches, **given), 1e-3, 1e-9)
     close(d.da, ff.mass_matrix(model, s.q), 1e-12)
-
-
-@pytest.mark.parametrize("name", robots())
-def test_derivatives_of_inverse_dynamics(name: str) -> None:
-    model = robot(name)
-    rng = fresh(9)
-    check(model, state(model, rng, 0.02), 2e-4, 1e-8)
-    check(model, state(model, rng, 0.02), 2e-4, 1e-8, {model.link_names[-2]: 10.0 * rng.standard_normal(6)})
 
 
 @pytest.mark.parametrize("expressed", ["body", "mixed", "world"])
@@ -59,30 +47,13 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     close(line.B[n:], d.dtau, 1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "h", "tolerance"),
-    [("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)],
-)
+@pytest.mark.parametrize(("name", "h", "tolerance"), [
+    ("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8),
+])  # fmt: skip
 def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
     model = shared(models_folder, name)
     check(model, state(model, fresh(10), 0.002), h, tolerance)
-
-
-@pytest.mark.parametrize("name", robots())
-def test_derivatives_of_forward_dynamics(name: str) -> None:
-    model = robot(name)
-    rng = fresh(11)
-    s, wrenches = state(model, rng, 0.02), {model.link_names[-2]: rng.standard_normal(6)}
-    tau = rng.standard_normal(len(s.u))
-    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, external=wrenches)
-
-    def moved(e: np.ndarray) -> np.ndarray:
-        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau, external=wrenches)
-
-    close_to_slopes(d.dq, moved, 2e-4, 1e-7)
-    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, external=wrenches), 1e-2, 1e-8)
-    close(d.dtau, ff.inverse_mass_matrix(ff.close_loops(model), s.q), 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The projected equations of motion against dense algebra on the tree's own, and their identities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, shared, state
@@ -63,21 +61,6 @@ def test_rate_of_the_mass_matrix_is_twice_the_symmetric_part_of_c(name: str) -> 
     close_to_rate(C + C.T, lambda t: ff.mass_matrix(model, ff.integrate(model, s.q, t * s.u)), 2e-4, 1e-7)
 
 
-@pytest.mark.parametrize("name", robots())
-def test_power_balance(name: str) -> None:
-    """d/dt (T + U) = u . tau along the motion: kinetic and potential energy of the tree on the assembled motion."""
-    model, rng = ff.close_loops(robot(name)), fresh(3)
-    s = state(model.tree, rng, 0.04)
-    tau = rng.standard_normal(len(s.u))
-    u_dot = ff.forward_dynamics(model, s.q, s.u, tau)
-
-    def energy(t: float) -> np.ndarray:
-        q, u = ff.integrate(model, s.q, t * s.u + 0.5 * t * t * u_dot), s.u + t * u_dot
-        return ff.kinetic_energy(model, q, u) + ff.potential_energy(model.tree, q)
-
-    close_to_rate(tau @ s.u, energy, 2e-4, 1e-6)
-
-
 def test_without_loops_both_coordinates_are_one() -> None:
     model = ff.robots.humanoid()
     rng = fresh(4)
@@ -85,23 +68,3 @@ def test_without_loops_both_coordinates_are_one() -> None:
     assert np.array_equal(ff.mass_matrix(ff.close_loops(model), q), ff.mass_matrix(model, q))
     assert np.array_equal(ff.inverse_dynamics(ff.close_loops(model), q, v, a), ff.inverse_dynamics(model, q, v, a))
     assert np.array_equal(ff.integrate(ff.close_loops(model), q, v), ff.integrate(model, q, v))
-
-
-def test_one_state_and_batches_agree() -> None:
-    for name in ("weld", "nested", "coupled", "turn"):
-        model = robot(name)
-        rng = fresh(5)
-        states = [state(model, rng, 0.04) for _ in range(11)]
-        q, u, u_dot = (np.array([getattr(s, k) for s in states]) for k in ("q", "u", "u_dot"))
-        for f, arguments in ((ff.mass_matrix, (q,)), (ff.inverse_mass_matrix, (q,)), (ff.bias_forces, (q, u)),
-                             (ff.inverse_dynamics, (q, u, u_dot)), (ff.forward_dynamics, (q, u, u_dot)),
-                             (ff.coriolis_matrix, (q, u)), (ff.integrate, (q, 0.01 * u)), (ff.difference, (q, q[::-1])),
-                             (ff.kinetic_energy, (q, u))):  # fmt: skip
-            whole = f(ff.close_loops(model), *arguments)
-            each = np.array([f(ff.close_loops(model), *(np.ascontiguousarray(x[k]) for x in arguments)) for k in range(len(q))])
-            close(whole, each, 1e-9)
-        d = ff.inverse_dynamics_derivatives(ff.close_loops(model), q, u, u_dot)
-        one = ff.inverse_dynamics_derivatives(ff.close_loops(model), q[7].copy(), u[7].copy(), u_dot[7].copy())
-        close(d.dq[7], one.dq, 1e-9)
-        close(d.dv[7], one.dv, 1e-9)
-        close(d.da[7], one.da, 1e-9)

@@ -1,7 +1,5 @@
 """Velocities, Jacobians, momentum and moves in independent velocities, against differences along the assembled motion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The laws of closed linkages on random ones: trees of all joint kinds, tied where they are by loops of any mask and couplings."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

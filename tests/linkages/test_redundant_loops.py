@@ -1,15 +1,11 @@
 """Loops that tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
-from __future__ import annotations
-
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from linkage_samples import four_bar
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import linkages
@@ -35,25 +31,3 @@ def test_no_warning_for_loops_that_fit() -> None:
         many = linkages.assemble(four_bar(), np.tile(linkages.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)
-
-
-def test_two_motors_on_one_degree_of_freedom() -> None:
-    """G11: the cure is fewer motors, not fewer directions."""
-    model = ff.build(replace(four_bar().description, actuated=("c", "r")))
-    with pytest.raises(linkages.LinkageError, match="too many motors: of 'c', 'r' in the loops 'pin' only 1 can move") as refused:
-        ff.close_loops(model)
-    assert "Declare 1 of them passive" in str(refused.value)
-
-
-def test_multipliers_take_accelerations_and_forces_by_name() -> None:
-    """G6: the fourth argument is a here and tau in constrained_dynamics."""
-    model = four_bar()
-    q = linkages.partition(model).q
-    v, a = linkages.expand_motion(model, q, np.ones(7), np.ones(7))
-    with pytest.raises(TypeError):
-        linkages.constraint_multipliers(model, q, v, a)
-    tau = fresh(0).standard_normal(model.nv)
-    found = linkages.constraint_multipliers(model, q, v, tau=tau)
-    a = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model)).a
-    force = linkages.constraint_jacobian(model, q).T @ found
-    assert np.abs(ff.inverse_dynamics(model, q, v, a) - tau - force).max() < 1e-9 * np.abs(force).max()

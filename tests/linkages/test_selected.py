@@ -1,8 +1,6 @@
 """Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
 motions."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -55,9 +53,7 @@ def dense(model: ff.Model, q: np.ndarray, joints: list[str]) -> np.ndarray:
     return J_m[rows]
 
 
-CASES = [
-    (leg, LEFT), (whole, BOTH), (five_bar, ["l1", "r1"]),
-]  # fmt: skip
+CASES = [(leg, LEFT), (whole, BOTH), (five_bar, ["l1", "r1"])]
 
 
 def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
@@ -221,22 +217,6 @@ def test_selections_that_do_not_determine_the_motors():
     q = np.stack([partition(leg()).q, bent(leg())])
     with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
         transmission(leg(), q, joints).velocities(np.ones(6))
-
-
-def test_what_cannot_be_selected():
-    with pytest.raises(InputError, match="has no loops"):
-        transmission(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
-    with pytest.raises(InputError, match=r"velocities has shape \(5,\), expected \(..., 6\).*'left_hip_yaw'"):
-        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(5))
-    with pytest.raises(InputError, match=r"forces\[2\] is nan"):
-        transmission(leg(), partition(leg()).q, LEFT).forces([0, 0, np.nan, 0, 0, 0])
-    with pytest.raises(InputError, match=r"others has shape \(2,\), expected \(..., 0\)"):
-        transmission(leg(), partition(leg()).q, LEFT).velocities(np.zeros(6), others=[0, 0])
-    with pytest.raises(InputError, match="'left_knee' is no motor"):
-        transmission(leg(), partition(leg()).q, ["left_knee"], ["left_knee"])
-    base = whole().joints[0].name
-    with pytest.raises(InputError, match=f"joint '{base}' is the base"):
-        transmission(whole(), partition(whole()).q, [base])
 
 
 def test_a_joint_that_nothing_determines(models_folder):

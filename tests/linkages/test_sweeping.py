@@ -1,7 +1,5 @@
 """Continuation over motor positions, against trigonometry and against assembling every posture afresh."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -44,10 +42,8 @@ def test_states_beyond_the_singularity_are_not_reached():
 def test_every_state_is_closed_and_as_assembled_alone():
     rng = fresh(1)
     axes = {
-        LENGTH: rng.uniform(0, 0.15, 4),
-        HIP[0]: rng.uniform(-0.03, 0.01, 3),
-        ANKLE[1]: rng.uniform(-0.015, 0.015, 3),
-    }
+        LENGTH: rng.uniform(0, 0.15, 4), HIP[0]: rng.uniform(-0.03, 0.01, 3), ANKLE[1]: rng.uniform(-0.015, 0.015, 3),
+    }  # fmt: skip
     swept = sweep(leg(), axes)
     assert swept.q.shape == (4, 3, 3, leg().nq)
     assert swept.reached.all()
@@ -92,17 +88,13 @@ def test_a_limb_of_a_tree_is_its_branch():
     assert "left_knee" not in arm.joint_names
 
 
-@pytest.mark.parametrize(
-    ("axes", "error", "words"),
-    [
-        ({"left_knee": [0.1]}, InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
-        ({"left_length_moter": [0.1]}, UnknownNameError, "Did you mean 'left_length_motor'"),
-        ({LENGTH: [0.1, math.nan]}, InputError, "row of finite numbers"),
-        ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"),
-        ({LENGTH: []}, InputError, r"shape \(0,\)"),
-        ({LENGTH: [0.1, 0.3]}, InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
-    ],
-)
+@pytest.mark.parametrize(("axes", "error", "words"), [
+    ({"left_knee": [0.1]}, InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
+    ({"left_length_moter": [0.1]}, UnknownNameError, "Did you mean 'left_length_motor'"),
+    ({LENGTH: [0.1, math.nan]}, InputError, "row of finite numbers"),
+    ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"), ({LENGTH: []}, InputError, r"shape \(0,\)"),
+    ({LENGTH: [0.1, 0.3]}, InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
+])  # fmt: skip
 def test_bad_axes(axes, error, words):
     with pytest.raises(error, match=words):
         sweep(leg(), axes)
@@ -119,24 +111,6 @@ def test_a_limb_is_not_cut_out_of_an_open_posture():
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
         with pytest.raises(InputError, match=words):
             extract_limb(whole(), SOLE, wrong)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda q, x: extract_configuration(leg(), whole(), q[:-1]), "q has shape"),
-        (lambda q, x: extract_configuration(leg(), whole(), "q"), "real numbers"),
-        (lambda q, x: extract_configuration(leg(), "robot", q), "second argument"),
-        (lambda q, x: embed_configuration(leg(), whole(), x[:-1], q), "q_part has shape"),
-        (lambda q, x: embed_configuration(leg(), whole(), x, q[:-1]), "q has shape"),
-        (lambda q, x: embed_configuration(leg(), whole(), np.tile(x, (2, 1)), np.tile(q, (3, 1))), "do not broadcast together"),
-        (lambda q, x: extract_configuration(ff.robots.humanoid(), ff.robots.quadruped(), np.zeros(19)), "no joint is named"),
-        (lambda q, x: extract_configuration(ff.robots.chain(2), ff.robots.chain(2, "spherical"), np.zeros(8)), "no part"),
-    ],
-)
-def test_bad_configurations_of_parts(call, words):
-    with pytest.raises((InputError, UnknownNameError), match=words):
-        call(whole().neutral, leg().neutral)
 
 
 def test_configurations_of_parts_take_batches():

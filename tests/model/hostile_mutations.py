@@ -1,7 +1,5 @@
 """Seeded damage to robot files: cut, copied, swapped and replaced pieces, numbers that are none."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Random robots as hypothesis draws them, with everything that a Description can hold, in names and numbers of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """For tests of readers and writers: robots, forward kinematics without the library's kernels, a comparison."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

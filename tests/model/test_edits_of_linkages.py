@@ -1,7 +1,5 @@
 """Locking and merging where loops and couplings are involved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -120,14 +118,10 @@ def test_coupling_held_at_a_constant():
         lock_joints(held, {"joint_1": 0.3})
 
 
-@pytest.mark.parametrize(
-    ("positions", "text"),
-    [
-        ({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"),
-        ({"joint_1": 0.2}, "lock both or none"),
-        ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2"),
-    ],
-)
+@pytest.mark.parametrize(("positions", "text"), [
+    ({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"), ({"joint_1": 0.2}, "lock both or none"),
+    ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2"),
+])  # fmt: skip
 def test_coupling_that_locking_breaks_is_refused(positions, text):
     with pytest.raises(InputError, match=text):
         lock_joints(coupled(RULE), positions)

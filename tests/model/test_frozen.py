@@ -1,7 +1,5 @@
 """Nothing that a Model or a Description holds can be changed, in the original or in a copy of it."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Broken and hostile files: each loads into finite numbers or raises an error of ours with a reason."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -26,6 +24,7 @@ from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from freeflyer.model.writers import to_mjcf, to_urdf
 
 BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
+each_block = pytest.mark.parametrize("block", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, BLOCKS))])
 HANGS = 60  # s; the slowest of them takes a few hundredths of one: a reader that takes longer does not end
 
 
@@ -79,7 +78,7 @@ def survives(action, what):
     return model is not None
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@each_block
 @pytest.mark.parametrize("kind", ["urdf", "mjcf"])
 def test_damaged_text(kind, block):
     texts = originals(kind)
@@ -92,7 +91,7 @@ def test_damaged_text(kind, block):
     assert loaded < BLOCK  # the damage is real
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@each_block
 def test_damaged_bytes_in_files(block, tmp_path):
     """The same, through files, with single bits turned."""
     texts = originals("urdf") + originals("mjcf")
@@ -106,7 +105,7 @@ def test_damaged_bytes_in_files(block, tmp_path):
         survives(lambda path=path: load(path, base=None), ("bytes", seed))
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@each_block
 def test_damaged_loop_files(block, tmp_path):
     texts = originals("yaml")
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
@@ -285,18 +284,15 @@ def fenced(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("../secret.xml", "outside the folder"), ("sub/../../secret.xml", "outside the folder"),
-        ("link.xml", "outside the folder"), ("/etc/passwd", "outside the folder"), ("gone.xml", "no included"),
-        ("", "empty or broken"), ("sub", "is a folder"), (".", "is a folder"), ("self.xml", "included twice"),
-        ("a.xml", "included twice"), ("bomb.xml", "document type or entity"), ("broken.xml", "not well-formed"),
-        ("pipe.xml", "not a regular file"), ("x" * 4000, "cannot be|no included"),
-        ("http://example.org/x.xml", "no included"), ("file:///etc/passwd", "no included"),
-        ("~/.bashrc", "no included"), ("..\\secret.xml", "no included"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "words"), [
+    ("../secret.xml", "outside the folder"), ("sub/../../secret.xml", "outside the folder"),
+    ("link.xml", "outside the folder"), ("/etc/passwd", "outside the folder"), ("gone.xml", "no included"),
+    ("", "empty or broken"), ("sub", "is a folder"), (".", "is a folder"), ("self.xml", "included twice"),
+    ("a.xml", "included twice"), ("bomb.xml", "document type or entity"), ("broken.xml", "not well-formed"),
+    ("pipe.xml", "not a regular file"), ("x" * 4000, "cannot be|no included"),
+    ("http://example.org/x.xml", "no included"), ("file:///etc/passwd", "no included"),
+    ("~/.bashrc", "no included"), ("..\\secret.xml", "no included"),
+])  # fmt: skip
 def test_includes_stay_in_the_folder(fenced, name, words):
     path = fenced / "robot.xml"
     path.write_text(f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>')

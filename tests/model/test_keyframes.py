@@ -1,7 +1,5 @@
 """Keyframes of MJCF files, specifications of MuJoCo's, the base of a file, short prints of models."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -150,12 +148,3 @@ def test_the_base_is_as_in_the_file_for_mjcf() -> None:
     chosen = ff.load(bolted, base="free")
     assert describe(chosen.description).joints[0].kind == "free"
     assert describe(describe(TEXT, base="fixed")).joints[0].kind == "fixed"
-
-
-def test_models_print_shortly(models_folder: Path) -> None:
-    model = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
-    assert repr(model) == "<freeflyer.Model 'kangaroo': nq 79, nv 18, 73 joints, 42.1996 kg, 28 loops closed>"
-    lines = str(model).splitlines()
-    assert len(lines) < 8
-    assert "keyframes: stable, home" in lines
-    assert len(repr(ff.load(TEXT.replace("<mujoco>", f'<mujoco model="{"x" * 5000}">')))) < 300

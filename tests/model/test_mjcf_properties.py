@@ -1,7 +1,5 @@
 """MJCF of random robots, trees and closed linkages: what is written reads back as the same machine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random postures lie within limits, and near zero where limits are so wide that they are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh
@@ -39,3 +37,15 @@ def test_limits_of_many_turns_are_limits() -> None:
     q = drawn("revolute", 0.0, 1000.0)
     assert q.min() >= 0.0
     assert 900.0 < q.max() <= 1000.0
+
+
+@pytest.mark.parametrize("base", ["free", "planar"])
+def test_every_coordinate_is_drawn_within_its_limits(base: str) -> None:
+    """Of joints of every kind, those of several coordinates among them."""
+    kinds = ("universal", "cylindrical", "spherical", "helical", "planar")
+    model = ff.robots.chain(10, kinds) if base == "planar" else ff.robots.chain(5, kinds, base=base)
+    q = ff.random_configuration(model, fresh(base), 200)
+    assert (np.ptp(q, axis=0) > 0.2).all()
+    for joint in (j for j in model.joints if j.nq == j.nv):
+        low, high = model.position_lower[joint.iv : joint.iv + joint.nv], model.position_upper[joint.iv : joint.iv + joint.nv]
+        assert ((low <= q[:, joint.iq : joint.iq + joint.nq]) & (q[:, joint.iq : joint.iq + joint.nq] <= high)).all()

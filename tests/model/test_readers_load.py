@@ -1,7 +1,5 @@
 """`load` distinguishes formats, adds bases, and passes its options on."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

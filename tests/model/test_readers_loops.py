@@ -1,7 +1,5 @@
 """Loop files: both formats, and words for each way in which they can be wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 
@@ -73,8 +71,7 @@ def test_their_format(tmp_path):
 
 
 WRONG = {
-    "empty": ("\n \n", "is empty"),
-    "a list": ("[1, 2]", "expected a mapping"),
+    "empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mapping"),
     "a word": ("loops", "expected a mapping"),
     "unknown key": ("closed_loops: []", "has the key 'closed_loops'; known keys: loops"),
     "mixed formats": ("loops: []\nname_mot: []", "mixes two formats"),
@@ -102,12 +99,10 @@ WRONG = {
     "same axis twice": ("joint_name: [joint_leader]\njoint_type: [UJOINT_XX]", "two different axes"),
     "alias": ("loops: &a []\nactuated: *a", "uses a YAML alias"),
     "bomb": ("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n", "uses a YAML alias"),
-    "deep": ("[" * 2000, "deeper than 12 levels"),
-    "broken": ("loops: [", "not YAML"),
+    "deep": ("[" * 2000, "deeper than 12 levels"), "broken": ("loops: [", "not YAML"),
     "tab": ("loops:\n\t- 1", "not YAML"),
     "tag": ("loops: !!python/object/apply:os.system ['true']", "known types|expected a mapping|expected a list|holds"),
-    "binary": (b"\x00\x01\x02\xff", "not YAML"),
-    "half a character": (b"loops: \xff\xfe", "not YAML"),
+    "binary": (b"\x00\x01\x02\xff", "not YAML"), "half a character": (b"loops: \xff\xfe", "not YAML"),
 }  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Inertias that come from mesh geoms: MuJoCo's own where the files are, words where they are not."""
 
-from __future__ import annotations
-
 import os
 import struct
 
@@ -161,16 +159,13 @@ def test_hostile_mesh_files(tmp_path):
         load(path)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ('<mesh name="m" file="m.stl"/>', "", "which <asset> does not declare"),
-        ('file="m.stl"', 'builtin="sphere" params="1000000"', "which has no file"),
-        ('file="m.stl"/>', 'file="m.stl"><plugin plugin="mujoco.sdf.nut"/></mesh>', "which has no file"),
-        ('file="m.stl"', 'file="m.stl" scale="1 nan 1"', "'nan' is not a finite number"),
-        ('<mesh name="m"', '<mesh name="m" file="m.stl"/><mesh name="m"', "repeated name"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ('<mesh name="m" file="m.stl"/>', "", "which <asset> does not declare"),
+    ('file="m.stl"', 'builtin="sphere" params="1000000"', "which has no file"),
+    ('file="m.stl"/>', 'file="m.stl"><plugin plugin="mujoco.sdf.nut"/></mesh>', "which has no file"),
+    ('file="m.stl"', 'file="m.stl" scale="1 nan 1"', "'nan' is not a finite number"),
+    ('<mesh name="m"', '<mesh name="m" file="m.stl"/><mesh name="m"', "repeated name"),
+])  # fmt: skip
 def test_meshes_that_are_refused(tmp_path, old, new, words):
     path = robot(tmp_path)
     assert old in path.read_text()

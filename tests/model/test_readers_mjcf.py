@@ -1,7 +1,5 @@
 """MJCF: poses, inertias, joint data and equalities are MuJoCo's own, at every configuration."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 import pytest
@@ -276,27 +274,6 @@ def test_other_joint_equalities_are_couplings():
     validate(twice)
 
 
-def test_what_is_ignored_is_said():
-    text = MANY.format("")
-    for old, new in (
-        ("<worldbody>", '<tendon><fixed name="t"><joint joint="f0" coef="1"/></fixed></tendon><worldbody>'),
-        ("<worldbody>", '<contact><exclude body1="base" body2="arm"/></contact><worldbody>'),
-        ("<worldbody>", '<worldbody><body name="m" mocap="true"/>'),
-        ('name="wrist"', 'name="wrist" stiffness="3"'),
-        ('<motor joint="a1"', '<motor tendon="t"/><motor joint="a1"'),
-        ('<body name="hand"', '<body name="hand" gravcomp="1"'),
-    ):
-        text = text.replace(old, new)
-    notes = " | ".join(read_mjcf(text).notes)
-    for words in (
-        "<tendon> is ignored", "<contact> is ignored", "mocap bodies are fixed to the world: m", "springs",
-        "gravity compensation of these bodies is ignored: hand", "does not drive a joint directly",
-    ):  # fmt: skip
-        assert words in notes
-    off = read_mjcf(MJ_PENDULUM.replace("<worldbody>", '<option><flag gravity="disable"/></option><worldbody>'))
-    assert off.gravity == (0.0, 0.0, 0.0)
-
-
 def test_static_bodies_hang_on_the_world():
     table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
     assert (table.kind, table.parent) == ("fixed", WORLD)
@@ -345,22 +322,19 @@ def test_included_files(tmp_path):
         read_mjcf(twice)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ((INERTIAL, ""), "refused by MuJoCo.*Give the body a mass and an inertia"),
-        (('diaginertia="0.1 0.2 0.25"', 'diaginertia="0.1 0.1 0.9"'), "refused by MuJoCo.*A \\+ B >= C"),
-        (('mass="2"', 'mass="nan"'), "'nan' is not a finite number"),
-        (('mass="2"', 'mass="1e999"'), "refused by MuJoCo.*too large"),
-        (("<joint ", '<joint type="screw" '), "refused by MuJoCo"),
-        (("<worldbody>", '<asset><model file="x.xml"/></asset><worldbody>'), "save it as one file"),
-        (("<worldbody>", '<worldbody><attach model="m" prefix="x"/>'), "<attach>"),
-        (("<worldbody>", '<worldbody><replicate count="99999999"><body/></replicate>'), "more than 2000 elements"),
-        (("<worldbody>", "<worldbody>" + "<body/>" * 3001), "at most 3000"),
-        (("<mujoco>", "<mujoco><custom><numeric name='freeflyer:mass:a' data='1'/></custom>"), "known: fixed, link"),
-        (("mujoco", "robotics"), "root element <robotics>; MJCF begins with"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), [
+    ((INERTIAL, ""), "refused by MuJoCo.*Give the body a mass and an inertia"),
+    (('diaginertia="0.1 0.2 0.25"', 'diaginertia="0.1 0.1 0.9"'), "refused by MuJoCo.*A \\+ B >= C"),
+    (('mass="2"', 'mass="nan"'), "'nan' is not a finite number"),
+    (('mass="2"', 'mass="1e999"'), "refused by MuJoCo.*too large"),
+    (("<joint ", '<joint type="screw" '), "refused by MuJoCo"),
+    (("<worldbody>", '<asset><model file="x.xml"/></asset><worldbody>'), "save it as one file"),
+    (("<worldbody>", '<worldbody><attach model="m" prefix="x"/>'), "<attach>"),
+    (("<worldbody>", '<worldbody><replicate count="99999999"><body/></replicate>'), "more than 2000 elements"),
+    (("<worldbody>", "<worldbody>" + "<body/>" * 3001), "at most 3000"),
+    (("<mujoco>", "<mujoco><custom><numeric name='freeflyer:mass:a' data='1'/></custom>"), "known: fixed, link"),
+    (("mujoco", "robotics"), "root element <robotics>; MJCF begins with"),
+])  # fmt: skip
 def test_refusals(change, words):
     text = f'<mujoco><worldbody><body name="rod"><joint name="pin"/>{INERTIAL}</body></worldbody></mujoco>'
     assert change[0] in text

@@ -1,7 +1,5 @@
 """Posture files: every form that is read, and the hostile ones that are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -31,20 +29,17 @@ def test_every_form(tmp_path) -> None:
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("", "empty"), ("[1, 2]", "expected joints"), ("just words", "expected joints"), ("elbow: 1", "joint_1"),
-        (f"{NAMES[2]}: [1, 2]", "a number"), (f"{NAMES[2]}: up", "finite number"), (f"{NAMES[2]}: .nan", "finite number"),
-        (f"{NAMES[2]}: .inf", "finite number"), (f"{NAMES[2]}: 1e999", "too large"), (f"{NAMES[2]}:", "expected 1"),
-        (f"{NAMES[2]}: {{a: 1}}", "a number"), (f"{NAMES[2]}: 1\n{NAMES[2]}: 2", "twice"), (f"{NAMES[2]}: 0x10", "finite number"),
-        (f"{NAMES[2]}: &a 1\n{NAMES[3]}: [*a, *a, *a]", "alias"), (f"{NAMES[2]}: !!python/object:os.system x", "number"),
-        (f"{NAMES[1]}: [0, 0, 0, 2]", "norm 2"), (f"{NAMES[1]}: [0, 0, 0]", "4 numbers"), (f"{NAMES[0]}: {{}}", "position, rpy"),
-        (f"{NAMES[0]}: {{yaw: 1}}", "position, rpy"), (f"{NAMES[0]}: {{rpy: [1, 2]}}", "3 numbers"),
-        (f"{NAMES[0]}: [[0], 0, 0, 0, 0, 0, 1]", "7 numbers"), ("[" * 50 + "]" * 50, "refused"), ("a: 'unclosed", "not YAML"),
-        (b"\xff\xfe\x00", "YAML"), (b"a: \x00", "YAML"), ("x: 1\n" * 30_000, "refused"), ("x" * (2**20 + 1), "at most"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "word"), [
+    ("", "empty"), ("[1, 2]", "expected joints"), ("just words", "expected joints"), ("elbow: 1", "joint_1"),
+    (f"{NAMES[2]}: [1, 2]", "a number"), (f"{NAMES[2]}: up", "finite number"), (f"{NAMES[2]}: .nan", "finite number"),
+    (f"{NAMES[2]}: .inf", "finite number"), (f"{NAMES[2]}: 1e999", "too large"), (f"{NAMES[2]}:", "expected 1"),
+    (f"{NAMES[2]}: {{a: 1}}", "a number"), (f"{NAMES[2]}: 1\n{NAMES[2]}: 2", "twice"), (f"{NAMES[2]}: 0x10", "finite number"),
+    (f"{NAMES[2]}: &a 1\n{NAMES[3]}: [*a, *a, *a]", "alias"), (f"{NAMES[2]}: !!python/object:os.system x", "number"),
+    (f"{NAMES[1]}: [0, 0, 0, 2]", "norm 2"), (f"{NAMES[1]}: [0, 0, 0]", "4 numbers"), (f"{NAMES[0]}: {{}}", "position, rpy"),
+    (f"{NAMES[0]}: {{yaw: 1}}", "position, rpy"), (f"{NAMES[0]}: {{rpy: [1, 2]}}", "3 numbers"),
+    (f"{NAMES[0]}: [[0], 0, 0, 0, 0, 0, 1]", "7 numbers"), ("[" * 50 + "]" * 50, "refused"), ("a: 'unclosed", "not YAML"),
+    (b"\xff\xfe\x00", "YAML"), (b"a: \x00", "YAML"), ("x: 1\n" * 30_000, "refused"), ("x" * (2**20 + 1), "at most"),
+])  # fmt: skip
 def test_what_is_no_posture_is_refused(tmp_path, text: str | bytes, word: str) -> None:
     with pytest.raises(ff.FileError, match=word):
         read(tmp_path, text)

@@ -1,7 +1,5 @@
 """URDF: every number is read into its field, nothing broken is filled in, and the robots in use load."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from readers_samples import PENDULUM, link_poses
@@ -9,7 +7,7 @@ from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, need
 from scipy.spatial.transform import Rotation
 from seeds import fresh
 
-from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.errors import DescriptionError, FileError
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
 from freeflyer.model.load import load
 from freeflyer.model.readers import read_urdf
@@ -46,12 +44,11 @@ def test_inertia_is_turned_into_link_axes():
     assert inertia.mass == 2.0
 
 
-@pytest.mark.parametrize(
-    ("type_", "kind"),
-    [("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"), ("prismatic", "prismatic"),
-     ("planar", "planar"), ("floating", "free"), ("spherical", "spherical"), ("ball", "spherical"),
-     ("cylindrical", "cylindrical")],
-)  # fmt: skip
+@pytest.mark.parametrize(("type_", "kind"), [
+    ("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"), ("prismatic", "prismatic"),
+    ("planar", "planar"), ("floating", "free"), ("spherical", "spherical"), ("ball", "spherical"),
+    ("cylindrical", "cylindrical"),
+])  # fmt: skip
 def test_joint_types(type_, kind):
     assert joint(type_).kind == kind
 
@@ -126,44 +123,10 @@ def test_default_namespace_is_dropped():
 
 BROKEN = {
     "no robot name": (' name="pendulum"', "", "<robot> at line 1 has no name"),
-    "no link name": ('<link name="base"/>', "<link/>", "<link> at line 1 has no name"),
-    "no joint name": ('<joint name="pin" ', "<joint ", "<joint> at line .* has no name"),
     "no type": (' type="revolute"', "", "has the type None; known types: fixed, revolute"),
-    "unknown type": ("revolute", "hinge", "has the type 'hinge'; known types"),
-    "no parent": ('<parent link="base"/>', "", "has no <parent>"),
-    "parent without link": ('<parent link="base"/>', "<parent/>", "has no attribute 'link'"),
     "empty parent": ('<parent link="base"/>', '<parent link=" "/>', "empty 'link': name a link"),
-    "two parents": ('<parent link="base"/>', '<parent link="base"/><parent link="rod"/>', "has 2 <parent> elements"),
-    "two origins": ("<axis", '<origin xyz="1 1 1"/><axis', "has 2 <origin> elements"),
-    "two links of one name": ('<link name="base"/>', '<link name="rod"/>', "two links are named 'rod'"),
-    "no mass": ('<mass value="2"/>', "", "has no <mass>"),
-    "empty mass": ('<mass value="2"/>', "<mass/>", "no attribute 'value'"),
-    "mass of words": ('value="2"', 'value="two"', "'two' in 'two' is not a finite number"),
-    "mass with unit": ('value="2"', 'value="2 kg"', "'kg' in '2 kg' is not"),
-    "mass twice": ('value="2"', 'value="2 2"', "expected 1 numbers, got 2"),
-    "mass NaN": ('value="2"', 'value="nan"', "not a finite number"),
-    "mass infinite": ('value="2"', 'value="1e999"', "too large for a number"),
-    "mass with underscore": ('value="2"', 'value="1_0"', "not a finite number"),
-    "mass in other digits": ('value="2"', 'value="٣"', "not a finite number"),
-    "mass empty": ('value="2"', 'value=""', "expected 1 numbers, got 0"),
     "xacro left": ('value="2"', 'value="${m}"', "expand the file with xacro first"),
-    "no inertia": ('<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/>', "", "has no <inertia>"),
-    "inertia without ixx": ('ixx="0.1" ', "", "no attribute 'ixx'"),
-    "inertia misspelt": ('ixy="0"', 'iyx="0"', "no attribute 'ixy'"),
-    "origin of two": ('xyz="0 0 1"', 'xyz="0 1"', "expected 3 numbers, got 2"),
     "angles without digits": ('rpy="0 0.5 0"', 'rpy="1e308 0 0"', "rpy is '1e308 0 0': expected angles up to 1e\\+06 rad"),
-    "origin misspelt": ('rpy="0 0.5 0"', 'ryp="0 0.5 0"', "unknown attribute 'ryp'; known: xyz, rpy"),
-    "origin by quaternion": ('rpy="0 0.5 0"', 'quat_xyzw="0 0 0 1"', "unknown attribute 'quat_xyzw'"),
-    "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", "no attribute 'xyz'"),
-    "limit of words": ('lower="-1"', 'lower="low"', "'low'"),
-    "limit NaN": ('lower="-1"', 'lower="nan"', "not a finite number"),
-    "limit infinite": ('lower="-1"', 'lower="-inf"', "not a finite number"),
-    "mimic without joint": ("<axis", '<mimic multiplier="2"/><axis', "no attribute 'joint'"),
-    "helical without pitch": ("revolute", "helical", "has no <pitch>"),
-    "universal without axis2": ("revolute", "universal", "has no <axis2>"),
-    "pitch of words": ("<axis", '<pitch value="x"/><axis', "'x'"),
-    "coordinates too many": ("<axis", '<coordinates damping="1 2"/><axis', "expected 1 numbers, got 2"),
-    "coordinates misspelt": ("<axis", '<coordinates dampin="1"/><axis', "unknown attribute 'dampin'"),
     "no link at all": (PENDULUM[PENDULUM.index("<link") : PENDULUM.index("</robot>")], "", "has no <link>"),
     "wrong root": ("robot", "sdf", "root element <sdf>; URDF begins with <robot"),
     "not closed": ("</robot>", "", "not well-formed"),
@@ -174,10 +137,6 @@ BROKEN = {
     "mask of halves": (
         "</robot>", '<freeflyer><loop name="l" frame_a="base" frame_b="rod" mask="1 1 .5 0 0 0"/></freeflyer></robot>',
         "<loop> at line 6 has mask='1 1 .5 0 0 0': expected six of 0 and 1"),
-    "site origin misspelt": (
-        "</robot>", '<freeflyer><site name="s" link="rod"><origin ryp="0 0 1"/></site></freeflyer></robot>',
-        "<site> at line 6, <origin> at line 6 has the unknown attribute 'ryp'"),
-    "incomplete of ours": ("</robot>", '<freeflyer><actuated/></freeflyer></robot>', "expected \\['joint'\\]"),
 }  # fmt: skip
 
 
@@ -189,24 +148,11 @@ def test_broken_file_is_refused_in_words(fault):
         read_urdf(PENDULUM.replace(old, new))
 
 
-def test_source_of_a_wrong_type():
-    with pytest.raises(InputError, match="got int"):
-        read_urdf(3)
-
-
-def test_what_is_ignored_is_said():
-    text = PENDULUM.replace('damping="0.1"', 'damping="0.1" spring="4"')
-    assert "attribute 'spring' of <dynamics> is ignored" in read_urdf(text).notes
-    planar = read_urdf(TWO_LINKS.format(JOINT.format("planar", '<dynamics damping="1"/>')))
-    assert planar.notes == ("joint 'j' is planar: its <dynamics> is ignored (use <coordinates>)",)
-
-
 # Files of example-robot-data that describe no robot, with their errors.
 REFUSED = {
     "alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
-    "romeo_laas_small.urdf": "negative eigenvalue",
-    "ur3.urdf": "has no name",
-}
+    "romeo_laas_small.urdf": "negative eigenvalue", "ur3.urdf": "has no name",
+}  # fmt: skip
 
 
 @needs_examples

@@ -1,7 +1,5 @@
 """URDF of random robots: what is written reads back the same, every damage is refused with its line, numbers are plain decimals."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import fields, is_dataclass

@@ -1,10 +1,6 @@
 """`validate` lets robots pass and refuses each kind of fault in words that name it and its cure."""
 
-from __future__ import annotations
-
-import sys
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -167,25 +163,3 @@ def test_negative_inertia_of_a_welded_part_is_judged_with_its_body():
 def test_triangle_inequality_and_rounding_pass():
     validate(with_inertia(rotational=np.diag([1.0, 1.0, 5.0])))
     validate(with_inertia(rotational=np.diag([1.0, 1.0, -1e-12])))
-
-
-def calls_of(action):
-    """How many functions the action calls: the same number in every run."""
-    count = 0
-
-    def seen(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(seen)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def test_work_grows_with_the_number_of_links_only():
-    """8 times as many bodies take 8 times as many calls, and no recursion limit."""
-    some, many = (calls_of(partial(validate, chain(n))) for n in (1000, 8000))
-    assert 1000 < some < many < 9 * some

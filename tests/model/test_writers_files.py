@@ -1,7 +1,5 @@
 """Files that writers replace: their mode, links, pipes, and arguments that are no paths."""
 
-from __future__ import annotations
-
 import os
 import stat
 from dataclasses import replace
@@ -101,15 +99,12 @@ def test_pipes_and_devices_are_refused(tmp_path, write):
 
 
 @WRITERS
-@pytest.mark.parametrize(
-    ("path", "error", "words"),
-    [
-        (5, InputError, "path is 5: expected the name of a file"), (b"robot.xml", InputError, "path is b'robot.xml'"),
-        (True, InputError, "path is True"), ([], InputError, r"path is \[\]"), ("", FileError, "is empty"),
-        (" ", FileError, "is empty"), ("a\0b", FileError, "null character"), ("x" * 5000, FileError, "cannot be"),
-        ("/dev/null/x", FileError, "cannot be written"), (os.fsencode, InputError, "expected the name of a file"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "error", "words"), [
+    (5, InputError, "path is 5: expected the name of a file"), (b"robot.xml", InputError, "path is b'robot.xml'"),
+    (True, InputError, "path is True"), ([], InputError, r"path is \[\]"), ("", FileError, "is empty"),
+    (" ", FileError, "is empty"), ("a\0b", FileError, "null character"), ("x" * 5000, FileError, "cannot be"),
+    ("/dev/null/x", FileError, "cannot be written"), (os.fsencode, InputError, "expected the name of a file"),
+])  # fmt: skip
 def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
     monkeypatch.chdir(tmp_path)
     for overwrite in (False, True):

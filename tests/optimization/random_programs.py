@@ -4,8 +4,6 @@ A minimum is chosen first: x, the limits that hold it, their multipliers; g then
 rows are scaled by factors between 1/30 and 30 afterwards.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

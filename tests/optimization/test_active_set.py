@@ -1,7 +1,5 @@
-"""The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat each
-other, or differ in scale by decades."""
-
-from __future__ import annotations
+"""The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat
+each other, or differ in scale by decades."""
 
 from threading import Thread
 

@@ -1,7 +1,5 @@
 """Programs solved from a feasible point: the solver's minimum, where limits meet in one point, and where H is singular."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -69,9 +67,3 @@ def test_a_limit_of_iterations_is_kept():
     given = program(fresh(), 12, 0)
     with pytest.raises(ff.optimization.NotConvergedError):
         ff.optimization.solve_qp(*given, iterations=1, feasible=np.zeros(12))
-
-
-@pytest.mark.parametrize(("point", "words"), [(np.zeros(3), "expected"), (np.full(12, np.nan), "finite")])
-def test_bad_points_are_refused(point, words):
-    with pytest.raises(ff.InputError, match=words):
-        ff.optimization.solve_qp(*program(fresh(), 12, 0), feasible=point)

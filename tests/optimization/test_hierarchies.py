@@ -1,10 +1,8 @@
 """Strict hierarchies: each level is as good as the levels above allow, by references that share no code."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from seeds import fresh
 
 from freeflyer.errors import InputError
@@ -99,6 +97,45 @@ def test_no_level_can_be_better():
             assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (case, k)
 
 
+def contradicted(rng: np.random.Generator, n: int) -> Level:
+    """Inequalities in pairs, A x >= b and A x <= b - gap, some of which cannot be met together, and rows that can."""
+    m = int(rng.integers(1, n))
+    A, b, none = rng.normal(size=(m, n)), rng.normal(size=m), np.full(m, np.inf)
+    gap = rng.uniform(-0.5, 1.0, m)
+    gap[0] = 0.5
+    return Level(np.concatenate([A, A]), np.concatenate([b, -none]), np.concatenate([none, b - gap]), rng.uniform(0.5, 2.0, 2 * m))
+
+
+@pytest.mark.parametrize("solver", ["active-set", "daqp"])
+def test_violations_of_contradicted_inequalities_stay_at_their_optimum(solver):
+    """Of the first level as least squares with signs have them, of all levels whatever follows below them."""
+    rng = fresh()
+    for _ in range(15):
+        n = int(rng.integers(2, 9))
+        levels = [contradicted(rng, n), *random_levels(rng, n), contradicted(rng, n)]
+        A, lower, upper, weights = levels[0]
+        side, root = np.where(np.isfinite(upper), 1.0, -1.0), np.sqrt(weights)[:, None]
+        C, d = side[:, None] * A, np.where(np.isfinite(upper), upper, -lower)
+        found, _ = nnls(root * np.hstack([C, -C, np.eye(len(A))]), root[:, 0] * d)  # C x + room = d, x of two signs
+        best = C @ (found[:n] - found[n : 2 * n]) - d + found[2 * n :]
+        whole = solve_hierarchy(levels, solver=solver)
+        np.testing.assert_allclose(whole.violations[0], side * best, atol=1e-6)
+        assert not whole.met[0]
+        for k in range(1, len(levels)):
+            for part, v in zip(solve_hierarchy(levels[:k], solver=solver).violations, whole.violations):
+                np.testing.assert_allclose(v, part, atol=2e-6)
+
+
+def test_what_levels_leave_free_is_least_by_either_way():
+    """Few rows in many variables: the active set and programs level by level end at the same x of least norm."""
+    rng = fresh()
+    for _ in range(15):
+        levels = [contradicted(rng, 4), *random_levels(rng, 3)[:1]]
+        levels = [Level(np.hstack([x.A, rng.normal(size=(len(x.A), 12 - x.A.shape[1]))]), *x[1:]) for x in levels]
+        x, other = solve_hierarchy(levels).x, solve_hierarchy(levels, solver="daqp").x
+        np.testing.assert_allclose(other, x, atol=1e-5 * (1.0 + np.abs(x).max()))
+
+
 def test_levels_that_cannot_be_met_are_distinguished():
     """Rows that contradict each other: the violation is shared by least squares, and the levels below keep it."""
     one = np.array([[1.0, 0.0], [1.0, 0.0]])
@@ -146,18 +183,15 @@ def test_other_solvers_give_the_same(solver):
     assert refused <= 3
 
 
-@pytest.mark.parametrize(
-    ("levels", "words"),
-    [
-        ([], "at least one level"),
-        ([np.eye(2)], "level 0 must be"),
-        ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
-        ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
-        ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
-        ([(np.eye(2), [np.nan, 0.0], [0.0, 0.0])], "level 0: row 0 of A has the lower limit nan"),
-        ([(np.eye(2), [0.0, 0.0], [0.0, 0.0], [1.0])], "level 0: weights must be 2 positive numbers"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "words"), [
+    ([], "at least one level"),
+    ([np.eye(2)], "level 0 must be"),
+    ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
+    ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
+    ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
+    ([(np.eye(2), [np.nan, 0.0], [0.0, 0.0])], "level 0: row 0 of A has the lower limit nan"),
+    ([(np.eye(2), [0.0, 0.0], [0.0, 0.0], [1.0])], "level 0: weights must be 2 positive numbers"),
+])  # fmt: skip
 def test_bad_levels_are_named(levels, words):
     with pytest.raises(InputError, match=words):
         solve_hierarchy(levels)

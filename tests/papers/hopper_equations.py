@@ -1,7 +1,5 @@
 """Equations of both hoppers written by hand, from positions of point masses: independent of the library."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

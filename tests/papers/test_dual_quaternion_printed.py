@@ -1,8 +1,5 @@
 """The recursion as the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,24 +70,3 @@ def test_a_joint_of_ones_own():
     inertia, slope = J + p.mass * (0.2 * np.cos(2 * s)) ** 2, p.mass * 0.04 * 2 * np.cos(2 * s) * -2 * np.sin(2 * s)
     expected = inertia * dds + 0.5 * slope * ds**2 + p.mass * g * 0.2 * np.cos(2 * s)
     close(np.array(p.force(s, ds, dds, np.array([0, 0, -g]))), np.array(expected), rounding(2000), least=10.0)
-
-
-def test_bad_bodies_are_named():
-    good = Swinging().body(0.3, 1.0, 0.5)
-    g = np.array([0, 0, -9.81])
-    for change, words in (
-        ({"parent": 0}, "body 0 has the parent 0"), ({"x_joint": np.zeros(8)}, "x_joint of body 0 has norm 0"),
-        ({"x_joint": np.zeros(7)}, r"x_joint of body 0 has shape \(7,\)"), ({"twist": np.eye(8)[3]}, "real part"),
-    ):  # fmt: skip
-        with pytest.raises(ff.InputError, match=words):
-            printed.joint_wrenches([replace(good, **change)], g)
-    with pytest.raises(ff.InputError, match="bodies holds str at 0"):
-        printed.joint_wrenches(["link"], g)
-    with pytest.raises(ff.InputError, match="gravity has shape"):
-        printed.joint_wrenches([good], [0.0, -9.81])
-    model = ff.robots.chain(3)
-    with pytest.raises(ff.InputError, match="q has shape"):
-        printed.bodies_of(model, np.zeros((2, 3)), np.zeros(3), np.zeros(3))
-    closed = ff.close_loops(ff.robots.kangaroo_like())
-    with pytest.raises(ff.InputError, match="are closed"):
-        printed.inverse_dynamics_as_printed(closed, closed.neutral, np.zeros(18), np.zeros(18))

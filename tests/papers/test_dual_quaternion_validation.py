@@ -1,8 +1,6 @@
 """The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
 their force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

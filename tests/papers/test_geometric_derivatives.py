@@ -1,7 +1,5 @@
 """Tables 5 to 8 of the geometric linearisation paper: against complex steps, the compiled inverse dynamics, and Pinocchio."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import STEP, central, close, close_to_slopes, complex_slopes, rounding
@@ -126,15 +124,13 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
 def test_equals_the_compiled_derivatives(base, mimics, seed):
     model, q, v, a = robot_and_state(base, mimics, seed)
     ours, compiled = (
-        geometric.inverse_dynamics_derivatives(model, q, v, a),
-        ff.inverse_dynamics_derivatives(model, q, v, a),
-    )
+        geometric.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a),
+    )  # fmt: skip
     for name in ("dq", "dv", "da"):
         close(getattr(ours, name), getattr(compiled, name), 1e-12)
     ours, compiled = (
-        geometric.forward_dynamics_derivatives(model, q, v, a),
-        ff.forward_dynamics_derivatives(model, q, v, a),
-    )
+        geometric.forward_dynamics_derivatives(model, q, v, a), ff.forward_dynamics_derivatives(model, q, v, a),
+    )  # fmt: skip
     for name in ("dq", "dv", "dtau"):
         close(getattr(ours, name), getattr(compiled, name), solved(model, q))
     ours, compiled = geometric.linearize(model, q, v, a), ff.linearize(model, q, v, a)

@@ -1,7 +1,5 @@
 """IMMAmb (geometric linearisation paper, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -59,9 +57,8 @@ def test_followers_may_move_nothing_by_themselves():
     q, v, tau = state(model, fresh(3))
     close(geometric.inverse_mass_matrix(model, q), np.linalg.inv(ff.mass_matrix(model, q)), solved(model, q))
     ours, compiled = (
-        geometric.forward_dynamics_derivatives(model, q, v, tau),
-        ff.forward_dynamics_derivatives(model, q, v, tau),
-    )
+        geometric.forward_dynamics_derivatives(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau),
+    )  # fmt: skip
     close(ours.dq, compiled.dq, solved(model, q))
     close(ours.dv, compiled.dv, solved(model, q))
 

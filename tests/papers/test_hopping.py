@@ -1,7 +1,5 @@
 """Hopping: independent equations, energy by port, accuracy, what the thesis states, batches, gaits, bad input."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -16,9 +14,6 @@ from freeflyer_papers import hopping
 from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
 
 pytestmark = pytest.mark.slow
-
-SHORT = {"prismatic": 0.6, "revolute": 0.5}
-PORTS = ("external", "joint", "floor", "touch_down", "radial_damper", "energy_controller", "radial_spring", "polar_spring")
 
 
 def kind(name: str) -> str:

@@ -1,7 +1,5 @@
 """The lateral swing in MuJoCo: wrenches against the simulator's contact forces, feet from files, refusals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -142,26 +140,6 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
 def test_the_rate_of_the_offset_is_its_derivative():
     t = np.linspace(0.5, 6.0, 400)
     np.testing.assert_allclose(offset_at(t, Sway())[1], central(lambda h: offset_at(t + h, Sway())[0]), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"sway": Sway(amplitude=0.4)}, "sway less|stroke|cannot take its base"),
-        ({"sway": Sway(amplitude=-0.1)}, "amplitude must be a positive"),
-        ({"sway": Sway(frequency=float("nan"))}, "frequency must be a positive"),
-        ({"sway": Sway(duration=2.0)}, "too short for one sway"),
-        ({"sway": Sway(force_noise=-1.0)}, "0 or more"),
-        ({"servos": Servos(dt=0.0003)}, "dt must divide"),
-        ({"feet": [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
-        ({"feet": []}, "no foot is given"),
-        ({"feet": [sole("left_sole", np.array([[0.0, 0.0, 0.3]])), sole("right_sole", np.zeros((1, 3)))]}, "is not on the floor"),
-        ({"servos": Servos(stiffness=2e3, damping=10.0)}, "falls in the simulator"),
-    ],
-)
-def test_what_cannot_be_is_refused(arguments, words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        lateral_swing(sensed("kangaroo_like"), **arguments)
 
 
 def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):

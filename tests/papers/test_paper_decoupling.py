@@ -1,7 +1,5 @@
 """Formulation of Decoupled Dynamics, reproduced: chapters 2 and 3, and speeds and energies of chapter 4."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Appendix A.2 of the decoupling thesis reproduced: every function, output and test of the sample program."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

@@ -1,7 +1,5 @@
 """Dynamics of Mobile Manipulators, reproduced: Table 1, equality of formulations, Remark 4.1, Table 3 counted."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

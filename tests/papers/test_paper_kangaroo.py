@@ -1,7 +1,5 @@
 """Kangaroo paper reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from robots_on_disk import example, needs_examples

@@ -1,7 +1,5 @@
 """Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 
@@ -91,15 +89,6 @@ def test_cycles_in_parts_are_those_of_the_library(support):
             close(cycles.METHODS[method](st.problem, q[1], v[1], way).a, solution.a, 1e-5, least=size)
 
 
-def test_parts_take_the_time_of_the_whole():
-    """By a clock that counts its calls: each is read once between two parts."""
-    st = robot.stance(robot.robot(), "double")
-    for way, parts in ((cycles.RECORDED, (1, 1, 1, 1)), (cycles.WAYS[1], (0, 0, 1, 0))):
-        ticks = iter(range(100))
-        found = cycles.reduced(st.problem, st.q, np.zeros(st.problem.model.nv), way, clock=lambda ticks=ticks: next(ticks))
-        assert (found.seconds, found.total, found.again) == (parts, sum(parts), False)
-
-
 @pytest.mark.parametrize("method", cycles.METHODS)
 def test_recorded_programs_are_the_cycles(method):
     """OSQP alone, to a tight tolerance, finds the minimum that daqp finds for each of them."""
@@ -113,24 +102,6 @@ def test_recorded_programs_are_the_cycles(method):
         found, expected = cycles.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
         close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
-
-
-def test_a_cascade_that_fails_is_not_recorded(monkeypatch):
-    """The first attempt fails behind its second program: only the second attempt counts."""
-    st = robot.stance(robot.robot(), "double")
-    calls = []
-
-    def failing(*given, **options):
-        calls.append(options["tolerance"])
-        if len(calls) == 3:
-            raise ff.optimization.NumericalError("planted")
-        return solve_qp(*given, **options)
-
-    monkeypatch.setattr(cycles, "solve_qp", failing)
-    with cycles.recording() as programs:
-        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), cycles.RECORDED)
-    assert len(programs) == 5
-    assert len(calls) == 8
 
 
 def test_savings_of_osqp_alone(result):

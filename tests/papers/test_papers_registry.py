@@ -1,7 +1,5 @@
 """The list of reproductions: every key leads to one that is whole."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

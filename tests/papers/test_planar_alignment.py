@@ -1,7 +1,5 @@
 """The frame that turns with the locked velocity: the map, when it is integrable, its angle."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sp

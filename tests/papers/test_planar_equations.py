@@ -1,7 +1,5 @@
 """Equations of planar robots: the identities that define them, and the kernels' numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sp

@@ -1,19 +1,12 @@
 """The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
 
-from __future__ import annotations
-
-import matplotlib
 import numpy as np
-import pytest
 from closeness import close
-from matplotlib.image import imread
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
-from freeflyer.plots.files import save_png
-from freeflyer.plots.style import INK, PRINT_INK, WHITE, style
 from freeflyer.sim.run import Run
 
 RNG = fresh("control run")
@@ -47,25 +40,6 @@ def test_all_panels() -> None:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
 
 
-def test_the_style_is_the_functions_own() -> None:
-    """From Python as by the command; the global settings stay; a caller's style holds."""
-    before = dict(matplotlib.rcParams)
-    alone = control_run(TIME, **DATA)
-    assert dict(matplotlib.rcParams) == before
-    with style(WHITE, PRINT_INK):
-        styled = control_run(TIME, **DATA)
-    for a, b in zip([alone, *alone.axes], [styled, *styled.axes]):
-        assert a.get_facecolor() == b.get_facecolor()
-    for a, b in zip(alone.axes, styled.axes):
-        assert a.yaxis.label.get_color() == b.yaxis.label.get_color() == PRINT_INK
-        assert a.yaxis.label.get_size() == b.yaxis.label.get_size() == 9.0
-        assert not a.spines["top"].get_visible() or not b.spines["top"].get_visible() or a.get_label() == "<colorbar>"
-    with style({}):
-        inside = control_run(TIME, **DATA)
-    assert inside.axes[0].yaxis.label.get_color() == INK
-    assert inside.get_facecolor()[3] == 0.0
-
-
 def test_values() -> None:
     panels = control_run(TIME, **DATA).axes
     close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
@@ -84,29 +58,6 @@ def test_torques_are_shares_of_their_limits() -> None:
     close(shares["joint_0"], np.where(s > 0.0, s / 1.2, s / 2.0))
     close(shares["joint_7"], 0.8 * s)
     assert "of 10" in legend(axes)[1]
-
-
-@pytest.mark.parametrize("kept", [("errors",), ("solve_times",), ("pressure", "soles"), ("forces", "pressure", "soles")])
-def test_parts_alone(kept, tmp_path) -> None:
-    path = save_png(control_run(TIME, **{name: DATA[name] for name in kept}), tmp_path / "run.png")
-    assert imread(path)[..., :3].std() > 0.01
-
-
-BAD = [
-    ({"errors": None, "forces": None, "torques": None, "solve_times": None, "pressure": None}, ff.InputError, "nothing to draw"),
-    ({"time": [[0.0]]}, ff.InputError, "time"), ({"errors": {"a": np.zeros(3)}}, ff.InputError, "errors of 'a'"),
-    ({"forces": {"a": np.zeros((60, 2))}}, ff.InputError, "forces of 'a'"),
-    ({"solve_times": np.zeros(3)}, ff.InputError, "solve_times"), ({"torque_limits": {}}, ff.UnknownNameError, "joint_0"),
-    ({"torque_limits": dict.fromkeys(JOINTS, -1.0)}, ff.InputError, "limits"),
-    ({"soles": {}}, ff.UnknownNameError, "sole"), ({"soles": dict.fromkeys(("left", "right"), np.zeros(2))}, ff.InputError, "sole"),
-    ({"pressure": {"left": np.zeros((60, 3))}}, ff.InputError, "pressure"), ({"errors": {"a": "x"}}, ff.InputError, "errors"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changes", "kind", "word"), BAD)
-def test_bad_input(changes, kind, word) -> None:
-    with pytest.raises(kind, match=word):
-        control_run(**{"time": TIME, **DATA, **changes})
 
 
 def stepping(supports, dt=0.01):

@@ -1,18 +1,14 @@
 """Film strips: views are rotations, links reach from joint to joint and down to the floor, equal forces are drawn equally long."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from closeness import close
-from matplotlib.image import imread
 from matplotlib.patches import FancyArrow
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.plots.files import save_png
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.view import View, bodies
@@ -113,6 +109,7 @@ def test_point_feet_have_arrows_without_being_named() -> None:
         close(np.array([x.at for x in found]), np.array(expected))
 
 
+@pytest.mark.slow
 def test_postures_side_by_side_do_not_overlap() -> None:
     model, run, _ = RUNS["humanoid"]
     figure = film_strip(model, run, times=[0.0, 0.5, 0.52])
@@ -137,26 +134,3 @@ def test_robots_without_named_feet_are_drawn_without_soles() -> None:
     closed = ff.close_loops(ff.robots.kangaroo_like())
     still = Run(np.zeros(1), closed.neutral[None], np.zeros((1, closed.nv)), np.zeros((1, closed.nv)), digest=digest(closed))
     assert len(postures(closed, still, 1, None, None, View())[0].soles) == 2
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_it_is_saved_without_a_display(name: str, tmp_path) -> None:
-    model, run, feet = RUNS[name]
-    path = save_png(film_strip(model, run, count=3, feet=feet, width=6.0), tmp_path / "film.png")
-    picture = imread(path)
-    assert picture.shape[1] <= 901
-    assert picture[..., :3].std() > 0.05
-
-
-def test_bad_input() -> None:
-    model, run, _ = RUNS["humanoid"]
-    with pytest.raises(ff.InputError, match="another robot"):
-        film_strip(QUADRUPED, run)
-    with pytest.raises(ff.InputError, match="batch"):
-        film_strip(model, replace(run, q=run.q[:, None]))
-    with pytest.raises(ff.InputError, match="count"):
-        film_strip(model, run, count=0)
-    with pytest.raises(ff.InputError, match="times"):
-        film_strip(model, run, times=[])
-    with pytest.raises(ff.InputError, match="feet must be contacts"):
-        film_strip(model, run, feet=["left_sole"])

@@ -1,7 +1,5 @@
 """The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -16,7 +14,6 @@ from freeflyer.analysis.timing.runner import Effort
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
 from freeflyer.model.description import Inertia, Link
-from freeflyer.plots.linkage import robot as draw_robot
 from freeflyer.plots.view import bodies
 from freeflyer.report import report, write_report
 from freeflyer.report.page import page
@@ -178,35 +175,6 @@ def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
     assert {body.name for body in result.bodies} >= {link for links in result.linkages.links.values() for link in links}
 
 
-def test_robots_without_loops_are_drawn_and_have_no_sub_mechanisms(quadruped):
-    text = " ".join(Outline(page(quadruped)).text)
-    assert "Links with mass at the neutral posture" in text
-    assert "Sub-mechanisms" not in text
-    assert quadruped.linkages is None
-
-
-def test_equal_findings_share_a_line():
-    """Of 65 notes of one sentence the names of three, and how many others there are: another finding is not buried."""
-    result = report(build(arm()), effort=QUICK)
-    alike = [Finding("note", "limits-missing", f"joint_{k}", "it has no limits") for k in range(65)]
-    other = Finding("note", "loops", "robot", "its loops are closed")
-    text = page(replace(result, check=replace(result.check, findings=(*alike, other))))
-    assert text.count("it has no limits") == text.count("its loops are closed") == 1
-    assert "<code>joint_0</code>, <code>joint_1</code>, <code>joint_2</code> and 62 more" in text
-    assert "65 notes" not in text
-    assert "66 notes" in text
-    few = page(replace(result, check=replace(result.check, findings=tuple(alike[:4]))))
-    assert "<code>joint_2</code>, <code>joint_3</code></td>" in few
-
-
-def test_a_single_core_has_no_column_of_threads(quadruped):
-    assert "2 threads" in page(quadruped) or quadruped.timings.threads == 1
-    rows = tuple(replace(row, batch_threads=None) for row in quadruped.timings.rows)
-    text = page(replace(quadruped, timings=replace(quadruped.timings, rows=rows, threads=1)))
-    assert "1 threads" not in text
-    assert '<td class="n">-</td>' not in text
-
-
 def test_robots_are_drawn_within_their_limits():
     """The elbow at its nearest limit, where 0 is beyond it."""
     d = arm()
@@ -218,19 +186,3 @@ def test_robots_are_drawn_within_their_limits():
     for found, expected in zip(drawn, bodies(model, q), strict=True):
         np.testing.assert_array_equal(found.points, expected.points)
     assert np.abs(drawn[-1].points - bodies(model, model.neutral)[-1].points).max() > 0.01
-
-
-CARD = 540.0  # px, of a picture on the page
-
-
-@pytest.mark.parametrize("name", ["quadruped", "humanoid", "chain", "kangaroo_like"])
-def test_captions_of_the_robot_are_read(name):
-    """At least 9 px, whether the robot is long, wide or tall."""
-    model = robots.chain(20) if name == "chain" else robots.make(name)
-    figure = draw_robot(bodies(model, model.neutral))
-    px = CARD / (72.0 * figure.get_size_inches()[0])
-    assert min(axes.title.get_fontsize() for axes in figure.axes) * px >= 9.0
-    assert figure.get_size_inches()[1] < 6.5
-    figure.canvas.draw()
-    scales = [float(axes.transData.transform((1.0, 0.0))[0] - axes.transData.transform((0.0, 0.0))[0]) for axes in figure.axes]
-    assert np.ptp(scales) < 0.05 * max(scales), "one scale"

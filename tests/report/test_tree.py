@@ -1,7 +1,5 @@
 """The tree of links: order, depth, and lines where only branches indent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from planted import arm, shifted, solid
@@ -26,11 +24,10 @@ def test_branches_indent_and_chains_continue_below_them():
     d = arm()
     links = (*d.links, Link("finger", solid()), Link("tip", solid()), Link("tail", solid()))
     joints = (
-        *d.joints,
-        Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
+        *d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
         Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
         Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)),
-    )
+    )  # fmt: skip
     assert lines(replace(d, links=links, joints=joints)) == [
         ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
     ]  # fmt: skip

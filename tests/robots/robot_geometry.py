@@ -1,7 +1,5 @@
 """A description at zero position, computed here from its placements alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from freeflyer.model.description import WORLD, Description

@@ -1,7 +1,5 @@
 """Events: located to rounding, recorded, acted upon; contacts that open and close; what chatters is refused in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close

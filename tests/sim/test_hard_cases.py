@@ -1,17 +1,17 @@
 """Cases that go wrong easily: forces that jump at samples, starts on the floor, impacts under dampers, arrays used again, files."""
 
-from __future__ import annotations
-
 import zipfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from seeds import fresh
 from test_events import G, stone
 
 import freeflyer as ff
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
+from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 
 
 def sole(model: ff.Model) -> ff.ConstraintSet:
@@ -38,6 +38,16 @@ def test_a_body_that_begins_on_the_floor_stays_there(speed):
     assert [e.name for e in run.events] == ["start"]
     assert run.events[0].holding == ("sole",)
     assert np.abs(run.q[:, 2] - q[2]).max() < 1e-9
+
+
+def test_a_flat_sole_that_turns_on_the_floor_strikes_it_with_the_side_that_sinks():
+    model, q, v = stone(0.0)
+    v[3] = 1.0
+    stance = ff.ConstraintSet(model, [ff.contacts.surface("sole", size=(0.2, 0.1), friction=0.5)])
+    held = {"constraints": ff.ConstraintSet(model), "events": sim.unilateral_events(stance)}
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.05, **held)
+    assert [(e.name, e.t) for e in run.events] == [("start", 0.0)]
+    assert np.abs(run.events[0].v_after).max() < 1e-12
 
 
 def test_a_contact_that_is_pulled_from_the_start_opens():
@@ -126,13 +136,10 @@ def test_an_event_just_before_a_sample(integrator):
     assert [e.name for e in run.events] == ["e"]
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        (sim.Change(v="fast"), "event 'x' returns an invalid change"), (sim.Change(v=np.full(6, np.nan)), "'x' returns.*finite"),
-        (sim.Change(q=np.zeros(3)), "q has shape"), (sim.Change(constraints="a"), "freeflyer ConstraintSet"), (3, "must return"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "word"), [
+    (sim.Change(v="fast"), "event 'x' returns an invalid change"), (sim.Change(v=np.full(6, np.nan)), "'x' returns.*finite"),
+    (sim.Change(q=np.zeros(3)), "q has shape"), (sim.Change(constraints="a"), "freeflyer ConstraintSet"), (3, "must return"),
+])  # fmt: skip
 def test_changes_that_cannot_be_are_refused(change, word):
     model, q, v = stone()
     event = sim.Event("x", lambda s: s.t - 0.005, action=lambda s: change)
@@ -162,15 +169,12 @@ def test_values_that_are_no_numbers(value, word):
         sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", value))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
-        ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
-        ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
-        ({"dt": 1e-300}, "dt must be a number from 1e-50"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "word"), [
+    ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
+    ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
+    ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
+    ({"dt": 1e-300}, "dt must be a number from 1e-50"),
+])  # fmt: skip
 def test_shapes_and_times_that_do_not_fit(arguments, word):
     model, q, v = stone()
     given = {"q": q, "v": v, "dt": 0.01, "duration": 0.1} | arguments
@@ -223,3 +227,13 @@ def test_replays_of_what_was_not_simulated_here():
             sim.replay(model, replace(run, settings=settings))
     with pytest.raises(FreeflyerError):
         sim.replay(model, 3)
+
+
+def test_a_tilted_robot_is_put_on_its_lowest_point():
+    rng = fresh()
+    model = ff.robots.humanoid(20)
+    feet = ff.contacts.feet_by_name(model)
+    q = ff.integrate(model, ff.robots.standing_posture(model), 0.2 * rng.standard_normal(model.nv))
+    heights = foot_points(model, put_on_floor(model, q, feet), feet)[:, 2]
+    assert abs(heights.min()) < 1e-12 < 1e-3 < heights.max()
+    assert abs(foot_points(model, put_on_floor(model, q, feet, np.mean), feet)[:, 2].mean()) < 1e-12

@@ -1,7 +1,5 @@
 """Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import close
@@ -148,15 +146,11 @@ def test_sensing_is_the_controllers_alone():
     assert 5e-4 < np.std(np.array(seen) - run.q) < 2e-3
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"dt": 7e-4}, "multiple of the plant's step"), ({"duration": 0.0123}, "multiple of dt"),
-        ({"q": np.zeros((2, 3))}, "one robot"), ({"plant": 3}, "mujoco_plant"),
-        ({"targets": np.zeros(2)}, "targets"), ({"external": {"nose": np.zeros(6)}}, "nose"),
-        ({"inputs": "x"}, "inputs"), ({"sensing": "x"}, "Sensing"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "word"), [
+    ({"dt": 7e-4}, "multiple of the plant's step"), ({"duration": 0.0123}, "multiple of dt"),
+    ({"q": np.zeros((2, 3))}, "one robot"), ({"plant": 3}, "mujoco_plant"), ({"targets": np.zeros(2)}, "targets"),
+    ({"external": {"nose": np.zeros(6)}}, "nose"), ({"inputs": "x"}, "inputs"), ({"sensing": "x"}, "Sensing"),
+])  # fmt: skip
 def test_bad_arguments_of_runs(change, word):
     model = ff.robots.chain(n=3)
     arguments = {"plant": sim.mujoco_plant(model), "q": np.zeros(3), "v": np.zeros(3), "dt": 5e-3, "duration": 0.1} | change
@@ -164,27 +158,11 @@ def test_bad_arguments_of_runs(change, word):
         sim.simulate_in_mujoco(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
-        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one state"),
-        ({"servos": 3}, "servos must be"),
-    ],
-)  # fmt: skip
-def test_bad_arguments_of_plants(change, word):
-    with pytest.raises(ff.errors.FreeflyerError, match=word):
-        sim.mujoco_plant(ff.robots.chain(n=3), **change)
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"dt": -1.0}, "dt must be a positive"), ({"stiffness": 0.0}, "stiffness must be a positive"),
-        ({"damping": np.nan}, "damping must be a positive"), ({"friction": 1.0}, "friction of Servos"),
-        ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "word"), [
+    ({"dt": -1.0}, "dt must be a positive"), ({"stiffness": 0.0}, "stiffness must be a positive"),
+    ({"damping": np.nan}, "damping must be a positive"), ({"friction": 1.0}, "friction of Servos"),
+    ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),
+])  # fmt: skip
 def test_bad_servos(change, word):
     with pytest.raises(InputError, match=word):
         sim.Servos(**change)

@@ -1,14 +1,12 @@
 """The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, sim
-from freeflyer.errors import FileError, FreeflyerError, InputError, ReplayError
+from freeflyer.errors import FileError, InputError, ReplayError
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
@@ -49,6 +47,7 @@ def test_rods_between_balls_spin_with_order_4(models_folder):
     assert orders[0] < 4.5, orders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
 def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     """Errors of several motions together: of a single one, terms of the next order may cancel."""
@@ -68,6 +67,7 @@ def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ADAPTIVE)
 def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     model, q, v = tumbling(fresh())
@@ -116,6 +116,7 @@ def test_a_tree_on_its_loops_is_the_closed_model():
     assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_a_humanoid_stands_for_ten_seconds():
     """On both soles under a regulator on the admissible states: it comes back, and the soles stay where they are."""
     model = ff.robots.humanoid()
@@ -201,6 +202,8 @@ def test_sensing_is_the_same_with_the_same_seed():
     spread = np.std([ff.difference(model, a, b) for a, b in zip(run.q, q2)]), np.std(np.array(v2) - run.v)
     assert abs(spread[0] - 1e-3) < 2e-4
     assert abs(spread[1] - 1e-2) < 2e-3
+    errors = [np.ravel(x) for x in ([ff.difference(model, a, b) for a, b in zip(run.q, q2)], np.array(v2) - run.v)]
+    assert abs(np.corrcoef(errors)[0, 1]) < 0.3  # of positions and velocities apart
 
 
 def test_runs_are_saved_loaded_and_replayed(tmp_path):
@@ -254,25 +257,6 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
     assert len(run.t) == len(run.q) == len(run.tau) == 3
     with pytest.raises(InputError, match="inputs"):
         sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf), dt=0.1, duration=0.9)
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
-        ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
-        ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
-        ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
-        ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "twice"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
-    ],
-)  # fmt: skip
-def test_bad_arguments(change, word):
-    model, q, v = tumbling(fresh(1))
-    if "v" in change:
-        change = change | {"v": np.zeros((2, model.nv))}
-    arguments = {"q": q, "v": v, "dt": 0.1, "duration": 0.2} | change
-    with pytest.raises(FreeflyerError, match=word):
-        sim.simulate(model, arguments.pop("q"), arguments.pop("v"), **arguments)
 
 
 def test_a_start_that_violates_constraints_is_refused():

@@ -1,7 +1,5 @@
 """Samples for the tests of freeflyer.spatial: angles across every numerical switch, random poses, exact references."""
 
-from __future__ import annotations
-
 import closeness
 import mpmath as mp
 import numpy as np

@@ -1,15 +1,12 @@
 """Dual quaternions: the algebra by its axioms, poses, twists and wrenches against SE(3), lemma (9), sclerp."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from closeness import STEP, close_to_rate
 from hypothesis import given, settings, strategies as st
 from seeds import fresh
-from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, random_pose, random_twist, rng, twists_at
+from spatial_samples import ALL_ANGLES, close, exact_sum, random_pose, random_twist, rng, twists_at
 
-from freeflyer.errors import InputError
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench
 
 EPS = np.finfo(float).eps
@@ -32,32 +29,6 @@ def test_multiplication_table():
     assert np.array_equal(D.multiply(I, E_J), E_K)
     assert np.array_equal(D.multiply(E_I, J), E_K)
     assert np.array_equal(D.multiply(E_I, E_J), 0 * ONE)
-
-
-def test_algebra_axioms():
-    a, b, c = any_three()
-    m = D.multiply
-    close(m(m(a, b), c), m(a, m(b, c)), 1e-13)
-    close(m(a, b + c), m(a, b) + m(a, c), 1e-13)
-    close(D.conjugate(m(a, b)), m(D.conjugate(b), D.conjugate(a)), 1e-14)
-    close(D.dual_conjugate(m(a, b)), m(D.dual_conjugate(a), D.dual_conjugate(b)), 1e-14)
-    close(D.full_conjugate(m(a, b)), m(D.full_conjugate(b), D.full_conjugate(a)), 1e-14)
-    close(D.full_conjugate(a), D.dual_conjugate(D.conjugate(a)), 0.0)
-
-
-def test_norm_is_multiplicative_and_squares_to_h_conjugate_h():
-    a, b, _ = any_three()
-    n, square = D.norm(a), D.multiply(a, D.conjugate(a))
-    close(square[:, [3, 7]], np.stack([n[:, 0] ** 2, 2 * n[:, 0] * n[:, 1]], -1), 1e-13)
-    close(square[:, [0, 1, 2, 4, 5, 6]], np.zeros((10, 6)), 1e-14)
-    product = D.norm(D.multiply(a, b))
-    p, q = n, D.norm(b)
-    close(product, np.stack([p[:, 0] * q[:, 0], p[:, 0] * q[:, 1] + p[:, 1] * q[:, 0]], -1), 1e-13)
-    unit = D.normalize(a)
-    close(D.norm(unit), np.broadcast_to([1.0, 0.0], (10, 2)), 4e-15)
-    close(D.check_unit(unit), unit, 0.0)
-    with pytest.raises(InputError, match="zero primary part"):
-        D.normalize(EPSILON)
 
 
 def test_poses_compose():
@@ -89,14 +60,6 @@ def test_adjoint_is_that_of_se3():
     close(D.power(D.from_wrench(F), D.from_twist(V)), wrench.power(F, V))
     assert np.array_equal(D.from_twist([1, 2, 3, 4, 5, 6]), [4, 5, 6, 0, 1, 2, 3, 0])
     assert np.array_equal(D.from_wrench([1, 2, 3, 4, 5, 6]), [1, 2, 3, 0, 4, 5, 6, 0])
-
-
-def test_cross_is_half_the_commutator_and_the_bracket():
-    a, b = D.from_twist(random_twist((2, 10)))
-    close(D.cross(a, b), 0.5 * (D.multiply(a, b) - D.multiply(b, a)))
-    close(D.to_twist(D.cross(a, b)), twist.cross(D.to_twist(a), D.to_twist(b)))
-    F = random_twist((10,), 9)
-    close(D.to_wrench(D.cross(a, D.from_wrench(F))), wrench.cross(D.to_twist(a), F))
 
 
 def test_hamilton_operators():
@@ -148,31 +111,12 @@ def test_twists_of_equations_5_and_6():
     close_to_rate(X[:3, :3] @ body[4:7], place, STEP, 1e-9)
 
 
-def test_lemma_9():
-    m = Motion()
-    xi, slope = D.from_twist(random_twist(seed=5)), D.from_twist(random_twist(seed=6))
-    world = D.adjoint(m.x0, 2 * m.a)
-    close_to_rate(D.adjoint_rate(m.x0, world, xi, slope), lambda t: D.adjoint(m.pose(t), xi + t * slope), STEP, 1e-8)
-
-
 @pytest.mark.parametrize("angle", ALL_ANGLES)
 def test_exp_is_se3s_and_its_own_series(angle):
     for xi in twists_at((angle,), 2):
         h = 0.5 * D.from_twist(xi)
         close(D.exp(h), exact_sum(D.hamilton_left(h), 0) @ ONE, 8 * EPS)
         close(D.to_pose(D.exp(h)), se3.exp(xi), 24 * EPS)
-
-
-@pytest.mark.parametrize("angle", TO_PI)
-def test_log_undoes_exp_from_zero_to_pi(angle):
-    for xi in twists_at((angle,), 4):
-        h = 0.5 * D.from_twist(xi)
-        out = D.log(D.exp(h))
-        if angle > np.pi - 1e-14 and out[:3] @ h[:3] < 0:
-            close(D.exp(out), -D.exp(h), 16 * EPS)
-            continue
-        close(out[:3], h[:3], 4 * EPS * angle)
-        close(out[4:], h[4:], 16 * EPS)
 
 
 @fast
@@ -193,19 +137,3 @@ def test_sclerp_is_the_screw_of_se3():
     close(D.to_pose(D.sclerp(x, -y, t)), se3.interpolate(X, Y, t), 1e-13)
     close(D.to_pose(D.sclerp(x, y, 0.0)), X)
     close(D.to_pose(D.sclerp(x, y, 1.0)), Y, 4e-14)
-
-
-def test_bad_input():
-    x = poses()
-    stretched, skewed, impure = x.copy(), x.copy(), D.from_twist(random_twist((10,)))
-    stretched[3, :4] *= 1.5
-    skewed[4, 4:] += x[4, :4]
-    impure[5, 7] = 1.0
-    with pytest.raises(InputError, match=r"primary part of x at index \(3,\) has norm 1\.5"):
-        D.check_unit(stretched)
-    with pytest.raises(InputError, match=r"primary \. dual of x0 at index \(4,\)"):
-        D.sclerp(skewed, x, 0.5)
-    with pytest.raises(InputError, match=r"real part of h at index \(5,\)"):
-        D.adjoint(x, impure)
-    with pytest.raises(InputError, match="'body' or 'world'"):
-        D.rate_from_twist(x, D.from_twist(np.zeros(6)), "mixed")

@@ -1,7 +1,5 @@
 """Unit quaternions: group axioms, SciPy and Pinocchio as references, log from zero to pi, gimbal lock."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -157,18 +155,6 @@ def test_random_is_uniform():
     assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
     with pytest.raises(InputError, match="default_rng"):
         Q.random(3)
-
-
-def test_check_unit_names_index_and_norm():
-    q = Q.random(rng(), (2, 3))
-    assert np.array_equal(Q.check_unit(q), q)
-    q[1, 2] *= 1.25
-    with pytest.raises(InputError, match=r"index \(1, 2\) has norm 1\.25") as caught:
-        Q.check_unit(q)
-    assert caught.value.data["index"] == (1, 2)
-    assert caught.value.data["norm"] == pytest.approx(1.25)
-    with pytest.raises(InputError, match="norm 0"):
-        Q.log([0, 0, 0, 0])
 
 
 def test_normalize():

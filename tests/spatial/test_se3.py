@@ -1,7 +1,5 @@
 """SE(3): group axioms, adjoints, exp and log and their Jacobians, against 40-digit sums, Pinocchio and differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -113,14 +111,6 @@ def test_log_undoes_exp_from_zero_to_pi(angle):
         close(out[:3], xi[:3], 16 * EPS)
 
 
-@pytest.mark.parametrize("angle", ALL_ANGLES)
-def test_exp_undoes_log(angle):
-    X = se3.exp(twists_at((angle,), 4))
-    xi = se3.log(X)
-    assert np.linalg.norm(xi[:, 3:], axis=1).max() <= np.pi * (1 + EPS)
-    close(se3.exp(xi), X, 16 * EPS)
-
-
 @fast
 @given(twists)
 def test_log_of_exp(xi):
@@ -129,12 +119,6 @@ def test_log_of_exp(xi):
         close(se3.log(se3.exp(xi)), xi, 1e-13)
     close(se3.exp(-xi), se3.inverse(se3.exp(xi)), 1e-14)
     close(se3.adjoint(se3.exp(xi)) @ xi, xi, 2e-14)  # the screw moves along itself
-
-
-@fast
-@given(twists, st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
-def test_one_parameter_subgroup(xi, s, t):
-    close(se3.exp(s * xi) @ se3.exp(t * xi), se3.exp((s + t) * xi), 1e-14)
 
 
 # Jacobians agree with their definition ------------------------------------------------------------------------------------------
@@ -193,17 +177,3 @@ def test_interpolation_is_one_screw(angle):
     path = se3.interpolate(X, Y, t)
     close(path, X @ se3.exp(t[:, None] * xi), 1e-14)
     close(path[2], Y, 1e-14)
-
-
-def test_what_is_no_pose_is_refused():
-    X = random_pose((3,))
-    for damage, words in (
-        (lambda Y: Y[1, :3, :3].__imul__(1.1), r"rotation of X at index \(1,\) is no rotation"),
-        (lambda Y: Y[1, :3, 0].__imul__(-1.0), "reflection"),
-        (lambda Y: Y[1].__setitem__(..., Y[1].T.copy()), "transpose it"),
-    ):
-        Y = X.copy()
-        damage(Y)
-        for f in (se3.inverse, se3.log, se3.adjoint, se3.coadjoint, se3.to_position_quaternion):
-            with pytest.raises(InputError, match=words):
-                f(Y)

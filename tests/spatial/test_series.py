@@ -1,14 +1,16 @@
-"""The scalar functions behind exp and log, against 60-digit arithmetic, on both sides of their switch."""
-
-from __future__ import annotations
+"""The scalar functions behind exp and log, against 60-digit arithmetic, on both sides of their switch. SE(2): the same
+identities as SE(3), and SE(3) itself restricted to the plane as reference."""
 
 import mpmath as mp
 import numpy as np
 import pytest
-from spatial_samples import ALL_ANGLES
+from closeness import EPS, central, slope_error
+from hypothesis import strategies as st
+from seeds import fresh
+from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, rng
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _series as series
+from freeflyer.spatial import _series as series, se2, se3
 from freeflyer.tolerances import SERIES_SWITCH
 
 X = np.unique(np.concatenate([np.square(ALL_ANGLES), SERIES_SWITCH * (1.0 + np.array([-1e-15, 0.0, 1e-15]))]))
@@ -56,14 +58,6 @@ def test_accuracy(name):
     assert error.max() < (2e-14 if "slope" in name else 2e-15), (error.max(), np.sqrt(X[error.argmax()]))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_scalars_and_batches_agree(name):
-    f = getattr(series, name)
-    assert [float(f(np.asarray(x))) for x in X] == f(X).tolist()
-    assert f(X[:6].reshape(2, 3)).shape == (2, 3)
-    assert f(np.empty((0, 2))).shape == (0, 2)
-
-
 @pytest.mark.parametrize("turns", [1, 2])
 def test_full_turns_have_no_inverse_jacobian(turns):
     for f in (series.half_cot, series.cotc, series.cotc_slope):
@@ -74,3 +68,98 @@ def test_full_turns_have_no_inverse_jacobian(turns):
 def test_absurd_angles_are_refused():
     with pytest.raises(InputError, match="1e154"):
         series.squared_angle(np.array([1e200, 0.0, 0.0]))
+
+
+IN_PLANE = np.array([0, 1, 5])  # vx, vy, omega among [linear; angular]
+twists = st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3).map(np.array)
+
+
+def lifted(xi):
+    out = np.zeros((*np.shape(xi)[:-1], 6))
+    out[..., IN_PLANE] = xi
+    return out
+
+
+def flat(A):
+    """The planar rows and columns of a pose (4, 4) or of a matrix on twists (6, 6)."""
+    keep = IN_PLANE if A.shape[-1] == 6 else np.array([0, 1, 3])
+    return A[..., keep[:, None], keep]
+
+
+def sample(angle):
+    return np.append(rng().standard_normal(2), angle)
+
+
+def random_twist(seed, batch=(10,)):
+    return 2.0 * fresh(seed).standard_normal((*batch, 3))
+
+
+@pytest.mark.parametrize("angle", [*ALL_ANGLES, -1e-9, -1.0, -3.0])
+def test_is_se3_in_the_plane(angle):
+    xi = sample(angle)
+    big = lifted(xi)
+    close(se2.hat(xi), flat(se3.hat(big)), 0.0)
+    close(se2.ad(xi), flat(se3.ad(big)), 0.0)
+    close(se2.exp(xi), flat(se3.exp(big)), 8 * EPS)
+    close(se2.adjoint(se2.exp(xi)), flat(se3.adjoint(se3.exp(big))), 8 * EPS)
+    close(se2.coadjoint(se2.exp(xi)), flat(se3.coadjoint(se3.exp(big))), 8 * EPS)
+    close(se2.left_jacobian(xi), flat(se3.left_jacobian(big)), 16 * EPS)
+    close(se2.right_jacobian(xi), flat(se3.right_jacobian(big)), 16 * EPS)
+
+
+@pytest.mark.parametrize("angle", ALL_ANGLES)
+def test_exp_and_jacobians_to_rounding(angle):
+    xi = sample(angle)
+    J, K = exact_sum(se2.ad(xi), 1), se2.left_jacobian_inverse(xi)
+    close(se2.exp(xi), exact_sum(se2.hat(xi), 0), 8 * EPS)
+    close(se2.left_jacobian(xi), J, 8 * EPS)
+    close(K @ J, np.eye(3), 32 * EPS * max(1.0, np.abs(K).max()))
+    close(se2.right_jacobian_inverse(xi) @ se2.right_jacobian(xi), np.eye(3), 32 * EPS * np.abs(K).max())
+
+
+@pytest.mark.parametrize("angle", TO_PI)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_log_undoes_exp_from_zero_to_pi(angle, sign):
+    xi = sample(sign * angle)
+    out = se2.log(se2.exp(xi))
+    assert abs(out[2] - xi[2]) <= 2 * EPS * angle
+    close(out[:2], xi[:2], 16 * EPS)
+
+
+def test_a_half_turn_is_positive():
+    X = np.diag([-1.0, -1.0, 1.0])
+    assert se2.log(X)[2] == np.pi
+    X[1, 0] = -0.0
+    assert se2.log(X)[2] == np.pi
+    close(se2.exp(se2.log(X)), X)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 1.0, 2.0, 3.0])
+def test_jacobians_by_finite_differences(angle):
+    xi, d, e, log = sample(angle), np.array([0.3, -0.7, 0.5]), se2.exp, se2.log
+    X, error = e(xi), slope_error()
+    close(se2.left_jacobian(xi) @ d, central(lambda t: log(e(xi + t * d) @ se2.inverse(X))), error)
+    close(se2.right_jacobian(xi) @ d, central(lambda t: log(se2.inverse(X) @ e(xi + t * d))), error)
+    close(se2.left_jacobian_inverse(xi) @ d, central(lambda t: log(e(t * d) @ X)), error)
+    close(se2.right_jacobian_inverse(xi) @ d, central(lambda t: log(X @ e(t * d))), error)
+
+
+def test_position_and_angle():
+    p, t = rng().standard_normal((2, 3, 2)), rng().uniform(-3.1, 3.1, (2, 3))
+    X = se2.from_position_angle(p, t)
+    q, s = se2.to_position_angle(X)
+    close(q, p, 0.0)
+    close(s, t, 4 * EPS)
+    close(se2.act(X[0, 0], [1.0, 0.0]), p[0, 0] + [np.cos(t[0, 0]), np.sin(t[0, 0])])
+    close(se2.vee(se2.hat(p[0].repeat(2, -1)[..., :3])), p[0].repeat(2, -1)[..., :3], 0.0)
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="transpose it"):
+        se2.inverse(se2.from_position_angle([1.0, 2.0], 0.3).T)
+    with pytest.raises(InputError, match="reflection"):
+        se2.log(np.diag([1.0, -1.0, 1.0]))
+    with pytest.raises(InputError, match="skew block"):
+        se2.vee(np.eye(3))
+    with pytest.raises(InputError, match="multiple of 2 pi"):
+        se2.left_jacobian_inverse([1.0, 0.0, 2 * np.pi])

@@ -1,7 +1,5 @@
 """Twists and wrenches: what each expression means, by differentiating a moving frame; Pinocchio; power."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Public functions on symbols, by their public names, with parameters as symbols."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -89,14 +87,6 @@ def test_welded_links_are_joined_in_symbols():
     np.testing.assert_allclose(np.array(ours, float), theirs, rtol=1e-12)
 
 
-def test_matrices_of_sympy_are_rows_and_symmetry_is_proved():
-    x, q = sp.Symbol("x"), sp.Matrix([q1, q2])
-    I = sp.Matrix([[1, x * (x + 1), 0], [x**2 + x, 1, 0], [0, 0, 1]])
-    p = ff.symbolic.parameters(ARM, centers={"lower": sp.Matrix([c2, 0, 0])}, inertias={"lower": I}, gravity=sp.Matrix([0, -g, 0]))
-    same(ff.symbolic.evaluate("gravity_forces", ARM, q, parameters=p).tolist(),
-         ff.symbolic.evaluate("gravity_forces", ARM, [q1, q2], parameters=p).tolist())  # fmt: skip
-
-
 def test_welded_links_without_mass():
     p = ff.symbolic.parameters(arm("tool"), masses={"lower": 0, "tool": 0}, inertias={"tool": sp.eye(3)})
     M = ff.symbolic.evaluate("mass_matrix", arm("tool"), [q1, q2], parameters=p)
@@ -149,40 +139,20 @@ def test_every_function_goes_by_its_public_name(name):
     (lambda: ff.symbolic.evaluate("mass_matrx", ARM, [q1, q2]), "no function is named 'mass_matrx'. Did you mean 'mass_matrix'"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [q1]), "q has 1 scalars, expected 2"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM, q1), "q must be one flat row"),
-    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [[q1, q2]]), "q must be one flat row"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM), r"takes 1 rows of scalars \(q\), got 0"),
-    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2], [v1, v2]), r"takes 1 rows of scalars \(q\), got 2"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2], frame="upper"), "takes no frame"),
     (lambda: ff.symbolic.evaluate("frame_pose", ARM, [q1, q2]), "takes a frame"),
-    (lambda: ff.symbolic.evaluate("frame_pose", ARM, [q1, q2], frame="uper"), "Did you mean 'upper'"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2], expressed="world"), "no expression 'world'"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2], parameters=[1.0]), "expected"),
     (lambda: ff.symbolic.evaluate("mass_matrix", ff.close_loops(ff.robots.kangaroo_like()), []), "open loops"),
     (lambda: ff.symbolic.evaluate("mass_matrix", "arm", [q1, q2]), "model must be|freeflyer Model"),
-    (lambda: ff.symbolic.parameters(ARM, masses={"uper": m1}), "no link is named 'uper'. Did you mean 'upper'"),
     (lambda: ff.symbolic.parameters(ARM, centers={"upper": (c1, 0)}), "three scalars"),
-    (lambda: ff.symbolic.parameters(ARM, centers={"upper": c1}), "three scalars"),
     (lambda: ff.symbolic.parameters(ARM, inertias={"upper": sp.eye(2)}), "symmetric matrix"),
-    (lambda: ff.symbolic.parameters(ARM, inertias={"upper": sp.Matrix(3, 3, range(9))}), "symmetric matrix"),
-    (lambda: ff.symbolic.parameters(ARM, inertias={"upper": I1}), "symmetric matrix"),
-    (lambda: ff.symbolic.parameters(ARM, positions={"elbw": (l1, 0, 0)}), "Did you mean 'elbow'"),
     (lambda: ff.symbolic.parameters(arm("tool"), positions={"tool_weld": (l1, 0, 0)}), "is fixed"),
     (lambda: ff.symbolic.parameters(ff.robots.chain(1, "spherical"), armatures={"joint_1": I1}), "one velocity coordinate"),
-    (lambda: ff.symbolic.parameters(ARM, gravity=g), "three scalars"),
-    (lambda: ff.symbolic.parameters(ARM, gravity="abc"), "three scalars"),
-    (lambda: ff.symbolic.parameters(ARM, gravity={1, 2, 3}), "three scalars"),
     (lambda: ff.symbolic.parameters(ARM, masses={"lower": None}), "the mass of 'lower' must be a number or a symbol"),
-    (lambda: ff.symbolic.parameters(ARM, masses={"lower": "m"}), "the mass of 'lower' must be a number or a symbol"),
     (lambda: ff.symbolic.parameters(ARM, masses={"lower": sp.nan}), "must be finite"),
-    (lambda: ff.symbolic.parameters(ARM, masses={"lower": sp.oo}), "must be finite"),
-    (lambda: ff.symbolic.parameters(ARM, masses={"lower": np.float32("nan")}), "must be finite"),
-    (lambda: ff.symbolic.parameters(ARM, centers={"lower": (None, 0, 0)}), "the centre of 'lower' must be a number or a symbol"),
-    (lambda: ff.symbolic.parameters(ARM, armatures={"elbow": [m1]}), "the armature of 'elbow' must be a number or a symbol"),
     (lambda: ff.symbolic.parameters(ff.robots.chain(2), masses={"link_0": m1}), "do not move .* 'link_0'"),
-    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, ["q0", "q1"]), r"q\[0\] must be a number or a symbol"),
-    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [None, None]), r"q\[0\] must be a number or a symbol"),
-    (lambda: ff.symbolic.parameters(ARM, gravity=(0.0, 0.0, np.nan)), "must be finite"),
-    (lambda: ff.symbolic.parameters(ARM, masses={"lower": np.inf}), "must be finite"),
 ])  # fmt: skip
 def test_bad_input_is_refused(call, words):
     with pytest.raises(ff.FreeflyerError, match=words):

@@ -1,7 +1,5 @@
 """Planar robots in formulas, beside the models of the same robots in space."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
