@@ -22,8 +22,7 @@ from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.model.model import Model
 from freeflyer.optimization import solvers
-from freeflyer.optimization.active_set import solve_levels
-from freeflyer.optimization.compiled import call
+from freeflyer.optimization.compiled import call, solve_levels
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid, quadruped

@@ -11,7 +11,7 @@ from closeness import close
 from qpsolvers import solve_qp as solve
 from seeds import fresh
 
-from freeflyer.optimization.active_set import solve_levels
+from freeflyer.optimization.compiled import solve_levels
 from freeflyer.optimization.hierarchy import Level
 
 SOLVER = {"solver": "piqp", "eps_abs": 1e-10, "eps_rel": 1e-11, "max_iter": 1000}

@@ -22,17 +22,15 @@ from freeflyer.optimization import (
     NumericalError,
     SolverError,
     UnboundedError,
-    daqp_solver,
-    dual_method,
     nearest,
     qpsolvers_solver,
     solve_qp,
     solvers,
 )
+from freeflyer.optimization.dual_solvers import by_active_set, by_daqp
 from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
-from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.problem import program_sizes, quadratic_program, residuals
 from freeflyer.optimization.quadratic import quick_check
-from freeflyer.optimization.residuals import program_sizes, residuals
 from freeflyer.optimization.second_attempts import equilibrate, polish
 
 COUNT = 250  # of each of the four kinds, by each solver
@@ -111,7 +109,7 @@ def test_planted_errors_are_seen(part):
     rng = fresh()
     for _ in range(100):
         p = quadratic_program(**known(rng, "feasible").arguments)
-        found = daqp_solver.attempt(p, 1e-8, None, None, None)
+        found = by_daqp(p, 1e-8, None, None, None)
         assert max(residuals(p, found.x, found.dual)) < 1e-9
         wrong = getattr(found, part).copy()
         if not wrong.any():
@@ -169,10 +167,10 @@ def test_the_dual_method_ends_at_the_optimum_by_itself():
     for k in range(100):
         p = quadratic_program(**known(rng, "feasible").arguments)
         H, g, A, lower, upper = p
-        found = dual_method.attempt(p, None, None)
+        found = by_active_set(p, None, None)
         assert found.outcome == "solved"
         assert max(residuals(p, found.x, found.dual)) < 1e-13
-        again = dual_method.attempt(p, None, found)
+        again = by_active_set(p, None, found)
         assert again.iterations == 0
         close(again.x, found.x, 1e-10)
         if k < 10:
@@ -188,7 +186,7 @@ def test_the_dual_method_takes_singular_programs():
     rng, solved = fresh(), 0
     for _ in range(100):
         p = quadratic_program(**known(rng, "degenerate").arguments)
-        found = dual_method.attempt(p, None, None)
+        found = by_active_set(p, None, None)
         solved += found.outcome == "solved" and quick_check(p, found, 1e-8, "active-set") is not None
     assert solved >= 88
 
@@ -269,7 +267,7 @@ def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
             for size in (len(p.g), len(p.lower)):
                 arrays = [np.full(size, junk) for _ in range(50)]  # freed at once: the next arrays of this size hold their numbers
                 del arrays
-            attempt = daqp_solver.attempt(p, 1e-8, iterations, None, None)
+            attempt = by_daqp(p, 1e-8, iterations, None, None)
             try:
                 answer = solve_qp(**arguments, iterations=iterations, solver="daqp").x.tolist()
             except SolverError as error:

@@ -6,8 +6,7 @@ import pytest
 from seeds import fresh
 
 from freeflyer.optimization import solve_qp
-from freeflyer.optimization.problem import quadratic_program
-from freeflyer.optimization.residuals import squared_residuals
+from freeflyer.optimization.problem import quadratic_program, squared_residuals
 
 
 @pytest.fixture

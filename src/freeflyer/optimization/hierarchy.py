@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.errors import InputError, SolverError, format_value
 from freeflyer.model.inputs import number, real_array
 from freeflyer.model.public import public
-from freeflyer.optimization.active_set import solve_levels
+from freeflyer.optimization.compiled import solve_levels
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
 from freeflyer.optimization.quadratic import check_solver, solve_qp
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES

@@ -16,7 +16,8 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.model.model import Model
-from freeflyer.optimization import dual_method, solve_qp, solvers
+from freeflyer.optimization import solve_qp, solvers
+from freeflyer.optimization.dual_solvers import by_active_set
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.quadratic import ACTIVE_SET
 from freeflyer.progress import Progress
@@ -101,7 +102,7 @@ def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Cal
     H, g, A, lower, upper = program
     if solver == ACTIVE_SET:
         p = quadratic_program(*program)
-        return lambda: dual_method.attempt(p, None, None), lambda: dual_method.attempt(p, None, first)
+        return lambda: by_active_set(p, None, None), lambda: by_active_set(p, None, first)
     if solver == "daqp":
         import daqp
 
