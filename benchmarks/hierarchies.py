@@ -11,8 +11,7 @@ from scipy.linalg import solve_triangular
 
 from freeflyer.contacts.description import point, surface
 from freeflyer.contacts.projection import project_velocity
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePositionTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePositionTask, PostureTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.solving import asked_of

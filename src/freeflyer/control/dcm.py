@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import shaped
-from freeflyer.control.footsteps import FootstepPlan
+from freeflyer.control.footsteps import GRAVITY, FootstepPlan
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of, project_into, signed_distance
 from freeflyer.errors import InputError, format_value
@@ -29,7 +29,6 @@ from freeflyer.model.frozen import Record
 from freeflyer.model.inputs import SMALLEST, finite_array, number, positive
 from freeflyer.model.public import public
 
-GRAVITY = 9.81  # m/s^2
 GAIN = 3.0  # 1/s, of the feedback
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.kinematic_levels import Search
+from freeflyer.control.limits import PositionBounds
 from freeflyer.control.linearized_tasks import LinearizedTasks
-from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.linkages.closed.reduction import has_loops

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.solution import ControlSolution
-from freeflyer.control.solving import FORMULATIONS, asked_of, solve_problem
+from freeflyer.control.solving import FORMULATIONS, ControlSolution, asked_of, solve_problem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value

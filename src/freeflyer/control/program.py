@@ -15,7 +15,7 @@ from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.inputs import velocity_places
 from freeflyer.control.limits import Limit, LimitRows
 from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.state import HARD, Piece
+from freeflyer.control.tasks import HARD, Piece
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.capture import capture_point, max_push_impulse
 from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.running import run_scenario
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
-from freeflyer.control.support import signed_distance, support_polygon
+from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, InputError, StepError
 from freeflyer.model.inputs import LARGEST_SEED, number, whole_number
 from freeflyer.model.public import public

@@ -19,7 +19,7 @@ from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
-from freeflyer.control.solution import ControlSolution
+from freeflyer.control.solving import ControlSolution
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass

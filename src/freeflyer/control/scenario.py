@@ -10,9 +10,8 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.frame_tasks import FrameOrientationTask
 from freeflyer.control.inputs import joint_coordinates
 from freeflyer.control.limits import JointLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem

@@ -11,16 +11,15 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import support
-from freeflyer.control.capture import max_push_impulse
+from freeflyer.control.body_tasks import FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.checks import shaped
-from freeflyer.control.footsteps import heading, walk_forward
-from freeflyer.control.frame_tasks import FramePositionTask
-from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
+from freeflyer.control.footsteps import GAITS, Gait, gait_footsteps, heading, walk_forward
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SinusoidReference, WaypointReference
 from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
+from freeflyer.control.support import max_push_impulse
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import number, whole_number
 from freeflyer.model.rigid_groups import rigid_groups

@@ -15,8 +15,13 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
 from freeflyer.contacts.sets.tables import support
 from freeflyer.contacts.soles import feet_from_file
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.body_tasks import (
+    CenterOfMassTask,
+    FrameOrientationTask,
+    FramePoseTask,
+    FramePositionTask,
+    PostureTask,
+)
 from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight

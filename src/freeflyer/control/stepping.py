@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.body_tasks import CenterOfMassTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
 from freeflyer.control.footsteps import FootstepPlan, SupportPhase, heading
-from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk

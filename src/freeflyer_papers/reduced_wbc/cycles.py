@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.frame_tasks import FramePoseTask
+from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.references import WaypointReference, move_pose
 from freeflyer.control.running import ControlRun, run_scenario

@@ -22,11 +22,10 @@ from freeflyer.analysis.timing.robots import (
     reach_times,
     talos,
 )
-from freeflyer.control.body_tasks import CenterOfMassTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solution import ControlSolution
+from freeflyer.control.solving import ControlSolution
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
