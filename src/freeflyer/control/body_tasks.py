@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import atan2, sqrt
 from typing import Self
 
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers
-from freeflyer.control.inputs import joint_coordinates, velocity_places
-from freeflyer.control.tasks import Piece, Task, known_frame
+from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
+from freeflyer.control.tasks import Piece, Task
 from freeflyer.dynamics.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
@@ -62,7 +61,7 @@ class FrameTask(Task):
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Error (m,) at the configuration q (nq,)."""
-        return self.error_at(frame_pose(model, q, known_frame(model, self.frame)))
+        return self.error_at(frame_pose(model, q, self.frame))
 
     @abstractmethod
     def error_at(self, X: np.ndarray) -> np.ndarray:
@@ -70,11 +69,11 @@ class FrameTask(Task):
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Rows of the frame's Jacobian in mixed expression."""
-        return frame_jacobian(model, q, known_frame(model, self.frame), "mixed")[self.part]
+        return frame_jacobian(model, q, self.frame, "mixed")[self.part]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Rows of the frame's Jdot v in mixed expression."""
-        return frame_bias_acceleration(model, q, v, known_frame(model, self.frame), "mixed")[self.part]
+        return frame_bias_acceleration(model, q, v, self.frame, "mixed")[self.part]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +180,6 @@ def _rotation(name: str, R: np.ndarray) -> np.ndarray:
     return R
 
 
-SLIDES = {"free": 3, "planar": 2, "prismatic": 1}  # velocities of a joint, the first, that are those of lengths
-
-
 @dataclass(frozen=True, eq=False)
 class CenterOfMassTask(Task):
     """Task: the centre of mass at a place in the world.
@@ -241,25 +237,23 @@ class PostureTask(Task):
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """What leads from the target to q in the tangent space, m and rad, without a floating base."""
-        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[_joint_rows(model)[0]]
+        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[joint_coordinates(model)]
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Rows of the unit matrix (nv, nv)."""
-        return np.array(_joint_rows(model)[1])
+        return np.eye(model.nv)[joint_coordinates(model)]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Zeros: the Jacobian is constant."""
-        return np.array(_joint_rows(model)[2])
+        return np.zeros(len(joint_coordinates(model)))
 
     def angles(self, model: Model) -> np.ndarray:
         """Which rows of the error (m,) are angles."""
-        tree = model.tree
-        turns = np.concatenate([np.arange(j.nv) >= SLIDES.get(j.kind, 0) for j in tree.joints] or [np.zeros(0, bool)])
-        return turns[velocity_places(model)][_joint_rows(model)[0]]
+        return ~sliding_coordinates(model)[joint_coordinates(model)]
 
     def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
         """A row for each velocity of a joint that has a weight."""
-        places = _joint_rows(model)[0]
+        places = joint_coordinates(model)
         weights = self.row_weights(len(places))
         kept = weights > 0.0
         lists = [*columns[places[kept]], *velocity_places(model)[places[kept]]]
@@ -267,21 +261,13 @@ class PostureTask(Task):
         return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights[kept], equations=True)
 
     def _make_numbers(self, count: int) -> np.ndarray:
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
         kept, motion = np.asarray(self.weight) > 0.0, []
         for word in ("velocity", "acceleration"):
             given, size = getattr(self, word), len(kept) if kept.ndim else count
             if given is not None:
                 check_shape(f"{word} of {self.name}", given, size)
             motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
-        return np.concatenate([[self.stiffness, damping], *motion, np.asarray(self.target)])
-
-
-@lru_cache(maxsize=64)
-def _joint_rows(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates (m,) of the joints, rows (m, nv) of the unit matrix, zeros (m,)."""
-    rows = joint_coordinates(model)
-    return rows, frozen_array(np.eye(model.nv)[rows]), frozen_array(np.zeros(len(rows)))
+        return np.concatenate([[self.stiffness, self.rate_gain], *motion, np.asarray(self.target)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +315,5 @@ class CentroidalMomentumTask(Task):
 
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """Wanted rate of momentum (6,) for the momentum `rate` (6,)."""
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
-        found = -damping * (rate - np.asarray(self.target))
+        found = -self.rate_gain * (rate - np.asarray(self.target))
         return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))

@@ -70,7 +70,9 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     if not isinstance(contacts, ConstraintSet):
         raise InputError(f"contacts must be a freeflyer.ConstraintSet, got {format_value(contacts)}")
     check_set(model, contacts)
-    above = _carriers(model)
+    # where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's
+    above = np.array([_closure(model, np.arange(model.tree.nv) == at) for at in velocity_places(model)], bool).reshape(model.nv, -1)
+    np.fill_diagonal(above, False)
     kept = np.zeros(model.nv, bool)
     kept[base_coordinates(model)] = kept[unactuated_coordinates(model)] = True
     held = np.zeros(model.tree.nv, bool)
@@ -103,19 +105,6 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     carried = np.any(above[loose], axis=0) if len(loose) else np.zeros(model.nv, bool)
     branches = tuple([np.array(group, int) for group in hangs.values()])
     return Chains(base, constraint, loose, branches, constraint[carried[constraint]])
-
-
-def _carriers(model: Model) -> np.ndarray:
-    """(nv, nv) bool: where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's."""
-    tree = model.tree
-    own = velocity_places(model)
-    found = np.zeros((model.nv, model.nv), bool)
-    for i, at in enumerate(own):
-        start = np.zeros(tree.nv, bool)
-        start[at] = True
-        found[i] = _closure(model, start)
-        found[i, i] = False
-    return found
 
 
 def _closure(model: Model, coordinates: np.ndarray) -> np.ndarray:

@@ -125,21 +125,16 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     p = shaped("zmp", zmp, len(t), 3, more=": a point for each of the times")
     h = positive("height", height)
     omega = float(np.sqrt(positive("gravity", gravity) / h))
-    t, v, free = _with_free_knots(t, p + [0.0, 0.0, h])
+    share = 0.5 if len(t) > 2 else 1.0 / 3.0
+    knots = np.sort([*t, t[0] + share * (t[1] - t[0]), t[-1] - share * (t[-1] - t[-2])])
+    v, free = np.stack([np.interp(knots, t, x) for x in (p + [0.0, 0.0, h]).T], axis=1), [1, len(knots) - 2]
+    t = knots
     unit = np.zeros((len(t), 2))
     unit[free, [0, 1]] = 1.0
     off = _ends(t, np.hstack([v, unit]), omega)  # what must vanish, and how it changes with both knots
     v[free] -= np.linalg.solve(off[:, 3:], off[:, :3])
     growing, decaying = _modes(t, v, omega)
     return DCMPlan(t, v, h, omega, growing, decaying)
-
-
-def _with_free_knots(t: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Times and VRP with two knots more, and their indices."""
-    share = 0.5 if len(t) > 2 else 1.0 / 3.0
-    new = np.array([t[0] + share * (t[1] - t[0]), t[-1] - share * (t[-1] - t[-2])])
-    times = np.sort(np.concatenate([t, new]))
-    return times, np.stack([np.interp(times, t, x) for x in v.T], axis=1), [1, len(times) - 2]
 
 
 def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:

@@ -293,11 +293,9 @@ class PositionBounds(Limit):
     @lru_cache(maxsize=64)
     def of(model: Model, limits: bool) -> PositionBounds:
         """Those of all joints that have some."""
-        tree = model.tree
-        bounded = np.isfinite(tree.position_lower) | np.isfinite(tree.position_upper)
-        joints = [j for j in tree.joints if j.nq == j.nv == 1 and bounded[j.iv]] if limits else []
-        at, iv = np.array([j.iq for j in joints], int), np.array([j.iv for j in joints], int)
-        return PositionBounds(tuple([j.name for j in joints]), at, iv, tree.position_lower[iv], tree.position_upper[iv])
+        tree, none = model.tree, np.zeros(0, int)
+        names, at, iv = _limited(tree, False) if limits else ((), none, none)
+        return PositionBounds(names, at, iv, tree.position_lower[iv], tree.position_upper[iv])
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         """A row for each joint: how it follows the model's velocities, how far it may go."""
@@ -306,22 +304,22 @@ class PositionBounds(Limit):
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
-        beyond = np.maximum(self.lower - q[self.at], q[self.at] - self.upper)
+        beyond = self._beyond(q)
         if (beyond > IK_LIMIT_GAP).any():
             k = int(np.argmax(beyond))
             raise InputError(
                 f"the start is {beyond[k]:.3g} beyond the limits of {self.names[k]!r}, {self.lower[k]:g} to {self.upper[k]:g}: "
-                "start within them, or pass limits=False",
-                joint=self.names[k],
-            )
+                "start within them, or pass limits=False", joint=self.names[k],
+            )  # fmt: skip
 
     def gap(self, q: np.ndarray) -> float:
         """By how much the worst joint is beyond its limits."""
-        x = q[self.at]
-        return float(np.maximum(self.lower - x, x - self.upper).max(initial=0.0))
+        return float(self._beyond(q).max(initial=0.0))
+
+    def _beyond(self, q: np.ndarray) -> np.ndarray:
+        return np.maximum(self.lower - q[self.at], q[self.at] - self.upper)
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""
-        x = q[self.at]
-        near = (x < self.lower + IK_LIMIT_GAP) | (x > self.upper - IK_LIMIT_GAP)
-        return tuple(name for name, at in zip(self.names, near) if at)
+        near = (q[self.at] < self.lower + IK_LIMIT_GAP) | (q[self.at] > self.upper - IK_LIMIT_GAP)
+        return tuple([name for name, at in zip(self.names, near) if at])

@@ -10,6 +10,7 @@ from itertools import accumulate, groupby, pairwise
 import numpy as np
 
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.inputs import velocity_places
@@ -73,7 +74,9 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
     names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
     whole, still = closed and formulation == "three-step", formulation == "kinematic"
-    held = problem.constraints_of_tree if whole else problem.constraints
+    held = problem.constraints
+    if whole:
+        held = ConstraintSet(model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
     n, k, loops = model.tree.nv if whole else model.nv, len(problem.force_metric), len(held.loop_names) if whole else 0
     columns = velocity_places(model) if whole else np.arange(model.nv)
     pieces = [*_hard_pieces(problem, columns, loops, given)[still:], *_task_pieces(problem, columns, given)]

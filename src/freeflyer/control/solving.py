@@ -154,6 +154,7 @@ def contradiction(levels: tuple[LevelResult, ...]) -> str:
     return f"{' and '.join(level.name for level in unmet)} cannot all hold: {name} by {size:.3g}"
 
 
+NOTHING = np.zeros(0)
 FORMULATIONS = ("full", "reduced", "three-step")
 MAX_PROGRAMS = 32  # that a problem and those with other tasks keep
 TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones if the first fails
@@ -178,7 +179,7 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
     known = problem.known_programs.get((formulation, weighted))
     if known is not None:
         rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, known.counts)]
-        return known, np.concatenate(rows) if rows else problem.no_numbers
+        return known, np.concatenate(rows) if rows else NOTHING
     rows, given = [], list[Given]()
     own: Iterator[np.ndarray] = iter(())
     if limits or tasks:
@@ -195,7 +196,7 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
         problem.known_programs[formulation, weighted] = program
     for task, count in zip(problem.tasks_in_order, program.counts):
         rows.append(task.numbers(count) if task.compiled else next(own))
-    return program, np.concatenate(rows) if rows else problem.no_numbers
+    return program, np.concatenate(rows) if rows else NOTHING
 
 
 def solve_problem(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
@@ -203,7 +204,7 @@ def solve_problem(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulatio
     """The solution of a problem at a state; see WholeBodyProblem.solve."""
     begin = perf_counter()
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
-    loads = problem.no_loads if external is None else _loads(problem, q, v, external, expressed)
+    loads = problem.model._zero if external is None else _loads(problem, q, v, external, expressed)
     given, reason = (q, v, loads, numbers), ""
     known = warm is not None and warm.asked is not None and warm.asked[0] is program
     found = None

@@ -162,9 +162,7 @@ def _descend(s: _State, level: Level, k: int, solver: str, tolerance: float) -> 
     fixed = equal | _unmet(level, x, v, tolerance)
     N = _remaining_directions(s.N, A[fixed])
     kept = ~fixed & (np.isfinite(lower) | np.isfinite(upper))
-    below = _State(
-        x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept])
-    )
+    below = _State(x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept]))
     return below, step
 
 
