@@ -136,11 +136,12 @@ def _name_motions(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows
     weights = rows * scale[:, None]
     motions = np.linalg.solve(M, np.hstack([weights[:n], weights[n:]])) * scale[:n, None]
     U, s, _ = np.linalg.svd(motions, full_matrices=False)
-    basis = U[:, s > 1e-6 * s[0]]
-    found = []
-    for pivot, direction in echelon(basis):
-        found.append((pivot, describe_direction(names, direction)))
-    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+    return tuple(dict.fromkeys(_named(names, U[:, s > 1e-6 * s[0]])))
+
+
+def _named(names: tuple[str, ...], basis: np.ndarray) -> tuple[str, ...]:
+    """Names of directions that span the same space, in the robot's order."""
+    return tuple([describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
 
 
 def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
@@ -180,7 +181,4 @@ def without_spins(spins: np.ndarray, A: np.ndarray, basis: np.ndarray) -> np.nda
 
 def spin_names(model: Model, spins: np.ndarray) -> tuple[str, ...]:
     """Names of spins (nv, n), in the robot's order."""
-    if not spins.shape[1]:
-        return ()
-    names = coordinate_names(model)
-    return tuple(describe_direction(names, direction) for _, direction in sorted(echelon(spins), key=lambda x: x[0]))
+    return _named(coordinate_names(model), spins) if spins.shape[1] else ()

@@ -139,8 +139,7 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
     free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
-    _, external = inputs.forces_and_wrenches(found.u)
-    rest = np.zeros(model.nv)
+    external, rest = inputs.forces_and_wrenches(found.u)[1], np.zeros(model.nv)
     slope = inverse_dynamics_derivatives(model, q, rest, rest, external=external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
@@ -152,7 +151,6 @@ def require_equilibrium(model: Model, q: Any, inputs: Inputs, gravity: Any,
     if not found.balanced:
         raise InputError(
             f"{found.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
-            "posture (control.equilibrium searches one)",
-            missing=found.missing,
-        )
+            "posture (control.equilibrium searches one)", missing=found.missing,
+        )  # fmt: skip
     return found

@@ -78,9 +78,8 @@ class FootReference(Reference):
     def at(self, t: np.ndarray) -> TargetMotion:
         """As in Reference."""
         current = np.searchsorted(self.begins, t, side="right")  # how many steps have begun
-        found = TargetMotion(
-            np.broadcast_to(self.stand, (*t.shape, 4, 4)) + 0.0, np.zeros((*t.shape, 6)), np.zeros((*t.shape, 6))
-        )  # fmt: skip
+        still = np.zeros((*t.shape, 6))
+        found = TargetMotion(np.broadcast_to(self.stand, (*t.shape, 4, 4)) + 0.0, still, still.copy())
         for k, step in enumerate(self.steps, 1):
             if (moves := current == k).any():
                 for whole, part in zip(found, step(t[moves])):
@@ -182,16 +181,15 @@ def support_phases(feet: Sequence[Contact], begin: float, rest: float,
     held, t, phases = {foot.name: foot for foot in feet}, begin, []
     for lift, land, places in swings:
         phases.append(SupportPhase(t, lift, tuple(held.values())))
-        moves = {name: swing(held[name].at, X, lift, land, clearance) for name, X in places.items()}
+        moves = {name: swing(np.asarray(held[name].at), X, lift, land, clearance) for name, X in places.items()}
         phases.append(SupportPhase(lift, land, tuple([foot for name, foot in held.items() if name not in moves]), moves))
         held |= {name: held[name].held_at(X) for name, X in places.items()}
         t = land
     return (*phases, SupportPhase(t, t + rest, tuple(held.values())))
 
 
-def swing(lift: ArrayLike | None, land: np.ndarray, begin: float, end: float, clearance: float) -> PoseReference:
+def swing(a: np.ndarray, b: np.ndarray, begin: float, end: float, clearance: float) -> PoseReference:
     """Motion of a foot from pose to pose (4, 4), half-way `clearance` above the higher one."""
-    a, b = np.asarray(lift), land
     above = 0.5 * (a[:3, 3] + b[:3, 3])
     above[2] = max(a[2, 3], b[2, 3]) + clearance
     path = WaypointReference([begin, 0.5 * (begin + end), end], [a[:3, 3], above, b[:3, 3]])
@@ -301,9 +299,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):
-        raise InputError(
-            f"gait must be a freeflyer.control.Gait with {len(standing)} phases, one for each foot, got {format_value(gait)}"
-        )
+        raise InputError(f"gait must be a freeflyer.control.Gait with {len(standing)} phases, one per foot, got {format_value(gait)}")
     rates = np.array([number(n, x) for n, x in (("speed", speed), ("lateral", lateral), ("turning", turning))])
     height, start, rest = number("clearance", clearance), number("begin", begin), positive("rest_duration", rest_duration)
     count, ahead = whole_number("cycles", cycles, 1), heading(standing, forward)

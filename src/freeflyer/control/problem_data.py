@@ -63,9 +63,7 @@ class ProblemData:
         if not isinstance(model, Model):
             raise InputError(f"a WholeBodyProblem takes a Model, got {format_value(model)}: WholeBodyProblem(model, tasks=[...])")
         if has_loops(model) and not model.reduction:
-            raise InputError(
-                f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model), ...)"
-            )
+            raise InputError(f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model))")
         for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
             number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
         given = self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,)

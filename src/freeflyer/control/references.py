@@ -144,6 +144,7 @@ class WaypointReference(Reference):
 
     times: ArrayLike
     waypoints: ArrayLike
+
     def __post_init__(self) -> None:
         times, points = frozen_numbers("times", self.times), frozen_numbers("waypoints", self.waypoints)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
@@ -234,9 +235,9 @@ def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarr
 
 def freeze_rows(reference: Reference, first: str, second: str) -> None:
     """Both fields as arrays (n,) that nobody changes; InputError for other shapes."""
-    for name in (first, second):
-        object.__setattr__(reference, name, frozen_numbers(name, getattr(reference, name)))
-    a, b = getattr(reference, first), getattr(reference, second)
+    a, b = (frozen_numbers(name, getattr(reference, name)) for name in (first, second))
+    object.__setattr__(reference, first, a)
+    object.__setattr__(reference, second, b)
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"{first} and {second} have shapes {a.shape} and {b.shape}, expected two of one shape (n,)")
 

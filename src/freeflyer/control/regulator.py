@@ -19,7 +19,7 @@ from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import check_configuration, finite_array, finite_row, number, one_row, real_array, row
+from freeflyer.model.inputs import check_configuration, finite_array, finite_row, number, one_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -142,9 +142,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     inputs = resolve_inputs(model, inputs, constraints)
     n = model.nv
     at_rest = require_equilibrium(model, q, inputs, gravity, constraints)
-    natural = energy_costs(model, at_rest.q, inputs, bandwidth)
-    Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
-    R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
+    Q, R = _costs(model, at_rest.q, inputs, bandwidth, state_cost, input_cost)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
     M = mass_matrix(model, at_rest.q)
@@ -157,12 +155,11 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
             basis, left_out = rest, spin_names(model, spins)
             can = controllability(model, M, A, B, dt is not None, basis)
     if can.unstabilizable:
+        does, it = ("does", "it") if len(can.unstabilizable) == 1 else ("do", "them")
         raise InputError(
-            f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
-            f"{'does' if len(can.unstabilizable) == 1 else 'do'} not decay and no input reaches "
-            f"{'it' if len(can.unstabilizable) == 1 else 'them'}. Add inputs that act there, or lock what need not move",
-            directions=can.unstabilizable,
-        )
+            f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} {does} not decay and no input "
+            f"reaches {it}. Add inputs that act there, or lock what need not move", directions=can.unstabilizable,
+        )  # fmt: skip
     Az, Bz = basis.T @ A @ basis, basis.T @ B
     P = _riccati(Az, Bz, basis.T @ Q @ basis, R, dt is not None)
     BtP = Bz.T @ P
@@ -240,6 +237,13 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
 def check_bandwidth(bandwidth: Any) -> float:
     """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
     return number("bandwidth", bandwidth, 1e-20, 1e20)
+
+
+def _costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float, state: Any, inputs_cost: Any) -> tuple[np.ndarray, ...]:
+    """Costs (2 nv, 2 nv), (m, m): those of energy_costs for what is None."""
+    Q, R = energy_costs(model, q, inputs, bandwidth)
+    Q = cost_matrix("state_cost", Q if state is None else state, 2 * model.nv, False)
+    return Q, cost_matrix("input_cost", R if inputs_cost is None else inputs_cost, inputs.count, True)
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
@@ -349,21 +353,17 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         True
     """
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
-    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)
+    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
     N = len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
         raise InputError(
             f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {model.nv}) and u (N, {inputs.count}), N at least 1; "
             f"got {q.shape}, {v.shape} and {u.shape}"
         )
-    if not np.isfinite(u).all():
-        raise InputError("u holds NaN or an infinity: every input must be finite")
     n = model.nv
     for name, x, letter in (("q", q, "q"), ("v", v, "u")):
         check_configuration(model, name, x, letter)
-    natural = energy_costs(model, q[0], inputs, bandwidth)
-    Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
-    R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
+    Q, R = _costs(model, q[0], inputs, bandwidth, state_cost, input_cost)
     final = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
     A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
     _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from time import perf_counter
 from typing import Any
 
@@ -206,11 +206,11 @@ def solve_problem(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulatio
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = problem.model._zero if external is None else _loads(problem, q, v, external, expressed)
     given, reason = (q, v, loads, numbers), ""
-    known = warm is not None and warm.asked is not None and warm.asked[0] is program
     found = None
     if solver == ACTIVE_SET:
-        guess = warm.held if known and warm is not None and warm.held is not None else program.nothing
-        start = warm.asked[2] if known and warm is not None and warm.asked is not None else program.nowhere
+        guess, start = program.nothing, program.nowhere
+        if warm is not None and warm.asked is not None and warm.asked[0] is program:
+            guess, start = guess if warm.held is None else warm.held, warm.asked[2]
         found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
         if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:
             found = None
@@ -257,9 +257,8 @@ def _by_solver(problem: ProblemData, program: Program, given: tuple[np.ndarray, 
     if rows is None or not all(np.isfinite(x).all() for x in (rows[0], *rows[3:])):
         return None
     A, lower, upper, H, g, motors, h, unit = rows
-    levels = [
-        Level(A[i:k], lower[i:k], upper[i:k], program.weights[i:k]) for i, k in zip((0, *program.ends), program.ends) if k > i
-    ]
+    parts = [slice(i, k) for i, k in pairwise((0, *program.ends)) if k > i]
+    levels = [Level(A[rows], lower[rows], upper[rows], program.weights[rows]) for rows in parts]
     L = np.linalg.cholesky(H)
     b = -solve_triangular(L, g, lower=True)
     levels.append(Level(L.T, b, b))

@@ -10,7 +10,6 @@ the support polygon a ZMP inside it can stop the robot without a step."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,8 +157,8 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
         >>> print(f"{ahead[0]:.2f} m ahead")
         0.09 m ahead
     """
-    state = _state(model, q, v, feet)
-    return np.concatenate([state.point, state.ground[..., None]], axis=-1)
+    point, ground, *_ = _state(model, q, v, feet)
+    return np.concatenate([point, ground[..., None]], axis=-1)
 
 
 @public
@@ -178,10 +177,10 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
         >>> bool(at_rest > 0.0), bool(ff.control.capture_margin(model, q, v) < 0.0)     # at rest, and at 1 m/s
         (True, True)
     """
-    state = _state(model, q, v, feet)
-    found = np.empty(state.ground.shape)
+    point, ground, _, points = _state(model, q, v, feet)
+    found = np.empty(ground.shape)
     for k in np.ndindex(found.shape):
-        found[k] = signed_distance(convex_polygon(state.points[k]), state.point[k])
+        found[k] = signed_distance(convex_polygon(points[k]), point[k])
     return found
 
 
@@ -209,24 +208,16 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
     """
     turn = shaped("angles", angles, "k", more=", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-    state = _state(model, q, v, feet)
-    found = np.empty((*state.ground.shape, len(turn)))
-    for k in np.ndindex(state.ground.shape):
-        way = distance_along(convex_polygon(state.points[k]), np.broadcast_to(state.point[k], directions.shape), directions)
-        found[k] = model.mass * state.omega[k] * way
+    point, ground, omega, points = _state(model, q, v, feet)
+    found = np.empty((*ground.shape, len(turn)))
+    for k in np.ndindex(ground.shape):
+        way = distance_along(convex_polygon(points[k]), np.broadcast_to(point[k], directions.shape), directions)
+        found[k] = model.mass * omega[k] * way
     return found
 
 
-class _State(NamedTuple):
+def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None) -> tuple[np.ndarray, ...]:
     """Of each state: capture point (..., 2), height of the feet (...), omega (...), points of the feet (..., c, 2)."""
-
-    point: np.ndarray
-    ground: np.ndarray
-    omega: np.ndarray
-    points: np.ndarray
-
-
-def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None) -> _State:
     g = np.asarray(model.gravity)
     if not (g[2] < 0.0 and np.abs(g[:2]).max() <= 1e-9 * -g[2]):
         raise InputError(f"gravity of {model.name!r} is {g.tolist()}: a capture point needs gravity along -z of the world")
@@ -241,4 +232,4 @@ def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | N
     if not (height > 0.0).all():
         raise InputError(f"q has the centre of mass {float(height.min()):.3g} m above the feet: it must be above them")
     omega = np.sqrt(-g[2] / height)
-    return _State(c[..., :2] + speed[..., :2] / omega[..., None], ground, omega, points[..., :2])
+    return c[..., :2] + speed[..., :2] / omega[..., None], ground, omega, points[..., :2]
