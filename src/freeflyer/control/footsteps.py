@@ -299,7 +299,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):
-        raise InputError(f"gait must be a freeflyer.control.Gait with {len(standing)} phases, one per foot, got {format_value(gait)}")
+        raise InputError(f"gait must be a freeflyer.control.Gait of {len(standing)} phases, one per foot, got {format_value(gait)}")
     rates = np.array([number(n, x) for n, x in (("speed", speed), ("lateral", lateral), ("turning", turning))])
     height, start, rest = number("clearance", clearance), number("begin", begin), positive("rest_duration", rest_duration)
     count, ahead = whole_number("cycles", cycles, 1), heading(standing, forward)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, groupby, pairwise
 
 import numpy as np
@@ -43,6 +42,7 @@ class Program:
         columns: (nv,) array of the model's accelerations among them.
         counts: Rows of the tasks, by their levels.
         nothing, nowhere: No rows that are held (m,), no point (n,).
+        hard: Rows of dynamics, contacts and limits, which come before those of tasks.
     """
 
     sizes: Sizes
@@ -56,16 +56,12 @@ class Program:
     counts: tuple[int, ...]
     nothing: np.ndarray
     nowhere: np.ndarray
+    hard: int
 
     def places(self) -> list[tuple[Piece, int]]:
         """Pieces that are given numbers, and where these begin."""
         starts = accumulate((piece.numbers for piece in self.pieces), initial=0)
         return [(piece, at) for piece, at in zip(self.pieces, starts) if piece.numbers]
-
-    @cached_property
-    def hard(self) -> int:
-        """Rows of dynamics, contacts and limits, which come before those of tasks."""
-        return sum(piece.rows for piece in self.pieces if piece.level in HARD)
 
 
 def make_program(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
@@ -120,7 +116,7 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
             weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
-        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf),
+        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf), hard,
     )  # fmt: skip
 
 

@@ -133,16 +133,10 @@ def results(program: Program, A: np.ndarray, lower: np.ndarray, upper: np.ndarra
         rows, level = slice(end - piece.rows, end), found[piece.level]
         met = level.met and bool((np.abs(violation[rows]) <= size[rows]).all())
         active = [f"{piece.name}: {x}" for x, at in zip(piece.labels, near[rows]) if at] or [piece.name] * bool(near[rows].any())
-        residuals = {**level.residuals, _unique(piece.name, level.residuals): violation[rows]}
+        alike = sum(name == piece.name or name.startswith(f"{piece.name} (") for name in level.residuals)
+        residuals = {**level.residuals, f"{piece.name} ({alike + 1})" if alike else piece.name: violation[rows]}
         found[piece.level] = LevelResult(level.name, met, residuals, level.active + (() if piece.equations else tuple(active)))
     return tuple(found.values())
-
-
-def _unique(name: str, known: Mapping[str, np.ndarray]) -> str:
-    k, unique = 2, name
-    while unique in known:
-        unique, k = f"{name} ({k})", k + 1
-    return unique
 
 
 def contradiction(levels: tuple[LevelResult, ...]) -> str:

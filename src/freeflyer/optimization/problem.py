@@ -11,6 +11,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.kernels.entries import PROGRAM_RESIDUALS
 from freeflyer.kernels.model.layout import PROGRAMS
+from freeflyer.model.inputs import real_array
 from freeflyer.optimization.compiled import Sizes, call, sizes_table
 from freeflyer.tolerances import HESSIAN_ROUNDING, SMALL_EQUATION_RATIO
 
@@ -48,11 +49,12 @@ def quadratic_program(
     """Arguments as arrays of the right shapes. Numbers are looked at where an answer fails (`refuse_numbers`)."""
     if x_lower is None and x_upper is None and _plain(H, g, A, lower, upper):
         return QuadraticProgram(H, g, A, lower, upper)
-    H, g = _array("H", H, 2), _array("g", g, 1)
-    n = len(g)
+    H, g = real_array("H", H), real_array("g", g)
+    n = g.size
+    _shape("g", g, (n,), "a row of numbers")
     _shape("H", H, (n, n), "one row and column for each entry of g")
-    A = np.zeros((0, n)) if A is None else _array("A", A, 2)
-    m = len(A)
+    A = np.zeros((0, n)) if A is None else real_array("A", A)
+    m = len(np.atleast_1d(A))
     _shape("A", A, (m, n), "one column for each entry of g")
     lower = _limit("lower", lower, m, -np.inf, "one entry for each row of A")
     upper = _limit("upper", upper, m, np.inf, "one entry for each row of A")
@@ -94,27 +96,12 @@ def _where(p: QuadraticProgram, i: int) -> str:
     return f"variable {i}" if i < p.bounded else f"row {i - p.bounded} of A"
 
 
-def _array(name: str, x: Any, axes: int) -> np.ndarray:
-    if type(x) is np.ndarray and x.dtype is FLOAT and x.ndim == axes:
-        return x
-    try:
-        array = np.asarray(x)
-        given = array
-        if array.dtype.kind in "biuf" and array.ndim == axes:
-            return array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be an array of numbers, got {type(x).__name__}", argument=name) from None
-    kind = f"shape {given.shape}" if given.dtype.kind in "biuf" else f"entries of type {given.dtype}"
-    raise InputError(f"{name} must be an array of real numbers with {axes} axes, got {kind}", argument=name)
-
-
 def _limit(name: str, x: Any, count: int, absent: float, reason: str) -> np.ndarray:
     if x is None:
         return np.full(count, absent)
-    x = _array(name, x, 1)
-    if len(x) != count:
-        _shape(name, x, (count,), reason)
-    return x
+    x = real_array(name, x)
+    _shape(name, x, (count,), reason)
+    return np.asarray(x)
 
 
 def _shape(name: str, x: np.ndarray, shape: tuple[int, ...], reason: str) -> None:
