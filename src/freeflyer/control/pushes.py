@@ -85,7 +85,32 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     if not isinstance(robot, Standing):
         raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
     given = shaped("impulses", impulses, "n", 2, more=", N s")
-    return _stands(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
+    options = {"formulation": formulation, "dt": dt, "sensing": sensing}
+    count = whole_number("processes", processes, 1)
+    what = f"{len(given)} pushes"
+    found = np.zeros(len(given), bool)
+    if count == 1:
+        for k, impulse in enumerate(given):
+            found[k] = _stood(robot, impulse, options)
+            progress((k + 1) / len(given), what)
+        return found
+    # processes start anew, for a fork would copy running threads; they end when `alive` is closed, be it by an error, by Ctrl-C,
+    # which they do not see themselves, or with this process
+    context = get_context("spawn")
+    watched, alive = context.Pipe(duplex=False)
+    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
+        try:
+            with _deaf_children():
+                futures = [pool.submit(_stood, robot, impulse, options) for impulse in given]
+            for k, future in enumerate(futures):
+                found[k] = future.result()
+                progress((k + 1) / len(given), what)
+        except BrokenProcessPool:
+            raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
+        except BaseException:
+            alive.close()
+            raise
+    return found
 
 
 @public
@@ -172,35 +197,6 @@ def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
 
 
-def _stands(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
-    """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads.
-
-    They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process."""
-    count = whole_number("processes", processes, 1)
-    what = f"{len(impulses)} pushes"
-    found = np.zeros(len(impulses), bool)
-    if count == 1:
-        for k, impulse in enumerate(impulses):
-            found[k] = _stood(robot, impulse, options)
-            progress((k + 1) / len(impulses), what)
-        return found
-    context = get_context("spawn")
-    watched, alive = context.Pipe(duplex=False)
-    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
-        try:
-            with _deaf_children():
-                futures = [pool.submit(_stood, robot, impulse, options) for impulse in impulses]
-            for k, future in enumerate(futures):
-                found[k] = future.result()
-                progress((k + 1) / len(impulses), what)
-        except BrokenProcessPool:
-            raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
-        except BaseException:
-            alive.close()
-            raise
-    return found
-
-
 def _end_with(watched: Any) -> None:
     """A worker ends as soon as nobody has the other end of the pipe (a Connection) any more."""
 
@@ -228,6 +224,5 @@ def _deaf_children() -> Iterator[None]:
 def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
     dt = options["dt"]
     length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
-
     return not run_scenario(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length,
         **options).fell

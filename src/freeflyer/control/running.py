@@ -104,9 +104,7 @@ class ControlRun:
     @property
     def fell(self) -> bool:
         """Whether the run failed, the centre of mass came below 0.6 of its first height, or the base tilted by 37 degrees."""
-        if self.run.failure:
-            return True
-        return has_fallen(self.stance, self.run.q[::10])
+        return bool(self.run.failure) or has_fallen(self.stance, self.run.q[::10])
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -143,14 +141,12 @@ class ControlRun:
 class _Loop:
     """The control loop as the simulator's inputs: keeps what each cycle gave. delay: cycles that the measured state is old."""
 
-    def __init__(self, scenario: Scenario, formulation: Formulation, delay: int, options: Mapping[str, Any]) -> None:
-        self.scenario, self.options = scenario, options
-        self.formulation: Formulation = formulation
-        self.places = actuated_coordinates(scenario.stance.model)
+    def __init__(self, scenario: Scenario, delay: int, options: Mapping[str, Any]) -> None:
+        self.scenario, self.options, model, q = scenario, options, scenario.stance.model, scenario.stance.q
+        self.places = actuated_coordinates(model)
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
-        self.most = np.asarray(scenario.stance.model.effort_limit)[self.places]
-        model, q = scenario.stance.model, scenario.stance.q
+        self.most = np.asarray(model.effort_limit)[self.places]
         self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         # tasks, torques, seconds, status: solutions refer to so much that the garbage collector took 50 ms once in a run
@@ -163,7 +159,7 @@ class _Loop:
         q, v = predict(stance.model, q, v, self.ahead, stance.dt)
         q = closed_posture(stance.model, q)
         problem = self.scenario.problem(t, q, v)
-        solution = problem.solve(q, v, formulation=self.formulation, warm=self.last, **self.options)
+        solution = problem.solve(q, v, warm=self.last, **self.options)
         self.last = solution
         self.ahead.append(solution.a)
         self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
@@ -230,7 +226,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
                 raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
-    loop = _Loop(made, formulation, delay, {"solver": solver, "weighted": weighted})
+    loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
     plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
     what = f"{name} of {model.name}, {formulation} formulation"
