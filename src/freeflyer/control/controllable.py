@@ -71,8 +71,6 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
         >>> found.states - found.rank  # six momenta and their integrals
         12
-        >>> found.uncontrollable[:3]
-        ('base x translation', 'base y translation', 'base z translation')
     """
     n = model.nv
     M, A, B = shaped("M", M, n, n), shaped("A", A, 2 * n, 2 * n), finite_array("B", B)

@@ -116,8 +116,6 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
         >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
         >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
         (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
-        >>> bool(np.allclose(plan(1.2).acceleration, plan.omega**2 * (plan(1.2).target - plan.vrp(1.2))))
-        True
     """
     t = finite_array("times", times)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
@@ -239,9 +237,6 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
     Examples:
         >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
         >>> c = plan(1.0)
-        >>> command = ff.control.track_dcm(plan, 1.0, c.target, c.velocity)
-        >>> bool(np.allclose(command.acceleration, c.acceleration))
-        True
         >>> feet = [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
         >>> pushed = ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet)
         >>> pushed.zmp.round(3) + 0.0

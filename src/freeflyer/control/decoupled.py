@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -60,7 +60,7 @@ class DecoupledController:
     posture: Reference
     external_bandwidth: float = 2.0
     internal_bandwidth: float = 2.0
-    spin: ArrayLike = field(default=(0.0, 0.0, 0.0))
+    spin: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):

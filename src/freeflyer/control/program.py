@@ -30,33 +30,20 @@ GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GI
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The rows of a problem, level by level, over x = (alpha, F).
+    """The rows of a problem, level by level, over x = (alpha, F)."""
 
-    Attributes:
-        sizes: Of the table.
-        parameters: Numbers of the robot, the contacts and the pieces.
-        pieces: Rows in their order.
-        weights: (m,) array, if "kinematic", in each level 1 at most.
-        ends: The row before which each level ends.
-        unknowns, alpha: How many there are, and of these how many accelerations.
-        columns: (nv,) array of the model's accelerations among them.
-        counts: Rows of the tasks, by their levels.
-        nothing, nowhere: No rows that are held (m,), no point (n,).
-        hard: Rows of dynamics, contacts and limits, which come before those of tasks.
-    """
-
-    sizes: Sizes
-    parameters: np.ndarray
+    sizes: Sizes  # of the table
+    parameters: np.ndarray  # of the robot, the contacts and the pieces
     pieces: tuple[Piece, ...]
-    weights: np.ndarray
-    ends: tuple[int, ...]
+    weights: np.ndarray  # (m,), if "kinematic" in each level 1 at most
+    ends: tuple[int, ...]  # the row before which each level ends
     unknowns: int
-    alpha: int
-    columns: np.ndarray
-    counts: tuple[int, ...]
-    nothing: np.ndarray
-    nowhere: np.ndarray
-    hard: int
+    alpha: int  # unknowns that are accelerations
+    columns: np.ndarray  # (nv,): the model's accelerations among them
+    counts: tuple[int, ...]  # rows of the tasks, by their levels
+    nothing: np.ndarray  # (m,): no rows that are held
+    nowhere: np.ndarray  # (n,): no point
+    hard: int  # rows of dynamics, contacts and limits, which come before those of tasks
 
     def places(self) -> list[tuple[Piece, int]]:
         """Pieces that are given numbers, and where these begin."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.running import run_scenario
-from freeflyer.control.scenario import Scenario, Stance
-from freeflyer.control.scenarios import PUSH_DURATION, stand
+from freeflyer.control.scenario import Stance
+from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, InputError, StepError
@@ -131,7 +131,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
     n = whole_number("count", count, 1)
     rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
-    return _along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
+    return along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
 
 
 @public
@@ -161,7 +161,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     for k in range(count):
         middle = 0.5 * (borne + lost)
         stands = survives_push(
-            robot, _along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
+            robot, along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
             progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
         )  # fmt: skip
         borne, lost = np.where(stands, middle, borne), np.where(stands, lost, middle)
@@ -169,32 +169,23 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     return PushBoundary(turn, borne, np.where(fell_once, lost, np.inf), limits)
 
 
-class _Pushed(Scenario):
+class _Pushed(Stand):
     """One push; the run ends where the capture point is so far out of the soles that no standing robot comes back."""
 
     def __init__(self, stance: Stance, impulse: np.ndarray) -> None:
-        self.stance, self.duration = stance, FIRST + PUSH_DURATION + AFTER
-        self.standing = stand(stance, np.random.default_rng(0), impulses=impulse[None], first=FIRST)
-        self.polygon, self.checked = support_polygon(stance.feet), 0.0
+        super().__init__(stance, impulse[None], FIRST)
+        self.duration, self.polygon, self.checked = FIRST + PUSH_DURATION + AFTER, support_polygon(stance.feet), 0.0
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        if t < self.checked + CHECKED:
-            return self.standing.held
-        self.checked = t
-        if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
-            raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
-        return self.standing.held
-
-    def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
-        return self.standing.pushes(t, q, v)
+        if t >= self.checked + CHECKED:
+            self.checked = t
+            if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
+                raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
+        return self.held
 
 
 def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
     return max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
-
-
-def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
 
 
 def _end_with(watched: Any) -> None:

@@ -102,8 +102,6 @@ class MinimumJerkReference(Reference):
         array([[0., 1.],
                [1., 1.],
                [2., 1.]])
-        >>> reference(2.0).velocity
-        array([1.875, 0.   ])
     """
 
     start: ArrayLike

@@ -53,13 +53,7 @@ FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre
 
 
 class LargestError(NamedTuple):
-    """Largest norms of a task's error over a run, 0 for units that it has no rows of.
-
-    Examples:
-        >>> error = ff.control.run_scenario("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
-        >>> error.m, error.rad < 1e-3
-        (0.0, True)
-    """
+    """Largest norms of a task's error over a run, 0 for units that it has no rows of."""
 
     m: float
     rad: float

@@ -118,21 +118,13 @@ class Scenario(ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False)
 class Following(Scenario):
     """Scenario of tasks that follow references, over contacts that stay: (task, reference), others as they are."""
 
-    stance: Stance
-    duration: float
-    held: WholeBodyProblem
-    moving: tuple[tuple[Task, SampledReference], ...]
-
-    @staticmethod
-    def of(stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> Following:
-        """Of tasks with and without references."""
-        tasks = [task for task, _ in moving]
-        sampled = tuple((task, SampledReference(reference, stance.dt)) for task, reference in moving)
-        return Following(stance, duration, stance.problem([*tasks, *still]), sampled)
+    def __init__(self, stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> None:
+        self.stance, self.duration = stance, duration
+        self.held = stance.problem([*[task for task, _ in moving], *still])
+        self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The same contacts and limits, tasks at their targets of now."""

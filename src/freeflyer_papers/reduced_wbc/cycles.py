@@ -161,7 +161,7 @@ def reach(hand: str) -> Callable[[Stance], Following]:
         path = WaypointReference(times, [c, c + WAY_OF_MASS, c + WAY_OF_MASS, c])
         way = move_pose(X, there, duration=0.6 * DURATION, begin=0.2 * DURATION)
         task = FramePoseTask(hand, X, level=2, stiffness=HAND_STIFFNESS)
-        return Following.of(stance, DURATION, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed(3)])
+        return Following(stance, DURATION, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed(3)])
 
     return scenario
 
