@@ -178,7 +178,7 @@ class Task(ABC):
     def check_motion(self, shape: tuple[int, ...]) -> None:
         """InputError for a velocity or an acceleration of another shape than the error's."""
         for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if x is not None:
+            if x is not None and np.shape(x) != shape:
                 check_shape(f"{word} of {self.name}", np.asarray(x), *shape)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
