@@ -10,7 +10,9 @@ import typer
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
 from benchmarks.peers import PEERS
 from freeflyer.analysis.timing.measured import Bench
-from freeflyer.cli.bench import (
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
+from freeflyer.cli.output import show_error
+from freeflyer.cli.tools import (
     BatchOption,
     BlocksOption,
     Part,
@@ -21,8 +23,6 @@ from freeflyer.cli.bench import (
     run_bench,
     wanted_parts,
 )  # fmt: skip
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
-from freeflyer.cli.output import show_error
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -39,11 +39,9 @@ class ComparedBench(Bench):
         return super().tables() + ([hierarchies_table(self.hierarchies)] if self.hierarchies else [])
 
 
-def benchmarks(
-    robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
-    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
-    json: JsonOption = None, debug: DebugOption = False,
-) -> None:  # fmt: skip
+def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
+        threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
+        json: JsonOption = None, debug: DebugOption = False) -> None:  # fmt: skip
     """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; recorded hierarchies beside cascades of solvers."""
 
     def with_hierarchies(result: Bench, progress: Progress) -> Bench:

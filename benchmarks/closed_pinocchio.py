@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.timing.clock import NoPeerError
-from freeflyer.analysis.timing.closed_loops import ClosedState
+from freeflyer.analysis.timing.control_cycles import ClosedState
+from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.model.description import POINT, WELD, WORLD
 
 Answer = Callable[[], Any]
@@ -121,9 +121,8 @@ class PinocchioPeer:
         convention, rows = (p.Convention.WORLD,) if hasattr(p, "Convention") else (), self.jacobian_call(s)
         return lambda: (p.crba(m, d, q, *convention), p.nonLinearEffects(m, d, q, v), rows())
 
-    def equations(
-        self, s: ClosedState, rows: np.ndarray, dependent: np.ndarray, independent: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def equations(self, s: ClosedState, rows: np.ndarray, dependent: np.ndarray,
+            independent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """(M_p (nu, nu), h_p (nu,)) of its terms, by numpy; index arrays are in our order of rows and coordinates."""
         M, h, J = self.terms_call(s)()
         M, h = self.square(np.triu(M) + np.triu(M, 1).T), self.in_our_order(np.array(h))

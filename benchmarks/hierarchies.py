@@ -24,8 +24,8 @@ from freeflyer.optimization import solvers
 from freeflyer.optimization.compiled import call, solve_levels
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
-from freeflyer.robots import humanoid, quadruped
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots import humanoid, legged as quadruped
+from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
@@ -107,11 +107,9 @@ def _problem(model: Model, contact: Callable[[str], object]) -> tuple[WholeBodyP
     feet = [contact(name) for name in soles or [name for name in model.frame_names if name.endswith("_foot")]]
     end = "left_palm" if "left_palm" in model.frame_names else model.frame_names[-1]
     base = model.joints[0].child
-    tasks = [
-        CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.03]),
+    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.03]),
         FrameOrientationTask(base, frame_pose(model, q, base)[:3, :3]),
-        FramePositionTask(end, frame_pose(model, q, end)[:3, 3] + 0.05, level=2), PostureTask(q, level=3),
-    ]  # fmt: skip
+        FramePositionTask(end, frame_pose(model, q, end)[:3, 3] + 0.05, level=2), PostureTask(q, level=3)]  # fmt: skip
     return WholeBodyProblem(model, tasks, feet, [TorqueLimits(scale=0.5), AccelerationLimits(200.0)]), q  # type: ignore[arg-type]
 
 

@@ -1,19 +1,26 @@
-"""Who is timed beside us: Pinocchio, MuJoCo, TSID, pink and mink, as far as they are installed."""
+"""Who is timed beside us: Pinocchio, MuJoCo, TSID, pink and mink, as far as they are installed.
+
+pink and mink (optional: `pin-pink`, `mink`): TALOS keeps both feet; its left hand and its centre of mass go to targets, errors
+weighted alike. Their steps go the whole way (gain 1), without limits or up to the position limits of joints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+import qpsolvers
 
 from benchmarks.closed import closed_peers
-from benchmarks.kinematic_peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.tsid_peer import tsid_contestants
 from freeflyer.analysis.timing.measured import Peers
-from freeflyer.dynamics.mujoco_states import to_mujoco
+from freeflyer.analysis.timing.results import NoPeerError
+from freeflyer.analysis.timing.robots import MOST, TOLERANCE, Reach, Reaching
+from freeflyer.dynamics.mujoco_states import from_mujoco, to_mujoco
+from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
@@ -21,9 +28,8 @@ from freeflyer.model.writers import to_mjcf
 INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
 
-def mujoco_steps(
-    model: Model, q: np.ndarray, v: np.ndarray, dt: float, count: int
-) -> tuple[str, dict[str, Callable[[], object]]]:
+def mujoco_steps(model: Model, q: np.ndarray, v: np.ndarray, dt: float,
+        count: int) -> tuple[str, dict[str, Callable[[], object]]]:  # fmt: skip
     """MuJoCo's steps without contacts and limits, called one by one from Python; none where it is not installed or cannot."""
     try:
         import mujoco
@@ -45,4 +51,55 @@ def mujoco_steps(
     return "MuJoCo", {name: partial(run, getattr(mujoco.mjtIntegrator, kind)) for name, kind in INTEGRATORS.items()}
 
 
+DAMPING = 1e-12  # of all coordinates: pink's own
+
+
+def pink_solver(r: Reach) -> Reaching:
+    """(q, steps) of pink; NoPeerError where it is missing."""
+    pink = _package("pink", "pin-pink")
+    model = r.problem.model
+    peer = peer_for(model, r.problem.urdf, r.problem.hand)
+    start = to_pinocchio(model, peer.model, r.q).q
+    tasks = [pink.tasks.FrameTask(frame, position_cost=1.0, orientation_cost=1.0) for frame in r.frames]
+    poses = [peer.pin.SE3(X[:3, :3], X[:3, 3]) for X in r.frames.values()]
+    limits = [pink.limits.ConfigurationLimit(peer.model, 1.0)] if r.limits else []
+    return _peer_solver(pink, r, lambda: pink.Configuration(peer.model, peer.data, start), [*tasks, pink.tasks.ComTask(1.0)],
+        poses, limits, lambda q: from_pinocchio(model, peer.model, q).q)  # fmt: skip
+
+
+def mink_solver(r: Reach) -> Reaching:
+    """(q, steps) of mink, with MuJoCo's model of the same robot; NoPeerError where it is missing."""
+    mink, model = _package("mink", "mink"), r.problem.model
+    peer = import_module("mujoco").MjModel.from_xml_string(to_mjcf(model))
+    start = to_mujoco(model, r.q).qpos
+    tasks = [mink.FrameTask(frame, "body" if frame in model.link_names else "site", 1.0, 1.0) for frame in r.frames]
+    limits = [mink.ConfigurationLimit(peer, 1.0)] if r.limits else []
+    return _peer_solver(mink, r, lambda: mink.Configuration(peer, start), [*tasks, mink.ComTask(1.0)],
+        [mink.SE3.from_matrix(X) for X in r.frames.values()], limits, lambda q: from_mujoco(model, q).q)  # fmt: skip
+
+
+SOLVERS = {"pink, daqp": pink_solver, "mink, daqp": mink_solver}
 PEERS = Peers(peer_for, closed_peers, mujoco_steps, tsid_contestants, SOLVERS)
+
+
+def _peer_solver(package: Any, r: Reach, start: Callable[[], Any], tasks: list[Any], poses: list[Any], limits: list[Any],
+        ours: Callable[[np.ndarray], np.ndarray]) -> Reaching:  # fmt: skip
+    for task, target in zip(tasks, [*poses, r.com], strict=True):
+        task.set_target(target)
+
+    def run() -> tuple[np.ndarray, int]:
+        at, steps = start(), 0
+        while steps < MOST and max(np.abs(task.compute_error(at)).max() for task in tasks) > TOLERANCE:
+            step = qpsolvers.solve_problem(package.build_ik(at, tasks, 1.0, DAMPING, limits=limits), "daqp").x
+            at.integrate_inplace(step, 1.0)
+            steps += 1
+        return ours(at.q), steps
+
+    return run
+
+
+def _package(name: str, at: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise NoPeerError(f"{name} is not installed: pip install {at}") from None

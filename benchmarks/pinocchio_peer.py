@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.algorithms import held_frames, outer_frames, wrenches
-from freeflyer.analysis.timing.clock import Call, NoPeerError
+from freeflyer.analysis.timing.results import Call, NoPeerError
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
 from freeflyer.model.writers import to_urdf

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.pinocchio_peer import peer_for
-from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.control_cycles import Contestant
+from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import Standing
 from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
 
@@ -128,9 +128,8 @@ def _frame_tasks(tsid: Any, problem: Standing, robot: Any) -> tuple[Any, Any]:
     X = np.eye(4)
     X[:3, :3] = problem.attitude
     made = []
-    for name, frame, pose, mask in (
-        ("pelvis", problem.pelvis, X, (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)), ("hand", problem.hand, problem.pose, np.ones(6)),
-    ):  # fmt: skip
+    for name, frame, pose, mask in (("pelvis", problem.pelvis, X, (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)),
+            ("hand", problem.hand, problem.pose, np.ones(6))):  # fmt: skip
         task = tsid.TaskSE3Equality(name, robot, frame)
         task.useLocalFrame(False)
         _gains(task, problem.stiffness[name], 6)

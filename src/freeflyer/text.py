@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 
 SHOWN = 4  # entries of a tuple or mapping that a short text of a value shows
@@ -34,6 +35,11 @@ def microseconds(x: float | None) -> str:
 def count(n: int, thing: str) -> str:
     """'1 loop', '3 loops'."""
     return f"{n} {thing}" + ("" if n == 1 else "s")
+
+
+def listed(words: Sequence[str], most: int = 6) -> str:
+    """The first of several words, and how many there are in all."""
+    return ", ".join(words[:most]) + (f", ... ({len(words)} in all)" if len(words) > most else "")
 
 
 def short_repr(self: object) -> str:

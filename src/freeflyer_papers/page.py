@@ -10,7 +10,7 @@ from importlib import resources
 from time import perf_counter
 from typing import Any
 
-from freeflyer.analysis.timing.clock import machine
+from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress, no_progress
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count

@@ -102,8 +102,3 @@ def model_file(*parts: str) -> Path | None:
     folder = os.environ.get("FREEFLYER_MODELS")
     path = Path(folder or "", *parts)
     return path if folder and path.is_file() else None
-
-
-def deferred(module: str, name: str) -> Callable[[Any], Any]:
-    """The function of that name of a module, which is imported when it is first called."""
-    return lambda result: getattr(import_module(module), name)(result)

@@ -48,7 +48,7 @@ def test_the_same_seed_falls_the_same_way():
 
 
 def test_a_step_too_long_ends_as_an_infinite_drift_and_is_drawn():
-    from freeflyer.analysis.fall import Fall, FallStudy
+    from freeflyer.analysis.flight import Fall, FallStudy
     from freeflyer.plots import figures
 
     time = np.linspace(0, 0.4, 5)

@@ -8,16 +8,15 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.analysis.linearization.recovery import (
+from freeflyer.analysis.linearization import (
     EulerRegulator,
     angle_linearization,
     angle_map,
     body_rates,
     recovery,
+    study,
 )
-from freeflyer.analysis.linearization.study import study
-from freeflyer.plots.linearization import recovery as draw_recovery
-from freeflyer.plots.poles import poles, radius_of
+from freeflyer.plots.poles import poles, radius_of, recovery as draw_recovery
 from freeflyer.spatial import quaternion
 
 

@@ -9,8 +9,8 @@ from closeness import close
 import freeflyer as ff
 from freeflyer.linkages import follow
 from freeflyer.plots import linkage
-from freeflyer.plots.robot import VIEWS, robot
-from freeflyer.plots.skeleton import bodies
+from freeflyer.plots.linkage import VIEWS, robot
+from freeflyer.plots.view import bodies
 
 MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)

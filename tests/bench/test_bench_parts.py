@@ -9,8 +9,7 @@ from freeflyer import robots
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.analysis.timing import measured
 from freeflyer.analysis.timing.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
-from freeflyer.analysis.timing.clock import time_interleaved
-from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean
+from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, call_overhead, exponent, largest_batch, parts, scaling, time_robot
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import no_progress

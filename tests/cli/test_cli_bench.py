@@ -30,7 +30,7 @@ def test_ours_alone(tmp_path):
 
 def test_solvers_beside_themselves():
     """Every installed solver on every size, cold and warm."""
-    from freeflyer.analysis.timing.larger_calls import SIZES
+    from freeflyer.analysis.timing.algorithms import SIZES
     from freeflyer.optimization import solvers
 
     result, data = run_json("bench", "--part", "solvers", "--blocks", 3)

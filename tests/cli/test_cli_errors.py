@@ -9,8 +9,7 @@ import pytest
 import typer
 from command import arm, run, written
 
-from freeflyer.cli.app import app
-from freeflyer.cli.words import with_options
+from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command import run, run_json
 
-from freeflyer.analysis.estimators import calibration as estimation_times
+from freeflyer.analysis import estimators
 
 
 def test_errors_of_the_passive_state_are_refused():
@@ -21,7 +21,7 @@ def test_errors_of_the_passive_state_are_refused():
 
 @pytest.mark.slow
 def test_everything_and_its_pictures(tmp_path, monkeypatch):
-    monkeypatch.setattr(estimation_times, "BLOCKS", 1)
+    monkeypatch.setattr(estimators, "BLOCKS", 1)
     result, data = run_json(
         "estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing", "--frequency", 0.5, "--amplitude",
         0.03, "-o", tmp_path / "pictures",

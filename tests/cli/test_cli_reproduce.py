@@ -10,10 +10,10 @@ import pytest
 from command import run
 
 import freeflyer_papers as papers
-from freeflyer.plots.figures import new_figure
+from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
-from freeflyer_papers.linearization import cost
+from freeflyer_papers.linearization import requirements
 
 pytestmark = pytest.mark.papers
 
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.papers
 @pytest.fixture
 def small(monkeypatch):
     """The same reproduction, on small chains."""
-    monkeypatch.setattr(cost, "SIZES", (3, 5))
-    monkeypatch.setattr(cost, "BLOCKS", 3)
-    monkeypatch.setattr(cost, "BLOCK_SECONDS", 1e-3)
-    monkeypatch.setattr(cost, "COUNTED_SIZES", (2, 4, 6, 8))
+    monkeypatch.setattr(requirements, "SIZES", (3, 5))
+    monkeypatch.setattr(requirements, "BLOCKS", 3)
+    monkeypatch.setattr(requirements, "BLOCK_SECONDS", 1e-3)
+    monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
 def test_the_list():

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from freeflyer.cli import progress
+from freeflyer.cli import output as progress
 
 
 def shown(monkeypatch, steps, terminal=True) -> str:

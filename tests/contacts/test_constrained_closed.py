@@ -11,7 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.analysis.timing.closed_loops import closed_state
+from freeflyer.analysis.timing.control_cycles import closed_state
 
 SOLES = ("left_sole_link", "right_sole_link")
 

@@ -22,10 +22,9 @@ from freeflyer import linkages
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from benchmarks.closed import distance
-from benchmarks.closed_mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from benchmarks.closed import SOFTNESSES, MujocoPeer, distance, mujoco_peer
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.timing.closed_loops import ClosedState, closed_state
+from freeflyer.analysis.timing.control_cycles import ClosedState, closed_state
 
 pytestmark = pytest.mark.peers
 

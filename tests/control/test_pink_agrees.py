@@ -9,7 +9,7 @@ from robots_on_disk import needs_examples
 from seeds import fresh
 
 import freeflyer as ff
-from benchmarks.kinematic_peers import SOLVERS
+from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from freeflyer import control
 from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error

@@ -77,7 +77,7 @@ def test_bad_arguments_are_refused(humanoid, call, words):
 
 
 def test_the_figure_shows_the_boundary_and_the_pushes():
-    from freeflyer.plots.pushes import push_figure
+    from freeflyer.plots.controlled import push_figure
 
     angles = np.linspace(0.0, 5.0, 6)
     found = control.PushBoundary(angles, np.full(6, 30.0), np.full(6, 32.0), np.full(6, 40.0))

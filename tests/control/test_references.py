@@ -198,7 +198,7 @@ def test_bad_references(kind, changes, word) -> None:
 
 
 def test_bad_times() -> None:
-    with pytest.raises(ff.InputError, match="t holds NaN"):
+    with pytest.raises(ff.InputError, match="t is nan"):
         POSITIONS["waypoints"](np.nan)
     with pytest.raises(ff.InputError, match="end must be a pose"):
         control.move_pose(np.eye(4), np.eye(3), 1.0)

@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.model.inertias import possible
+from freeflyer.model.rigid_bodies import possible
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from tsid_problem import equations, generator, program
 
 import freeflyer as ff
 from benchmarks.tsid_peer import SOLVERS, TsidPeer, tsid_peer
-from freeflyer.analysis.timing.clock import NoPeerError
 from freeflyer.analysis.timing.control_cycles import control_problem
+from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import Standing, motion, motion_tasks, talos
 from freeflyer.optimization import solve_qp
 

@@ -13,7 +13,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling
-from freeflyer.decoupling.coriolis import FORMS
+from freeflyer.decoupling.base import FORMS
 from freeflyer.decoupling.decoupled_forms import _by_blocks
 from freeflyer.spatial import se3
 

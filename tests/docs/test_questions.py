@@ -15,7 +15,7 @@ QUESTIONS = dict(zip(PARTS[::2], PARTS[1::2]))
 ANSWERS = {  # what stands in the section that a question leads to
     "Where is the mass matrix computed?": "src/freeflyer/kernels/tree/crba.py",
     "What is the sign of a contact force?": "act on the robot",
-    "How do I add a joint kind?": "src/freeflyer/model/screws.py",
+    "How do I add a joint kind?": "src/freeflyer/model/placements.py",
     "Which function gives the motor force for an ankle torque?": "linkages.transmission(model, q, ankle, motors)",
     "How do I run a thousand states at once?": "ff.inverse_dynamics(model, Q, V, A)",
     "How do I get from MuJoCo's qpos to q?": "ff.from_mujoco(model, data.qpos",

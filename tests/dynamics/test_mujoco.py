@@ -17,7 +17,7 @@ import freeflyer as ff
 from freeflyer import robots
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import with_base
-from freeflyer.model.readers.mjcf_names import CHAINS, group_name
+from freeflyer.model.readers.mjcf.names import CHAINS, group_name
 
 pytestmark = pytest.mark.peers
 

@@ -93,13 +93,13 @@ def test_springs_are_held_or_unseen(models_folder):
     [
         ({"encoders": {"left_kneee": 0.1}}, "no joint is named"),
         ({"encoders": {"root_joint": 0.1}}, "joint with one coordinate"),
-        ({"encoders": {"left_knee": np.nan}}, "one finite number"),
+        ({"encoders": {"left_knee": np.nan}}, "finite number"),
         ({"encoders": ["left_knee"]}, "map joint names"),
-        ({"readings": np.zeros(3)}, "12 finite numbers"),
+        ({"readings": np.zeros(3)}, "expected \\(12,\\)"),
         ({"motors": ["left_knee"]}, "no motor is named"),
         ({"motors": "left_yaw_motor"}, "motors must be a list"),
         ({"q": np.zeros(5)}, "expected"),
-        ({"q": np.zeros((2, 83))}, "one posture"),
+        ({"q": np.zeros((2, 83))}, "one state"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, words):

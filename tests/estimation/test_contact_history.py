@@ -7,11 +7,11 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.motion import Sway, route
+from freeflyer.analysis.swing import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 
 RATE = 200.0
 
@@ -70,7 +70,7 @@ def test_without_a_start_the_soles_lie_on_the_floor(record):
         ({"forces": lambda x: np.where(np.arange(12) == 4, np.nan, x)}, "forces\\[0, 4\\] is nan"),
         ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"),
         ({"start": lambda _: np.zeros(3)}, "start has shape"),
-        ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
+        ({"start": lambda _: np.zeros((2, 83))}, "start has shape .* one state"),
         ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
         ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
         ({"cutoff": lambda _: 500.0}, "half the rate"),

@@ -94,7 +94,7 @@ def test_a_known_motion_counts(name, models_folder):
     assert np.abs(moving.motors - c.motors).max() > 1.0
     with pytest.raises(ff.InputError, match="a\\[3\\]"):
         contact_model(s.model, c.q, c.feet, v, np.where(np.arange(s.model.nv) == 3, np.nan, a))
-    with pytest.raises(ff.InputError, match="one v"):
+    with pytest.raises(ff.InputError, match="one state"):
         contact_model(s.model, c.q, c.feet, np.zeros((2, s.model.nv)))
 
 
@@ -165,11 +165,11 @@ def test_bad_input_is_refused():
     for wrong, words in ((tau[:5], "expected \\(12,\\)"), (np.where(np.arange(12) == 2, np.nan, tau), "left_ankle_outer_motor")):
         with pytest.raises(ff.InputError, match=words):
             contact_wrenches(c, wrong)
-    with pytest.raises(ff.InputError, match="'motors' or 'balanced'"):
+    with pytest.raises(ff.InputError, match="'motors', 'balanced'"):
         contact_wrenches(c, tau, "guess")
     with pytest.raises(ff.UnknownNameError, match="left_soul"):
         contact_model(s.model, s.partition.q, [sole("left_soul", SOLE)])
     with pytest.raises(ff.InputError, match="shape \\(c, 3\\)"):
         contact_model(s.model, s.partition.q, [sole("left_sole", np.zeros(3))])
-    with pytest.raises(ff.InputError, match="one posture"):
+    with pytest.raises(ff.InputError, match="one state"):
         contact_model(s.model, np.zeros((2, s.model.nq)))

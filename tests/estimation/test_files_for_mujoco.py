@@ -12,10 +12,9 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.lateral_swing import lateral_swing, simulate
-from freeflyer.analysis.swing.motion import Sway, route
+from freeflyer.analysis.swing import Sway, lateral_swing, route, simulate
 from freeflyer.contacts import feet_by_name, feet_from_file
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
+from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant

@@ -8,7 +8,7 @@ from estimation_robots import SPRINGS, sensed
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.analysis.estimators.calibration import calibrations
+from freeflyer.analysis.estimators import calibrations
 from freeflyer.estimation import select_encoders
 
 

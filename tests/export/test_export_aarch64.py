@@ -13,7 +13,7 @@ from c_program import needs_cc, run
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.export import export
-from freeflyer.export.objects import target_of
+from freeflyer.export.library import target_of
 
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 needs_qemu = pytest.mark.skipif(

@@ -170,7 +170,7 @@ def test_unknown_functions_and_cpus(tmp_path):
 
 
 def test_cpus_of_32_bits_are_refused(tmp_path):
-    from freeflyer.export.objects import known_cpus
+    from freeflyer.export.library import known_cpus
 
     if "athlon" not in known_cpus():
         pytest.skip("LLVM supports no CPU of 32 bits on this machine")

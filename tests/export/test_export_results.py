@@ -257,7 +257,7 @@ def test_the_example_detects_other_constants(tmp_path):
 
 @pytest.mark.parametrize("cpu", ["x86-64-v2", "haswell"])
 def test_other_cpus(tmp_path, cpu):
-    from freeflyer.export.objects import known_cpus
+    from freeflyer.export.library import known_cpus
 
     if cpu not in known_cpus():
         pytest.skip(f"this machine's kind is not that of {cpu}")

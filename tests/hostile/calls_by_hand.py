@@ -13,7 +13,7 @@ from linkage_samples import four_bar
 
 import freeflyer as ff
 from freeflyer import control, estimation, linkages
-from freeflyer.analysis.estimators import tracking_accuracy
+from freeflyer.analysis import estimators
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +135,9 @@ def estimation_calls() -> Iterator[Call]:
     model = four_bar()
     q = np.array(linkages.partition(model).q)
     robot = estimation.sensors(model)
-    yield Call(tracking_accuracy.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
+    yield Call(estimators.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
     yield Call(
-        tracking_accuracy.track,
+        estimators.track,
         {"robot": robot, "duration": 1.5, "rate": 1000.0},
         {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"},
     )

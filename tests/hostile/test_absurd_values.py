@@ -66,7 +66,7 @@ def bad_calls():
         r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: hopping.hop_start(
             hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0
         ),
-        "angle holds NaN": lambda: hopping.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
+        "angle is nan": lambda: hopping.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
         "executor must be a Executor or None, got int 5": lambda: hop_ends(executor=5),
         "executor must be .*, got type": lambda: hop_ends(executor=Executor),
         "v holds 1e\\+300": lambda: hop_ends(v=np.full(4, 1e300)),

@@ -18,7 +18,7 @@ EYE = np.eye(4)
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), control.joint_inputs(CHAIN)), "expected that of one state"),
     (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.ones((3, 2))), "basis has shape"),
-    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis holds NaN"),
+    (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis.0, 0. is nan"),
     (lambda: control.controllability(CHAIN, np.diag([1.0, 0.0]), EYE, EYE[:, :1]), "positive on its diagonal"),
     (lambda: TRACKER.error(99, np.zeros(2), np.zeros(2)), "samples 0 ... 10, got k = 99"),
     (lambda: estimation.low_pass(3.0, 100.0, 10.0), "expected samples"),
@@ -27,7 +27,7 @@ EYE = np.eye(4)
     (lambda: estimation.base_over_soles(CHAIN, np.zeros((4, 2)), [], np.zeros((3, 3))), "expected that of one state"),
     (lambda: geometric.mass_matrix_of(SHORT), "this pass has no wrenches"),
     (lambda: geometric.derivative_by_shape(SHORT), "this pass has no wrenches"),
-    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q holds NaN"),
+    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q.0. is nan"),
     (lambda: ff.spatial.quaternion.random(np.random.default_rng(0), (2, -1)), "whole numbers of 0 or more"),
     (lambda: ff.spatial.consistency.check(1.0, np.zeros(3), np.eye(3), tolerance=np.nan), "tolerance is nan"),
 ])  # fmt: skip

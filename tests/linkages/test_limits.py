@@ -17,7 +17,7 @@ from freeflyer.linkages.limits import polygon_area, reachable_set
 from freeflyer.linkages.maps import inside_limits, manipulability
 from freeflyer.linkages.singularities import first_singularity
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
+from freeflyer.robots import kangaroo_hip, kangaroo_knee
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
 
@@ -86,7 +86,7 @@ def test_hip_pitch_extent_is_that_of_both_rods_at_their_ends():
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
 def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
-    arm, rod = kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH
+    arm, rod = kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH
     found = first_singularity(leg(), {YAW: sign}, 0.1)
     assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + end * arm - rod), abs=1e-6)
     assert found.motors[YAW] == pytest.approx(sign * found.distance)
@@ -215,7 +215,7 @@ def test_bad_directions():
     for direction, words in (({}, "not all zero"), ({YAW: 0.0}, "not all zero"), ({"left_knee": 1.0}, "is no motor")):
         with pytest.raises(InputError, match=words):
             first_singularity(leg(), direction, 0.1)
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="positive number"):
         first_singularity(leg(), {YAW: 1.0}, -1.0)
     tree = ff.robots.chain(3)
     with pytest.raises(InputError, match="has no loops"):

@@ -14,7 +14,7 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import LinkageError, assemble, constraint_residual
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.robots import kangaroo_hip_yaw
+from freeflyer.robots import kangaroo_hip
 
 
 def column(model, swept, name):
@@ -24,13 +24,13 @@ def column(model, swept, name):
 def test_hip_yaw_is_a_slider_crank():
     x = np.linspace(-0.02, 0.02, 9)
     swept = sweep(leg(), {YAW: x})
-    expected = [-crank_turn(kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH, s) for s in x]
+    expected = [-crank_turn(kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH, s) for s in x]
     np.testing.assert_allclose(column(leg(), swept, "left_hip_yaw"), expected, atol=1e-9)
 
 
 def test_states_beyond_the_singularity_are_not_reached():
     """The crank and the rod are in line where the rod is as long as the base plus or minus the arm."""
-    arm, rod = kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH
+    arm, rod = kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH
     low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
     x = np.linspace(-0.06, 0.06, 121)
     swept = sweep(leg(), {YAW: x}, limits=False)

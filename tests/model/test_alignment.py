@@ -8,8 +8,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.alignment import align
-from freeflyer.model.flatten import Body
+from freeflyer.model.flatten import Body, align
 
 
 def turned(seed: int) -> np.ndarray:

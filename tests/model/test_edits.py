@@ -15,7 +15,7 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.model.build import build
 from freeflyer.model.description import Mimic
 from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
-from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 
@@ -150,14 +150,14 @@ def test_an_edit_leaves_the_model_alone():
         (["left_kne"], None, UnknownNameError, "mean 'left_knee'"),
         ({"nose": 0.1}, None, UnknownNameError, "no joint is named 'nose'"),
         ({"left_thumb": 0.1}, None, InputError, "'left_thumb' of 'humanoid_33' is fixed already"),
-        ({"left_knee": float("nan")}, None, InputError, "position of joint 'left_knee' must be finite"),
-        ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has 1 entries; got shape \(2,\)"),
-        ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must hold real numbers, got str"),
-        ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, "has 7 entries"),
+        ({"left_knee": float("nan")}, None, InputError, r"position of revolute joint 'left_knee'.* every entry must be finite"),
+        ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has shape \(2,\), expected \(1,\)"),
+        ({"left_knee": "bent"}, None, InputError, r"position of revolute joint 'left_knee' must hold real numbers, got str"),
+        ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, r"expected \(7,\)"),
         ({"root_joint": [0, 0, 1, 0, 0, 0, 2]}, None, InputError, "2"),
         ({"root_joint": np.zeros(7)}, None, InputError, "0"),
-        (["left_knee"], np.zeros(3), InputError, r"'humanoid_33' has shape \(40,\); got \(3,\)"),
-        (["left_knee"], np.full(40, np.inf), InputError, "configuration must be finite"),
+        (["left_knee"], np.zeros(3), InputError, r"configuration has shape \(3,\), expected \(40,\), of 'humanoid_33'"),
+        (["left_knee"], np.full(40, np.inf), InputError, r"configuration.* every entry must be finite"),
         ({"left_knee": 0.1}, np.zeros(40), InputError, "positions came twice"),
     ],
 )
@@ -240,11 +240,11 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
         (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
         (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
         (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
-        (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
-        (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
-        (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),
-        (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, "com must be finite"),
-        (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia must have shape \(3, 3\)"),
+        (("pelvis", float("nan")), {}, InputError, r"mass is .*: every entry must be finite"),
+        (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass has shape .*, expected \(\)"),
+        (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com has shape .*, expected \(3,\)"),
+        (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, r"com.* every entry must be finite"),
+        (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
         (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
         (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
         (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),

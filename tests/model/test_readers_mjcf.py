@@ -13,9 +13,9 @@ import freeflyer as ff
 from freeflyer.errors import FileError
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
 from freeflyer.model.load import load
+from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
-from freeflyer.model.readers.mjcf_layout import BALL, FREE
-from freeflyer.model.rotations import inverse
+from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'

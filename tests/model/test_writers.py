@@ -17,7 +17,7 @@ from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load, read
-from freeflyer.model.readers.mjcf_groups import FIELDS
+from freeflyer.model.readers.mjcf.bodies import FIELDS
 from freeflyer.model.validate import validate
 from freeflyer.model.writers import to_mjcf, to_urdf
 

@@ -229,7 +229,7 @@ H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.
         ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
         ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
         ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
-        ({"g": "force"}, InputError, "g must be an array of real numbers"),
+        ({"g": "force"}, InputError, "g must hold real numbers"),
         ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
         ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
         ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),

@@ -9,8 +9,8 @@ from geometric_cases import CASES, rates, robot_and_state, solved
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.formulations.geometric.algebra import cross, transform, wedge
 from freeflyer.formulations.geometric.eidamb import base_transform
+from freeflyer.formulations.geometric.tree import cross, transform, wedge
 from freeflyer.spatial import se3
 from freeflyer_papers.printed import geometric
 

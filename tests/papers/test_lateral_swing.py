@@ -10,8 +10,7 @@ from closeness import central
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
-from freeflyer.analysis.swing.motion import Sway, offset_at, route
+from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
 from freeflyer.estimation import base_over_soles, contact_model
 from freeflyer.estimation.contact import contact_wrenches
@@ -19,7 +18,7 @@ from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_ba
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)

@@ -13,7 +13,7 @@ import freeflyer as ff
 from freeflyer.symbolic import is_zero, make_function
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling import appendix
-from freeflyer_papers.decoupling.sample_numbers import kernel_numbers
+from freeflyer_papers.decoupling.appendix import kernel_numbers
 from freeflyer_papers.decoupling.sample_program import sample_program
 
 MODEL = ff.robots.revolute_hopper()

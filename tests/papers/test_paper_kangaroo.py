@@ -7,16 +7,13 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis.estimators import calibration as estimation_times
-from freeflyer.analysis.swing.motion import Sway
+from freeflyer.analysis import estimators
+from freeflyer.analysis.swing import Sway
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition
 from freeflyer_papers import kangaroo
 from freeflyer_papers.kangaroo import (
-    calibration,
-    closure,
     comparison,
-    flight,
     inverse_dynamics,
     mechanisms,
     robots,
@@ -37,15 +34,15 @@ def small(monkeypatch):
     monkeypatch.delenv("FREEFLYER_MODELS", raising=False)
     monkeypatch.setattr(robots, "find_talos", lambda: None)
     monkeypatch.setattr(workspace, "PER_AXIS", 7)
-    monkeypatch.setattr(closure, "PER_AXIS", 5)
+    monkeypatch.setattr(workspace, "LOOP_POSITIONS", 5)
     monkeypatch.setattr(squat, "TIMES", 1)
     monkeypatch.setattr(inverse_dynamics, "BLOCKS", 1)
     monkeypatch.setattr(transmissions, "SAMPLES", 13)
-    monkeypatch.setattr(flight, "DURATION", 0.2)
+    monkeypatch.setattr(swing, "DURATION", 0.2)
     monkeypatch.setattr(comparison, "LENGTHS", (robots.HOME_LENGTH,))
-    monkeypatch.setattr(calibration, "TRIED", 8)
+    monkeypatch.setattr(tracking, "TRIED", 8)
     monkeypatch.setattr(tracking, "DURATION", 1.5)
-    monkeypatch.setattr(estimation_times, "BLOCKS", 1)
+    monkeypatch.setattr(estimators, "BLOCKS", 1)
     monkeypatch.setattr(swing, "SWAY", Sway(amplitude=0.03, frequency=0.5, duration=5.0))
 
 
@@ -113,7 +110,7 @@ def test_letters_of_type_names_are_the_totals_of_table_ii():
 def test_public_model(models_folder):
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
     assert robot.is_real
-    found = mechanisms.compute(robot, quiet)
+    found = mechanisms.compute_mechanisms(robot, quiet)
     assert found.passive_in_a_leg == 30
     counts = {m.name: (m.active, m.passive, m.passive + m.pins, m.rows) for m in found.mechanisms}
     assert counts == {
@@ -150,7 +147,7 @@ def test_table_iii(models_folder):
 def test_gaps_of_the_public_models_hip(models_folder):
     """Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits."""
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = {c.name: c for c in closure.compute(robot, quiet)}
+    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
     hip = found.pop("hip roll-pitch")
     assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
     assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant

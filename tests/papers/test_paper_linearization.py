@@ -9,7 +9,7 @@ import pytest
 
 import freeflyer as ff
 from freeflyer_papers import linearization
-from freeflyer_papers.linearization import cost, requirements, robot
+from freeflyer_papers.linearization import requirements, robot
 from freeflyer_papers.linearization.tables import pictures, tables
 from freeflyer_papers.printed import geometric
 
@@ -21,11 +21,11 @@ STATE = robot.perturbed_state(MODEL)
 def result():
     """All of it, but on small chains."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(cost, "SIZES", (3, 6, 24))
-    patch.setattr(cost, "LARGEST_TABLES", 6)
-    patch.setattr(cost, "BLOCKS", 3)
-    patch.setattr(cost, "BLOCK_SECONDS", 1e-3)
-    patch.setattr(cost, "COUNTED_SIZES", (2, 4, 6, 8))
+    patch.setattr(requirements, "SIZES", (3, 6, 24))
+    patch.setattr(requirements, "LARGEST_TABLES", 6)
+    patch.setattr(requirements, "BLOCKS", 3)
+    patch.setattr(requirements, "BLOCK_SECONDS", 1e-3)
+    patch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
     said = []
     made = linearization.compute(lambda _, what: said.append(what))
     patch.undo()
@@ -114,7 +114,7 @@ def test_operations_are_counted(result):
 
 def test_differences_of_the_cost_are_derivatives():
     d = ff.inverse_dynamics_derivatives(MODEL, STATE.q, STATE.v, STATE.a)
-    for mine, theirs in zip((d.dq, d.dv, d.da), cost.differences(MODEL, STATE.q, STATE.v, STATE.a), strict=True):
+    for mine, theirs in zip((d.dq, d.dv, d.da), requirements.differences(MODEL, STATE.q, STATE.v, STATE.a), strict=True):
         np.testing.assert_allclose(theirs, mine, atol=1e-5)
 
 
@@ -122,7 +122,7 @@ def test_costs_have_every_contestant(result):
     assert [c.bodies for c in result.costs] == [3, 6, 24]
     assert all(c.compiled > 0.0 and c.differences > 0.0 for c in result.costs)
     assert [c.tables is None for c in result.costs] == [False, False, True]
-    assert cost.exponent(result.costs, "compiled") is None  # a single size is no slope
+    assert requirements.exponent(result.costs, "compiled") is None  # a single size is no slope
     assert ff.get_threads() >= 1
 
 
@@ -131,7 +131,7 @@ def test_the_threads_are_given_back():
     ff.set_threads(3)
     try:
         with pytest.raises(ff.InputError):
-            cost.costs(lambda fraction, what: None, (0,))
+            requirements.costs(lambda fraction, what: None, (0,))
         assert ff.get_threads() == 3
     finally:
         ff.set_threads(before)

@@ -16,7 +16,7 @@ from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer.optimization.quadratic import solve_qp
 from freeflyer_papers import reduced_wbc
-from freeflyer_papers.reduced_wbc import cycles, robot, times, two_programs
+from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 
@@ -27,8 +27,8 @@ def quiet(fraction, what):
 
 def on_few_states(patch):
     for module, name, value in (
-        (times, "CYCLES", 2), (times, "CYCLES_OF_SIZES", 2), (times, "SIZES", (20, 45)), (times, "FIRST", 1),
-        (times, "STATES", 1), (times, "REPEATS", 1), (cycles, "DURATION", 0.4), (cycles, "PERIOD", 2e-3),
+        (cycles, "CYCLES", 2), (cycles, "CYCLES_OF_SIZES", 2), (cycles, "SIZES", (20, 45)), (cycles, "FIRST", 1),
+        (cycles, "STATES", 1), (cycles, "REPEATS", 1), (cycles, "DURATION", 0.4), (cycles, "PERIOD", 2e-3),
         (cycles, "WAY_OF_MASS", (0.0, 0.0, -2e-3)), (cycles, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
     ):  # fmt: skip
         patch.setattr(module, name, value)
@@ -74,9 +74,9 @@ def test_a_wrong_answer_is_no_identity():
     st = robot.stance(robot.robot(), "double")
     v = np.zeros(st.problem.model.nv)
     right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])
-    assert times.base_residual(st.problem, st.q, v, right) < 1e-9
+    assert cycles.base_residual(st.problem, st.q, v, right) < 1e-9
     wrong = right._replace(F=right.F * (1.0 + 1e-6))
-    assert times.base_residual(st.problem, st.q, v, wrong) > 1e-8
+    assert cycles.base_residual(st.problem, st.q, v, wrong) > 1e-8
 
 
 @pytest.mark.parametrize("support", robot.SUPPORTS)
@@ -94,7 +94,7 @@ def test_cycles_in_parts_are_those_of_the_library(support):
 def test_parts_take_the_time_of_the_whole():
     """By a clock that counts its calls: each is read once between two parts."""
     st = robot.stance(robot.robot(), "double")
-    for way, parts in ((times.RECORDED, (1, 1, 1, 1)), (cycles.WAYS[1], (0, 0, 1, 0))):
+    for way, parts in ((cycles.RECORDED, (1, 1, 1, 1)), (cycles.WAYS[1], (0, 0, 1, 0))):
         ticks = iter(range(100))
         found = cycles.reduced(st.problem, st.q, np.zeros(st.problem.model.nv), way, clock=lambda ticks=ticks: next(ticks))
         assert (found.seconds, found.total, found.again) == (parts, sum(parts), False)
@@ -104,13 +104,13 @@ def test_parts_take_the_time_of_the_whole():
 def test_recorded_programs_are_the_cycles(method):
     """OSQP alone, to a tight tolerance, finds the minimum that daqp finds for each of them."""
     st = robot.stance(robot.robot(), "double")
-    with times.recording() as programs:
-        cycles.METHODS[method](st.problem, st.q, np.zeros(st.problem.model.nv), times.RECORDED)
+    with cycles.recording() as programs:
+        cycles.METHODS[method](st.problem, st.q, np.zeros(st.problem.model.nv), cycles.RECORDED)
     assert len(programs) == {"conventional": 5, "reduced": 9}[method]
     for p in programs:
         assert len(p.lower) == len(p.upper) == len(p.A)  # rows of two sides are one row
         assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
-        found, expected = times.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
+        found, expected = cycles.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
         close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
 
@@ -126,9 +126,9 @@ def test_a_cascade_that_fails_is_not_recorded(monkeypatch):
             raise ff.optimization.NumericalError("planted")
         return solve_qp(*given, **options)
 
-    monkeypatch.setattr(times, "solve_qp", failing)
-    with times.recording() as programs:
-        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), times.RECORDED)
+    monkeypatch.setattr(cycles, "solve_qp", failing)
+    with cycles.recording() as programs:
+        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), cycles.RECORDED)
     assert len(programs) == 5
     assert len(calls) == 8
 
@@ -137,10 +137,10 @@ def test_savings_of_osqp_alone(result):
     for pair in zip(result.solver_sizes[::2], result.solver_sizes[1::2]):
         assert [t.method for t in pair] == ["conventional", "reduced"]
         assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
-    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(times.TOLERANCES)
+    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(cycles.TOLERANCES)
     first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
-    assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
-    assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
+    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
+    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
 
 
 def test_without_osqp_its_rows_say_so(monkeypatch):

@@ -15,8 +15,7 @@ import freeflyer as ff
 from freeflyer.plots.files import save_png
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
-from freeflyer.plots.skeleton import bodies
-from freeflyer.plots.view import View
+from freeflyer.plots.view import View, bodies
 from freeflyer.sim.run import Run, digest
 
 RNG = fresh("film")

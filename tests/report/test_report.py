@@ -16,8 +16,8 @@ from freeflyer.analysis.timing.runner import Effort
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
 from freeflyer.model.description import Inertia, Link
-from freeflyer.plots.robot import robot as draw_robot
-from freeflyer.plots.skeleton import bodies
+from freeflyer.plots.linkage import robot as draw_robot
+from freeflyer.plots.view import bodies
 from freeflyer.report import report, write_report
 from freeflyer.report.page import page
 

@@ -59,7 +59,7 @@ def test_arguments_change_the_robot(make):
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", True])
 def test_bad_arguments_are_refused(make, value):
     for name in ("trunk", "gravity"):
-        with pytest.raises(InputError, match=f"{name} must be a finite number above zero"):
+        with pytest.raises(InputError, match=f"{name} must be a positive number"):
             make(**{name: value})
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from seeds import fresh
 
-from freeflyer.model.inertias import join
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots import _parts as solids
 
 

@@ -80,7 +80,7 @@ def test_rotors_lie_on_a_circle_and_push_up(rotors):
 
 
 def test_wrong_rotors_and_arms_are_refused():
-    with pytest.raises(InputError, match="rotors must be one of 4, 6, 8; got 5"):
+    with pytest.raises(InputError, match="rotors must be one of 4, 6, 8, got 5"):
         robots.aerial_manipulator(rotors=5)
-    with pytest.raises(InputError, match="arm must be one of 3, 4; got 7"):
+    with pytest.raises(InputError, match="arm must be one of 3, 4, got 7"):
         robots.aerial_manipulator(arm=7)

@@ -263,7 +263,7 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
         ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"),
         ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
         ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
-        ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
+        ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "twice"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
     ],
 )  # fmt: skip
 def test_bad_arguments(change, word):

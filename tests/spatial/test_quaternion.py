@@ -12,7 +12,7 @@ from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion as Q
-from freeflyer.spatial._turns import rotation_vector
+from freeflyer.spatial.quaternion import rotation_vector
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)

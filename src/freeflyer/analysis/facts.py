@@ -1,4 +1,5 @@
-"""What a robot consists of, as rows: links, joints, loops, totals."""
+"""What a robot consists of, as rows: links, joints, loops, totals; its matrices at one posture, and the conditioning of its mass
+matrix over many."""
 
 from __future__ import annotations
 
@@ -8,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.checks.inertias import links_in_tree_order
-from freeflyer.model.base import ORIGINS, base_kind
-from freeflyer.model.description import Description
+from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
+from freeflyer.analysis.checks.laws import random_states
+from freeflyer.dynamics import equations
+from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.model.description import ORIGINS, Description, base_kind
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tables import Table, html_tables
@@ -154,37 +158,17 @@ def overview(model: Model) -> Overview:
     model = model.tree
     mimics = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
     actuated = set(model.actuated)
-    joints = tuple(
-        _joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed"
-    )
-    return Overview(
-        name=model.name,
-        base=base_kind(d),
-        base_origin=ORIGINS.get(d.base, ""),
-        nq=model.nq,
-        nv=model.nv,
-        independent=independent,
-        mass=float(model.mass),
-        total_mass=float(sum(link.inertia.mass for link in d.links)),
-        gravity=np.array(model.gravity, dtype=float),
-        actuated=tuple(model.actuated),
-        links=_link_rows(d),
-        joints=joints,
-        loops=tuple(
-            LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask)) for x in model.loops
-        ),
-        sites=len(d.sites),
-        notes=tuple(d.notes),
-    )
+    joints = tuple(_joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed")
+    return Overview(name=model.name, base=base_kind(d), base_origin=ORIGINS.get(d.base, ""), nq=model.nq, nv=model.nv,
+        independent=independent, mass=float(model.mass), total_mass=float(sum(link.inertia.mass for link in d.links)),
+        gravity=np.array(model.gravity, dtype=float), actuated=tuple(model.actuated), links=_link_rows(d), joints=joints,
+        loops=tuple(LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask))
+        for x in model.loops), sites=len(d.sites), notes=tuple(d.notes))  # fmt: skip
 
 
 def loop_kind(mask: tuple[int, ...]) -> str:
     """A word for the usual masks, the tied directions otherwise."""
-    words: dict[tuple[int, ...], str] = {
-        (1, 1, 1, 0, 0, 0): "point",
-        (1, 1, 1, 1, 1, 0): "hinge",
-        (1, 1, 1, 1, 1, 1): "weld",
-    }
+    words: dict[tuple[int, ...], str] = {(1, 1, 1, 0, 0, 0): "point", (1, 1, 1, 1, 1, 0): "hinge", (1, 1, 1, 1, 1, 1): "weld"}
     directions = ("x", "y", "z", "rx", "ry", "rz")
     return words.get(tuple(mask)) or " ".join(d for d, on in zip(directions, mask, strict=True) if on)
 
@@ -193,41 +177,26 @@ def _link_rows(d: Description) -> tuple[LinkRow, ...]:
     total = sum(link.inertia.mass for link in d.links) or 1.0
     rows = []
     for link, joint, depth in links_in_tree_order(d):
-        rows.append(
-            LinkRow(
-                name=link.name,
-                parent=joint.parent if joint else None,
-                joint=joint.name if joint else None,
-                joint_kind=joint.kind if joint else None,
-                depth=depth,
-                mass=link.inertia.mass,
-                share=link.inertia.mass / total,
-                com=link.inertia.com,
-                rotational=link.inertia.rotational,
-            )
-        )
+        rows.append(LinkRow(name=link.name, parent=joint.parent if joint else None, joint=joint.name if joint else None,
+            joint_kind=joint.kind if joint else None, depth=depth, mass=link.inertia.mass, share=link.inertia.mass / total,
+            com=link.inertia.com, rotational=link.inertia.rotational))  # fmt: skip
     return tuple(rows)
 
 
 def _joint_row(model: Model, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
     part = slice(joint.iv, joint.iv + joint.nv)
-    return JointRow(
-        name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated, mimics=mimics,
-        nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv,
-        lower=model.position_lower[part], upper=model.position_upper[part], velocity=model.velocity_limit[part],
-        effort=model.effort_limit[part], armature=model.armature[part], damping=model.damping[part],
-        friction=model.friction[part],
-    )  # fmt: skip
+    return JointRow(name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated,
+        mimics=mimics, nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv, lower=model.position_lower[part],
+        upper=model.position_upper[part], velocity=model.velocity_limit[part], effort=model.effort_limit[part],
+        armature=model.armature[part], damping=model.damping[part], friction=model.friction[part])  # fmt: skip
 
 
 def totals(o: Overview) -> str:
     """Base, sizes, mass and counts in one line."""
     origin = f" ({o.base_origin})" if o.base_origin else ""
     total = "" if abs(o.total_mass - o.mass) <= 1e-9 * o.total_mass else f" moving of {number(o.total_mass, 6)} kg"
-    return (
-        f"{o.base} base{origin}, nq {o.nq}, nv {o.nv}, {number(o.mass, 6)} kg{total}, {count(len(o.links), 'link')}, "
-        f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}"
-    )
+    return (f"{o.base} base{origin}, nq {o.nq}, nv {o.nv}, {number(o.mass, 6)} kg{total}, {count(len(o.links), 'link')}, "
+        f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}")  # fmt: skip
 
 
 def joints_table(joints: Iterable[JointRow]) -> Table:
@@ -257,3 +226,103 @@ def _once(texts: list[str]) -> str:
 
 def _span(first: int, size: int) -> str:
     return "" if size == 0 else str(first) if size == 1 else f"{first}…{first + size - 1}"
+
+
+LARGEST = 2**24  # entries of all mass matrices together
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Mass matrix and centroidal momentum matrix at one posture.
+
+    Attributes:
+        q: (nq,) array, the posture.
+        mass_matrix: (nv, nv) array, kg, kg m, kg m^2.
+        momentum_matrix: (6, nv) array, [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
+        coordinates: The joint of each column.
+
+    Examples:
+        >>> found = ff.analysis.matrices(ff.robots.humanoid())
+        >>> print(f"{found.sparsity:.0%} of the entries of M are zero")
+        50% of the entries of M are zero
+    """
+
+    __repr__ = short_repr
+
+    q: np.ndarray
+    mass_matrix: np.ndarray
+    momentum_matrix: np.ndarray
+    coordinates: tuple[str, ...]
+
+    @property
+    def sparsity(self) -> float:
+        """The share of entries of M that are structurally or exactly zero."""
+        return float(np.mean(self.mass_matrix == 0.0)) if self.mass_matrix.size else 0.0
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """Condition numbers of the mass matrix over random postures; infinite where it is singular.
+
+    Attributes:
+        condition: (count,) array of M as it stands.
+        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj).
+
+    Examples:
+        >>> found = ff.analysis.conditioning(ff.robots.space_manipulator())
+        >>> print(f"{np.median(found.condition):.0e} for M, {np.median(found.unit_free):.0f} without units")
+        2e+04 for M, 12 without units
+    """
+
+    condition: np.ndarray
+    unit_free: np.ndarray
+
+
+@public
+def matrices(model: Model, *, seed: int = 0) -> Matrices:
+    """Mass matrix and centroidal momentum matrix at a random posture near neutral, where few entries vanish by accident.
+
+    Args:
+        seed: Seed of the posture.
+    Returns: Matrices. Both matrices, and the posture.
+    Raises: InputError for a robot whose moving links have no mass, and for a negative seed.
+
+    Examples:
+        >>> robot = ff.robots.humanoid()
+        >>> found = ff.analysis.matrices(robot)
+        >>> found.mass_matrix.shape, found.momentum_matrix.shape, found.coordinates[6]
+        ((39, 39), (6, 39), 'left_hip_yaw')
+    """
+    q = random_states(model, 1, seed, spread=0.3).q[0]
+    A = centroidal_momentum_matrix(model, q)
+    return Matrices(q, equations.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
+
+
+@public
+def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioning:
+    """Condition numbers of the mass matrix at random postures.
+
+    Args:
+        count: Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
+        seed: Seed of the postures.
+    Returns: Conditioning with units and without; 1 for a robot without degrees of freedom.
+    Raises: InputError for less than one posture, and for a negative seed.
+
+    Examples:
+        >>> found = ff.analysis.conditioning(ff.robots.chain(1), count=8)
+        >>> found.condition.shape, float(found.condition.max())  # a number is as well conditioned as can be
+        ((8,), 1.0)
+    """
+    count = min(whole_number("count", count, 1), max(8, LARGEST // max(1, model.nv**2)))
+    M = equations.mass_matrix(model, random_states(model, count, seed).q)
+    d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
+    return Conditioning(_condition(M), _condition(M / (d[:, :, None] * d[:, None, :])))
+
+
+def _condition(M: np.ndarray) -> np.ndarray:
+    if not M.shape[-1]:
+        return np.ones(len(M))
+    values = np.linalg.eigvalsh(M)
+    smallest, largest = values[:, 0], values[:, -1]
+    positive = smallest > np.finfo(float).eps * largest
+    return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from freeflyer.cli.bench import bench
-from freeflyer.cli.check import check
 from freeflyer.cli.control import control
-from freeflyer.cli.demo import demo
 from freeflyer.cli.estimate import estimate
 from freeflyer.cli.export import export
-from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
-from freeflyer.cli.report import report
+from freeflyer.cli.robot import check, info, report
 from freeflyer.cli.streams import INTERRUPTED, exit_with
-from freeflyer.cli.warm import warm
+from freeflyer.cli.tools import bench, demo, warm
 from freeflyer.errors import FreeflyerError
 from freeflyer.version import __version__
 
@@ -37,8 +35,6 @@ class Commands(TyperGroup):
             if ctx.meta.get("freeflyer.debug"):
                 raise
             from freeflyer.cli.output import show_error
-            from freeflyer.cli.words import with_options
-
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             show_error(with_options(str(error), command.params if command else ()))
             raise typer.Exit(2) from None
@@ -79,3 +75,24 @@ for panel, commands in COMMANDS.items():
         app.command(rich_help_panel=panel)(command)
 for found in entry_points(group="freeflyer.commands"):  # of other packages: freeflyer_papers has two
     app.command(found.name, rich_help_panel="Papers")(found.load())
+
+
+OPTIONS = {"overwrite": "force", "base=None": "--base file"}  # arguments whose option has another name
+ARGUMENT = re.compile(r"(?<![\w.-])([a-z_]\w*)=(None|True|\.\.\.)?(?![\w\"'\[({=])")
+
+
+def with_options(text: str, parameters: Iterable[Any]) -> str:
+    """The sentence; `(rigid=)` and `rigid must be` become `(--rigid)` and `--rigid must be` if the command has that option. An
+    argument in parentheses of its own that it lacks is left out."""
+    options: dict[str, str] = {p.name: max(p.opts, key=len) for p in parameters if p.opts[0].startswith("-")}
+    options |= {name: options[other] for name, other in OPTIONS.items() if other in options}
+
+    def option(found: re.Match[str]) -> str:
+        if found[0] in OPTIONS and found[1] in options:
+            return OPTIONS[found[0]]
+        known = options.get(found[1])
+        return found[0] if known is None else f"{known} ..." if found[2] == "..." else known
+
+    text = re.sub(r" \(([a-z_]\w*)=\)", lambda found: found[0] if found[1] in options else "", text)
+    text = ARGUMENT.sub(option, text)
+    return re.sub(r"^(\w+)(?= (?:must|has|holds|is|cannot) )", lambda found: options.get(found[1]) or found[0], text)

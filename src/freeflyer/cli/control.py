@@ -11,7 +11,10 @@ import typer
 from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from freeflyer.control.running import ControlRun
+    from freeflyer.control.standing import Standing
 
 
 class ScenarioName(StrEnum):
@@ -108,9 +111,7 @@ def control(
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
     from freeflyer.cli.control_robot import standing_robot
-    from freeflyer.cli.output import output, write_json
-    from freeflyer.cli.progress import status
-    from freeflyer.cli.pushes import push_study
+    from freeflyer.cli.output import output, status, write_json
     from freeflyer.control.running import run_scenario
     from freeflyer.errors import InputError
     from freeflyer.sim.inputs import Sensing
@@ -178,13 +179,12 @@ def summary(result: ControlRun) -> dict[str, Any]:
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
     return {
         "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
-        "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]), "cycles": len(result.solve_times),
-        "statuses": dict(result.statuses),
+        "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]),
+        "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
-        "largest_torque": float(np.abs(result.tau).max()),
-        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]),
-        "solve_time_largest": 1e6 * float(result.solve_times.max()),
-    }  # fmt: skip
+        "largest_torque": float(np.abs(result.tau).max()), "solve_time_median": float(times[0]),
+        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max())
+    }
 
 
 def verdict(result: ControlRun) -> str:
@@ -246,3 +246,44 @@ def _comparison(found: list[ControlRun]) -> Any:
             other = second.get((task, unit), 0.0)
             rows.append((name, task, unit, number(e, 3), number(other, 3), number(other / e, 4)))
     return table(f"{found[0].robot}: tracking errors", ("scenario", "largest error of", "unit", *forms, "ratio"), rows, (3, 4, 5))
+
+
+def push_study(out: Console, robot: Standing, pushes: int | None, directions: int | None, seed: int, folder: Path | None,
+               options: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
+    """Prints what was found, draws it into a folder, and answers with the numbers."""
+    import numpy as np
+
+    from freeflyer.cli.output import status, table
+    from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
+    from freeflyer.text import number
+
+    found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass}
+    impulses, fell = np.zeros((0, 2)), np.zeros(0, bool)
+    boundary = None
+    if pushes is not None:
+        impulses = random_pushes(robot, pushes, seed=seed)
+        with status(f"{robot.model.name}: {pushes} pushes") as progress:
+            fell = ~survives_push(robot, impulses, progress=progress, **options)
+        size = np.linalg.norm(impulses, axis=1)
+        out.print(f"{fell.sum()} of {pushes} pushes lost; impulses up to {size.max():.1f} N s on {robot.model.mass:.1f} kg")
+        found |= {"impulses": impulses.tolist(), "fell": fell.tolist()}
+    if directions is not None:
+        angles = 2.0 * np.pi * np.arange(directions) / directions
+        with status(f"{robot.model.name}: where it falls") as progress:
+            boundary = push_boundary(robot, angles, progress=progress, **options)
+        rows = [
+            (number(np.degrees(a), 3), number(low, 3), number(high, 3), number(limit, 3), number(low / limit, 2))
+            for a, low, high, limit in zip(angles, boundary.borne, boundary.lost, boundary.limits)
+        ]
+        titles = ("direction (deg)", "borne (N s)", "lost (N s)", "capture point (N s)", "share")
+        title = f"{robot.model.name}, {robot.model.mass:.1f} kg: pushes for 0.1 s on the base"
+        out.print(table(title, titles, rows, tuple(range(5))))
+        found |= {"angles": angles.tolist(), "borne": boundary.borne.tolist(), "lost": boundary.lost.tolist(),
+                  "limits": boundary.limits.tolist()}  # fmt: skip
+    if folder is not None:
+        from freeflyer.plots.controlled import push_figure
+        from freeflyer.plots.files import save
+
+        for path in save(folder, f"pushes_{robot.model.name}", lambda: push_figure(robot.model.mass, boundary, impulses, fell)):
+            out.print(f"wrote {path}", soft_wrap=True)
+    return found

@@ -32,8 +32,8 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
     from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.model.configuration import reference_posture
     from freeflyer.model.edits import lock_joints
-    from freeflyer.model.keyframes import reference_posture
 
     model = close_loops(robot)
     free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())

@@ -42,13 +42,11 @@ def estimate(
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer.analysis.estimators.calibration import estimation_times
-    from freeflyer.analysis.estimators.tracking_accuracy import Encoder
-    from freeflyer.analysis.swing.motion import REST_TIME, RISE_TIME, Sway, check_sway
+    from freeflyer.analysis.estimators import Encoder, estimation_times
+    from freeflyer.analysis.swing import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables
     from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import output, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, status, write_json
     from freeflyer.estimation import sensors
     from freeflyer.sim import Servos
 

@@ -12,9 +12,8 @@ from freeflyer.cli.output import name, table
 from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.estimators.calibration import Calibrations, Times
-    from freeflyer.analysis.estimators.tracking_accuracy import Encoder
-    from freeflyer.analysis.swing.motion import Sway
+    from freeflyer.analysis.estimators import Calibrations, Encoder, Times
+    from freeflyer.analysis.swing import Sway
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
 
@@ -24,7 +23,7 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    from freeflyer.analysis.estimators.tracking_accuracy import Encoder as Kind, sinusoids, track
+    from freeflyer.analysis.estimators import Encoder as Kind, sinusoids, track
     from freeflyer.plots.estimation import tracking as draw
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
@@ -61,7 +60,7 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
-    from freeflyer.analysis.estimators.calibration import calibrations
+    from freeflyer.analysis.estimators import calibrations
     from freeflyer.estimation import select_encoders
     from freeflyer.plots.estimation import calibration as draw
 
@@ -106,10 +105,9 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
-    from freeflyer.analysis.swing.comparison import lines, settings
-    from freeflyer.analysis.swing.lateral_swing import lateral_swing
-    from freeflyer.plots import swing as figures
-    from freeflyer.plots.skeleton import bones
+    from freeflyer.analysis.swing import lateral_swing, lines, settings
+    from freeflyer.plots import estimation as figures
+    from freeflyer.plots.view import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])
@@ -122,7 +120,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.analysis.swing.comparison import COLUMNS
+    from freeflyer.analysis.swing import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot

@@ -58,8 +58,7 @@ def export(
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
-    from freeflyer.cli.output import output, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, status, write_json
     from freeflyer.export import export as write
     from freeflyer.linkages.closed.closing import close_loops
 
@@ -80,7 +79,7 @@ def export(
 
 def _controller(file: Path, model: Any, path: Path | None, folder: Path, cpu: str, prefix: str | None, overwrite: bool) -> Any:
     """The controller of a file, at the posture in which the robot stands."""
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import status
     from freeflyer.control.stance_file import read_problem
     from freeflyer.control.standing import stand_on_feet
     from freeflyer.export import export_controller

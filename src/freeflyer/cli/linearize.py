@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import (
-    BaseOption,
-    DebugOption,
-    JsonOption,
-    LoopsOption,
-    RobotArgument,
-    load_robot,
-    make_folder,
-)
+from freeflyer.cli import options as opt
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.linearization.recovery import Recovery
-    from freeflyer.analysis.linearization.study import LinearStudy
+    from freeflyer.analysis.linearization import LinearStudy, Recovery
 
 MOST_MODES = 24  # rows of the table
 
@@ -43,24 +34,24 @@ WrenchOption = Annotated[
 
 
 def linearize(
-    robot: RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
+    robot: opt.RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
     wrenches: WrenchOption = None,
     search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
     bandwidth: Annotated[float, typer.Option("--bandwidth", help="Of the regulator (rad/s).")] = 2.0,
     recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, under two regulators.")] = False,
-    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
+    base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.analysis.linearization.study import study
+    from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.linkages.closed.closing import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
 
-    model = close_loops(load_robot(robot, base, loops).model)
+    model = close_loops(opt.load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
-    place = None if folder is None else make_folder(folder)
+    place = None if folder is None else opt.make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     back = _recovery(model, result, inputs, bandwidth) if recovery else None
     out = output(json)
@@ -94,7 +85,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.analysis.linearization.recovery import recovery
+    from freeflyer.analysis.linearization import recovery
     from freeflyer.control.regulator import lqr
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
@@ -162,7 +153,7 @@ def _recovery_table(r: Recovery) -> Any:
 
 
 def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
-    from freeflyer.plots import linearization as figures
+    from freeflyer.plots import poles as figures
     from freeflyer.plots.files import save
     from freeflyer.plots.poles import poles
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import (
-    BaseOption,
-    DebugOption,
-    JsonOption,
-    LoopsOption,
-    RobotArgument,
-    load_robot,
-    make_folder,
-)
+from freeflyer.cli import options as opt
 
 if TYPE_CHECKING:
     from freeflyer.linkages import Mechanisms
@@ -43,17 +35,17 @@ class LoopReport:
 
 
 def loops(
-    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, folder: FolderOption = None, json: JsonOption = None,
-    debug: DebugOption = False,
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: FolderOption = None,
+    json: opt.JsonOption = None, debug: opt.DebugOption = False
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.cli.output import output, write_json
     from freeflyer.errors import InputError
 
-    model = load_robot(robot, base, loops).model
+    model = opt.load_robot(robot, base, loops).model
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
-    place = None if folder is None else make_folder(folder)
+    place = None if folder is None else opt.make_folder(folder)
     result = loop_report(model)
     out = output(json)
     out.print(_parts(result.mechanisms))
@@ -70,8 +62,8 @@ def _draw(model: Model, folder: Path) -> list[Path]:
     from freeflyer.analysis.linkage import linkages
     from freeflyer.plots import linkage
     from freeflyer.plots.files import save
-    from freeflyer.plots.robot import robot
-    from freeflyer.plots.skeleton import bodies
+    from freeflyer.plots.linkage import robot
+    from freeflyer.plots.view import bodies
 
     found = linkages(model)
     shapes = bodies(model.tree, found.mechanisms.q)

@@ -26,8 +26,7 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
 
 
 RobotArgument = Annotated[
-    str,
-    typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.", show_default=False),
+    str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.", show_default=False)
 ]
 BaseOption = Annotated[
     Base | None,

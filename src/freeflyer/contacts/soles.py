@@ -14,15 +14,15 @@ from freeflyer.contacts.shapes import Shape, lower_points, sole_corners
 from freeflyer.contacts.urdf_soles import shapes_in_urdf
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
+from freeflyer.model.configuration import reference_posture
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import one_row
-from freeflyer.model.keyframes import reference_posture
 from freeflyer.model.model import Model
+from freeflyer.model.placements import placement
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
+from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
 from freeflyer.model.readers.safe_file import read_xml
-from freeflyer.model.rigid_groups import rigid_groups
-from freeflyer.model.rotations import placement
+from freeflyer.model.rigid_bodies import rigid_groups
 from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
 
 

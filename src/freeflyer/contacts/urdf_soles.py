@@ -11,9 +11,9 @@ import numpy as np
 from freeflyer.contacts.meshes import READ, mesh_corners
 from freeflyer.contacts.shapes import Shape
 from freeflyer.errors import InputError
+from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.readers.urdf_elements import named
-from freeflyer.model.rotations import rotation_of_rpy
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

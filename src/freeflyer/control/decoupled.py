@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from freeflyer.control.checks import shaped
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
-from freeflyer.decoupling.integrability import coordinate_owners
-from freeflyer.decoupling.maps import frame_map
+from freeflyer.decoupling.momenta import frame_map
+from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.errors import InputError

@@ -14,8 +14,7 @@ from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, LinkageError
-from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, gravity_vector
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import EQUILIBRIUM_RATIO, INPUT_RANK_RATIO

@@ -16,8 +16,8 @@ from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import Record, frozen_array
 from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, whole_number
+from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.public import public
-from freeflyer.model.rotations import rotation_of_rpy
 
 GRAVITY = 9.81  # m/s^2
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)

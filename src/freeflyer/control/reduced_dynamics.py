@@ -22,7 +22,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.spatial._vector import cross, skew
+from freeflyer.spatial._series import cross, skew
 from freeflyer.text import short_repr
 from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO
 

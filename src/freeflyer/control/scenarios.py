@@ -21,7 +21,7 @@ from freeflyer.control.stepping import Stepping
 from freeflyer.control.support import max_push_impulse
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import number, whole_number
-from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rigid_bodies import rigid_groups
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller

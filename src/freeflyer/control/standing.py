@@ -32,17 +32,16 @@ from freeflyer.errors import InputError
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.build import build
+from freeflyer.model.configuration import reference_posture
 from freeflyer.model.description import Site
 from freeflyer.model.edits import merge_fixed
-from freeflyer.model.inertias import possible
 from freeflyer.model.inputs import one_row
-from freeflyer.model.keyframes import reference_posture
 from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.public import public
-from freeflyer.model.rigid_groups import rigid_groups
-from freeflyer.model.rotations import rotation_of_rpy
-from freeflyer.robots.postures import standing_posture
-from freeflyer.sim.floor import foot_points, points_at, put_on_floor
+from freeflyer.model.rigid_bodies import possible, rigid_groups
+from freeflyer.robots.legged import standing_posture
+from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3
 
 BEND = 0.35  # rad: of hips and ankles, half of what knees are bent

@@ -19,7 +19,7 @@ from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.model.rotations import rotation_of_rpy
+from freeflyer.model.placements import rotation_of_rpy
 
 FOOT_STIFFNESS = 200.0  # 1/s^2
 ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swing

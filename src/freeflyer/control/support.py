@@ -22,7 +22,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.sim.floor import foot_points, points_at
+from freeflyer.sim.floor_contacts import foot_points, points_at
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 

@@ -1,7 +1,12 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .base import Blocks as Blocks, LinkJacobian as LinkJacobian, blocks as blocks, link_jacobian as link_jacobian
-from .coriolis import coriolis_matrix as coriolis_matrix
+from .base import (
+    Blocks as Blocks,
+    LinkJacobian as LinkJacobian,
+    blocks as blocks,
+    coriolis_matrix as coriolis_matrix,
+    link_jacobian as link_jacobian,
+)
 from .decoupled_forms import (
     Decoupled as Decoupled,
     Invariance as Invariance,
@@ -16,12 +21,18 @@ from .external import (
     internal_jacobian as internal_jacobian,
     internal_velocity as internal_velocity,
 )
-from .integrability import Integrability as Integrability, integrability as integrability
-from .maps import Map as Map, frame_map as frame_map, momentum_map as momentum_map
 from .momenta import (
     ConstantsOfMotion as ConstantsOfMotion,
+    Map as Map,
     constants_of_motion as constants_of_motion,
+    frame_map as frame_map,
     locked_velocity as locked_velocity,
+    momentum_map as momentum_map,
     total_momentum as total_momentum,
 )
-from .orientation import CenterOfMassAngle as CenterOfMassAngle, center_of_mass_angle as center_of_mass_angle
+from .orientation import (
+    CenterOfMassAngle as CenterOfMassAngle,
+    Integrability as Integrability,
+    center_of_mass_angle as center_of_mass_angle,
+    integrability as integrability,
+)

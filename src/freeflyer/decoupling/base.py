@@ -1,20 +1,32 @@
-"""The base b and the joints q of a floating robot: velocities v = (nu_b, qdot), nu_b the base's twist in its own axes."""
+"""The base b and the joints q of a floating robot: velocities v = (nu_b, qdot), nu_b the base's twist in its own axes. Coriolis
+matrices in three forms; that of the Newton-Euler equations, decoupling thesis, eq. (3.41), is the passive one of (3.82)-(3.83):
+
+    sum_j J_j^T (Lambda_j Jdot_j + Psi_j J_j),        Psi_j = Lambda_j a_j - a_j^T Lambda_j skew.
+
+In world axes about one fixed point, where the columns S of J_j have the rates V x S and Jdot_j of the body's axes is Sdot - a_j S,
+this is sum_j S^T (Lambda_j Sdot - a_j^T Lambda_j S)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics import equations
 from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.inputs import finite_array
+from freeflyer.linkages.closed.calls import motion, run, velocity_map
+from freeflyer.linkages.closed.entries import MAP_RATES
+from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
+from freeflyer.spatial.se3 import skew
 from freeflyer.text import short_repr
 
 BASE = 6  # velocities of the base
@@ -97,16 +109,14 @@ def check_floating(model: Model) -> None:
     if tied_to_world(model):
         raise InputError(
             f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not decouple",
-            model=model.name,
-        )
+            model=model.name)  # fmt: skip
     roots = [j for j in model.joints if j.kind == "free"]
     found = "; ".join(f"{j.name!r} ({j.kind})" for j in model.joints[:3]) or "no moving joint"
     hint = "several trees stand on the world" if roots and model.joints[0].kind == "free" else f"its first joints are {found}"
     raise InputError(
         f"{model.name!r} does not float: decoupling needs one free joint on the world that carries the whole robot, but {hint}. "
         'Load it with base="free": freeflyer.load(file, base="free"), or load(model.description, base="free")',
-        model=model.name,
-    )  # fmt: skip
+        model=model.name)  # fmt: skip
 
 
 def base_map(M: np.ndarray) -> np.ndarray:
@@ -167,3 +177,93 @@ def link_jacobian(model: Model, q: ArrayLike, frame: str) -> LinkJacobian:
     check_floating(model)
     J = frame_jacobian(model, q, frame)
     return LinkJacobian(J[..., b], J[..., joints])
+
+
+def newton_euler_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """C (..., nv, nv) of a tree."""
+    T, P = model.topology, model.parameters
+    n = int(T[L.N_BODIES])
+    body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)
+    number = P[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
+    column = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)
+    of, coordinate = column[:, L.COLUMN_BODY], column[:, L.COORDINATE]
+    poses, motions, columns = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"))
+    p = poses[..., 9:] - poses[..., 1:2, 9:]  # from the first body's origin
+    V = _at_origin(motions[..., :6], p)  # (..., n + 1, 6)
+    S = _at_origin(columns, p[..., of, :])
+    rates = np.einsum("...cij,...cj->...ci", se3.ad(V[..., of, :]), S)
+    spread = (coordinate[:, None] == np.arange(model.nv)).astype(float)
+    C = np.zeros((*S.shape[:-2], model.nv, model.nv))
+    for j in range(1, n + 1):
+        moved = (of <= j) & (body[of, L.LAST_BODY] >= j)  # the columns that move body j
+        J = np.einsum("c,...ci,cv->...iv", moved, S, spread)
+        Jdot = np.einsum("c,...ci,cv->...iv", moved, rates, spread)
+        R = poses[..., j, :9].reshape(*poses.shape[:-2], 3, 3)
+        Lambda = _inertia(number[j], R, p[..., j, :])
+        turned = np.swapaxes(se3.ad(V[..., j, :]), -1, -2) @ Lambda
+        C += np.swapaxes(J, -1, -2) @ (Lambda @ Jdot - turned @ J)
+    return C + _armature(model, np.asarray(v, float))
+
+
+def _at_origin(V: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Motions at points p as motions at the origin."""
+    return np.concatenate([V[..., :3] + np.cross(p, V[..., 3:]), V[..., 3:]], -1)
+
+
+def _inertia(number: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Lambda (..., 6, 6) in world axes about the point from which p leads to the body's origin."""
+    m, I = number[L.MASS], number[L.INERTIA : L.INERTIA + 6]
+    c = skew(p + R @ number[L.COM : L.COM + 3])
+    I = R @ I[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3) @ np.swapaxes(R, -1, -2)
+    mass = np.broadcast_to(m * np.eye(3), c.shape)
+    return np.concatenate([np.concatenate([mass, -m * c], -1), np.concatenate([m * c, I - m * c @ c], -1)], -2)
+
+
+def _armature(model: Model, v: np.ndarray) -> np.ndarray:
+    """A a - a^T A of joints whose coordinates do not commute: armature A moves as an inertia in the child's axes."""
+    C = np.zeros((*v.shape[:-1], model.nv, model.nv))
+    for joint in model.joints:
+        if joint.kind not in ("spherical", "free"):
+            continue
+        at = slice(joint.iv, joint.iv + joint.nv)
+        twist = v[..., at] if joint.kind == "free" else np.concatenate([np.zeros((*v.shape[:-1], 3)), v[..., at]], -1)
+        a = np.diag(model.armature[at]) @ se3.ad(twist)[..., -joint.nv :, -joint.nv :]
+        C[..., at, at] = a - np.swapaxes(a, -1, -2)
+    return C
+
+
+Form = Literal["passive", "hamel", "newton-euler"]
+FORMS: tuple[Form, ...] = ("passive", "hamel", "newton-euler")
+
+
+@public
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "passive") -> np.ndarray:
+    """Coriolis matrix C with C v = bias - gravity forces, in one of three forms; for any robot.
+
+    Proposition 3.1.1: C v is the same in all. For a closed model it is G^T (C G + M Gdot), with v = G u. The rows of the base are
+    those of its own Hamel equations. "hamel" and "passive" are compiled, "newton-euler" is written to be read.
+
+    Args:
+        form: "passive", "hamel" or "newton-euler". "hamel": decoupling thesis, eq. (3.39), the only one that decouples the base.
+            "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as freeflyer.coriolis_matrix,
+            Mdot = C + C^T also, of the robot as a cloud of particles.
+    Returns: (..., nv, nv) array; C v is in N and N m. `blocks` splits it.
+    Raises: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, and other forms.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> forces = [ff.decoupling.coriolis_matrix(model, q, v, form) @ v for form in ("passive", "hamel", "newton-euler")]
+        >>> bool(np.allclose(forces[0], forces[1]) and np.allclose(forces[1], forces[2]))
+        True
+    """
+    if form != "newton-euler":
+        if not isinstance(form, str) or form not in equations.FORMS:
+            raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {format_value(form)}", form=form)
+        return equations.coriolis_matrix(model, q, v, form)
+    v = finite_row(model, "v", v, "u")
+    if not model.reduction:
+        return newton_euler_coriolis(model, q, v)
+    G, rates = velocity_map(model, q), run(MAP_RATES, model, (q, v), ("q", "v"))
+    C = newton_euler_coriolis(model.tree, q, motion(model, q, v)[0])
+    return np.swapaxes(G, -1, -2) @ (C @ G + equations.mass_matrix(model.tree, q) @ rates)

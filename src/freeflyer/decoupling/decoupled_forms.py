@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.decoupling.base import BASE, b, base_map, check_floating, joints
-from freeflyer.decoupling.coriolis import FORMS, Form, coriolis_matrix
-from freeflyer.decoupling.maps import Map, checked_map
+from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
+from freeflyer.decoupling.momenta import Map, checked_map
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, format_value
@@ -264,6 +263,5 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
     rate = length(d.M_x, axis=(-2, -1)) * length(d.base_map_rate, axis=(-2, -1)) * length(v, axis=-1)
     size = inverse * (forces + length(plain.C_xy, axis=(-2, -1)) * length(v, axis=-1)) + rate
     residual = own + coupling
-    return Invariance(
-        residual, coupling, length(residual, axis=-1) <= CONSERVED_RATIO * size, length(coupling, axis=-1) <= CONSERVED_RATIO * size
-    )
+    return Invariance(residual, coupling, length(residual, axis=-1) <= CONSERVED_RATIO * size,
+        length(coupling, axis=-1) <= CONSERVED_RATIO * size)  # fmt: skip

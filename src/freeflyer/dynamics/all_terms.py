@@ -14,7 +14,7 @@ from freeflyer.dynamics.frame_sets import Frames, FrameSet, frames_of
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.gravity import gravity_rows
+from freeflyer.model.inputs import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 from freeflyer.text import short_repr

@@ -19,7 +19,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.gravity import gravity_rows
+from freeflyer.model.inputs import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 

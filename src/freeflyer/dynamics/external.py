@@ -11,7 +11,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.gravity import gravity_rows
+from freeflyer.model.inputs import gravity_rows
 from freeflyer.model.model import Model
 
 

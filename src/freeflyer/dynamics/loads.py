@@ -18,8 +18,7 @@ from freeflyer.dynamics.frame_sets import Frames, FrameSet, cached_frame_set, fr
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels.entry import Entry
-from freeflyer.model.gravity import gravity_rows
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import gravity_rows, real_array
 from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | tuple[Frames, ArrayLike] | None

@@ -19,11 +19,15 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.states.matching import check_size
-from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco, refuse_absent_base
-from freeflyer.model.states.mujoco_places import Places, mujoco_places
+from freeflyer.model.states.mujoco import (
+    Places,
+    configuration_from_mujoco,
+    configuration_to_mujoco,
+    mujoco_places,
+    refuse_absent_base,
+)
 from freeflyer.model.states.records import MujocoState, State
-from freeflyer.model.states.velocities import velocity_matrix
+from freeflyer.model.states.velocities import check_size, velocity_matrix
 
 NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
 

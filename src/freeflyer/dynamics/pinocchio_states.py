@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.converted import check_state, to_ours, to_theirs
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.states.matching import check_size
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
 from freeflyer.model.states.records import PinocchioState, State
+from freeflyer.model.states.velocities import check_size
 
 NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
 

@@ -16,8 +16,7 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.loads import Wrenches, wrench_rows, wrenches
 from freeflyer.errors import InputError
-from freeflyer.model.gravity import gravity_rows
-from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.inputs import check_configuration, gravity_rows, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import COMPLEX_STEP

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import (
-    CalibrationError as CalibrationError,
-    InputError,
-    format_value,
-    unknown_name,
-)
+from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import reach, strokes
@@ -25,7 +20,14 @@ from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, constraints
-from freeflyer.model.inputs import finite_row, name_list, positive, real_array, row, whole_number
+from freeflyer.model.inputs import (
+    name_list,
+    number,
+    one_row,
+    positive,
+    shaped,
+    whole_number,
+)
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import (
@@ -124,14 +126,10 @@ def calibrate(
         model.joint(name)
     names = _motors(model, motors)
     enc, angles = _encoders(model, encoders)
-    raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)
-    if raw.shape != (len(names),) or not np.isfinite(raw).all():
-        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {list_names(names)}; got {raw}")
+    zeros = np.zeros(len(names))
+    raw = shaped("readings", zeros if readings is None else readings, zeros.shape, f": a number for each of {list_names(names)}")
     split, place = partition(model), q_of_v(model)
-    x = np.array(split.q if q is None else row(model, "q", q, "q"))
-    if x.ndim != 1:
-        raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
-    finite_row(model, "q", x, "q")
+    x = np.array(one_row(model, "q", split.q if q is None else q, "q"))
     s = structure(model)
     unknown = [j for j in split.independent if j not in split.base and s.owner[j] not in rigid]
     unknown = [j for j in unknown if s.owner[j] in names or s.owner[j] not in model.actuated]
@@ -212,11 +210,8 @@ def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, 
         joint = model.joint(name)
         if joint.nv != 1 or joint.nq != 1:
             raise InputError(f"joint {name!r} is {joint.kind}: an encoder measures a joint with one coordinate", joint=name)
-        value = real_array(f"the encoder of {name!r}", angle)
-        if value.shape != () or not np.isfinite(value):
-            raise InputError(f"the encoder of {name!r} must show one finite number, got {format_value(angle)}", joint=name)
         at.append(joint.iv)
-        angles.append(float(value))
+        angles.append(number(f"the encoder of {name!r}", angle))
     return np.array(at, dtype=np.int64), np.array(angles)
 
 

@@ -15,7 +15,7 @@ from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import point_basis
-from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
+from freeflyer.errors import FreeflyerError, InputError, LinkageError
 from freeflyer.estimation.sensing import loops_of_block
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
+from freeflyer.model.inputs import check_configuration, choice, one_row, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -234,9 +234,7 @@ def contact_model(
     if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
         x = q.copy()
     else:
-        x = np.array(row(model, "q", q, "q"), order="C")
-        if x.ndim != 1:
-            raise InputError(f"contact_model takes one posture (nq = {model.nq},), got shape {x.shape}", shape=x.shape)
+        x = np.array(one_row(model, "q", q, "q"), order="C")
     u, w = _motion(s, "v", v), _motion(s, "a", a)
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
@@ -251,10 +249,7 @@ def contact_model(
 def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return s.rest
-    y = np.ascontiguousarray(finite_row(s.model, name, x, "v"))
-    if y.ndim != 1:
-        raise InputError(f"contact_model takes one {name} (nv = {s.model.nv},), got shape {y.shape}", shape=y.shape)
-    return y
+    return np.ascontiguousarray(one_row(s.model, name, x, "v"))
 
 
 @public
@@ -304,12 +299,9 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     if not np.isfinite(t).all():
         at = int(np.flatnonzero(~np.isfinite(t))[0])
         raise InputError(f"tau[{at}] (joint {c.model.actuated[at]!r}) is {t[at]}: every entry must be finite")
-    if method == "motors":
-        y = _solve_by_motors(c, c.motors - t)
-    elif method == "balanced":
+    if choice("method", method, ("motors", "balanced")) == "balanced":
         raise _fixed_base_error(c)
-    else:
-        raise InputError(f"method must be 'motors' or 'balanced', got {format_value(method)}", method=method)
+    y = _solve_by_motors(c, c.motors - t)
     return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 

@@ -20,11 +20,11 @@ from freeflyer.estimation.passive import passive_state, sensors_of, update_passi
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.inputs import finite_array, one_row, real_array, shaped
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.floor import foot_points
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
@@ -131,24 +131,13 @@ def contact_history(
 
 
 def _check_columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    times = real_array("t", t)
+    times = finite_array("t", t)
     if times.ndim != 1 or len(times) < 2:
         raise InputError(f"t has shape {times.shape}, expected (n,): two times or more", shape=times.shape)
     found = [times]
     for name, given_, columns in (("positions", positions, s.names), ("forces", forces, s.model.actuated)):
-        x = real_array(name, given_)
-        if x.shape != (len(times), len(columns)):
-            raise InputError(
-                f"{name} has shape {x.shape}, expected ({len(times)}, {len(columns)}): a row for each time, a number for each of "
-                f"{list_names(columns)}",
-                shape=x.shape,
-            )  # fmt: skip
-        found.append(np.ascontiguousarray(x))
-    for name, x in zip(("t", "positions", "forces"), found):
-        bad = np.argwhere(~np.isfinite(x))
-        if len(bad):
-            at = tuple(int(k) for k in bad[0])
-            raise InputError(f"{name}{list(at)} is {x[at]}: every entry must be finite", index=at)
+        why = f": a row for each time, a number for each of {list_names(columns)}"
+        found.append(np.ascontiguousarray(shaped(name, given_, (len(times), len(columns)), why)))
     return found[0], found[1], found[2]
 
 
@@ -171,11 +160,7 @@ def _sample_time(t: np.ndarray) -> float:
 
 def _initial_posture(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...], start: ArrayLike | None) -> np.ndarray:
     if start is not None:
-        q = row(s.model, "start", start, "q")
-        if q.ndim != 1:
-            raise InputError(f"start is one posture (nq = {s.model.nq},), got shape {q.shape}", shape=q.shape)
-        check_configuration(s.model, "start", q, "q")
-        return np.array(q)
+        return np.array(one_row(s.model, "start", start, "q"))
     if s.model.joints[0].kind != "free":
         raise InputError(
             f"the base of {s.model.name!r} is {s.model.joints[0].kind}: a robot that stands on its feet has a free base"

@@ -174,7 +174,7 @@ def sensors_of(model: Model | Sensors) -> Sensors:
     raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(model).__name__}")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)  # True is no 1.0
 def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
     alpha, beta, dt = number("alpha", alpha, 0.0), number("beta", beta, 0.0), positive("dt", dt)
     if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:

@@ -21,11 +21,11 @@ from freeflyer.estimation.sensing import Sensors
 from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraints
-from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.inputs import one_row, shaped
 from freeflyer.model.model import Model
+from freeflyer.model.placements import quaternion
 from freeflyer.model.public import public
-from freeflyer.model.rotations import quaternion
-from freeflyer.sim.floor import foot_points, put_on_floor
+from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, DEFAULT_STROKE, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
 
@@ -161,12 +161,11 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
         (True, '0.000000')
     """
     model = model.tree
-    q, ground = one_row(model, "q", q, "q"), finite_array("ground", ground)
+    q = one_row(model, "q", q, "q")
     if model.joints[0].kind != "free":
         raise InputError(f"the base of {model.name!r} does not move: a robot with a free base is expected")
     here = foot_points(model, q, feet)
-    if ground.shape != here.shape:
-        raise InputError(f"ground has shape {ground.shape}, expected {here.shape}: a place for each point of the feet")
+    ground = shaped("ground", ground, here.shape, ": a place for each point of the feet")
     a, b = here.mean(axis=0), ground.mean(axis=0)
     U, sizes, V = np.linalg.svd((here - a).T @ (ground - b))
     if not sizes[1] > 1e-12:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.export.calls import Call, Library, example_inputs
-from freeflyer.export.sources import array
+from freeflyer.export.header import array
 from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import OK
 

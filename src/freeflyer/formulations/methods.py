@@ -24,8 +24,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
 from freeflyer.linkages.closed import entries as D
 from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
-from freeflyer.model.gravity import gravity_rows
-from freeflyer.model.inputs import choice, finite_row
+from freeflyer.model.inputs import choice, finite_row, gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_PIVOT_RATIO
@@ -276,8 +275,6 @@ def _accelerations(M: Array, bias: Array, tau: Array) -> Array:
     except np.linalg.LinAlgError:
         pivots = np.zeros_like(scale)
     if not (pivots > MIN_PIVOT_RATIO * scale).all():
-        raise InputError(
-            "the mass matrix is singular: some joints move no inertia of their own. Give their links mass and inertia, or their "
-            "joints armature, or lock them (freeflyer.lock_joints)"
-        )
+        raise InputError("the mass matrix is singular: some joints move no inertia of their own. Give their links mass and "
+            "inertia, or their joints armature, or lock them (freeflyer.lock_joints)")
     return np.asarray(np.linalg.solve(M, needed[..., None])[..., 0])

@@ -14,6 +14,7 @@ from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import Partition, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.linkages.stepping import step_closed
+from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import DISTANCE_RESOLUTION, EQUAL_INDEPENDENCE, MIN_BLOCK_RATIO_OF_STEPS
@@ -89,8 +90,7 @@ def first_singularity(
     model = model.tree
     split = partition(model, q)
     weights = _weights(model, split, direction)
-    if not (np.isfinite(furthest) and furthest > 0.0):
-        raise InputError(f"furthest must be a finite number above zero (m or rad); got {format_value(furthest)}", furthest=furthest)
+    furthest = positive("furthest", furthest)
     p = close_with_partition(model, split)
     du, step = weights[split.independent], furthest / STEPS
     x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_BLOCK_RATIO_OF_STEPS)

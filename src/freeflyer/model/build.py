@@ -10,12 +10,11 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.alignment import align
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
-from freeflyer.model.flatten import Body, Coupled, flatten
+from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.model import COMPILED, JointInfo, Model
+from freeflyer.model.placements import screws, turn_z_to
 from freeflyer.model.public import public
-from freeflyer.model.screws import screws, turn_z_to
 from freeflyer.model.validate import validate
 
 KINDS = {"spherical": L.BALL, "free": L.FLOATING}
@@ -170,12 +169,10 @@ class _Builder:
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
         actuated = (
-            tuple(n for n in own if n in set(description.actuated))
-            if description.actuated
+            tuple(n for n in own if n in set(description.actuated)) if description.actuated
             else tuple(
-                j.name
-                for j in self.joints
-                if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD)
+                j.name for j in self.joints if j.mimic is None
+                and not (j.kind in ("free", "planar") and j.parent == WORLD)
             )
         )
         neutral = np.array(self.neutral)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
-from freeflyer.model.inputs import finite_array, row
+from freeflyer.model.inputs import MOST_AXES, MOST_ENTRIES, finite_array, row
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_QUATERNION_LENGTH, UNLIMITED_POSITION
 
+BENT = 0.3  # rad, m: of a joint, from the neutral posture
 ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
 
 
@@ -136,3 +136,15 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
                 )
             part /= norm
     return finite_array("q", q)
+
+
+def reference_posture(model: Model) -> np.ndarray:
+    """q (nq,): the keyframe whose name begins with home or stand, upright above the world's origin; the neutral posture if there is
+    none, or none that bends a joint."""
+    q = model.neutral.copy()
+    keys = {name.lower(): key for name, key in model.keyframes.items()}
+    found = next((key for word in ("home", "stand") for name, key in keys.items() if name.startswith(word)), None)
+    moving = [k for j in model.tree.joints if j.kind != "free" for k in range(j.iq, j.iq + j.nq)]
+    if found is not None and (np.abs(found - q)[moving] > BENT).any():
+        q[moving] = found[moving]
+    return q

@@ -18,6 +18,7 @@ JOINT_KINDS = (
 )  # fmt: skip
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
+ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 
 
@@ -329,13 +330,23 @@ def _check_type(x: object, kind: type, what: str) -> None:
 def joint_sizes(kind: str) -> tuple[int, int]:
     """(nq, nv) of a joint kind."""
     sizes = {
-        "fixed": (0, 0),
-        "spherical": (4, 3),
-        "free": (7, 6),
-        "cylindrical": (2, 2),
-        "universal": (2, 2),
-        "planar": (3, 3),
+        "fixed": (0, 0), "spherical": (4, 3), "free": (7, 6), "cylindrical": (2, 2), "universal": (2, 2),
+        "planar": (3, 3)
     }
     if kind not in JOINT_KINDS:
         raise DescriptionError(f"joint kind {kind!r} is not known; known kinds: {', '.join(JOINT_KINDS)}", kind=kind)
     return sizes.get(kind, (1, 1))
+
+
+def base_kind(description: Description) -> str:
+    """How the first root of the robot is held: the kind of the joint between it and the world."""
+    kinds = [j.kind for j in description.joints if j.parent == WORLD]
+    if not kinds:
+        return "fixed"
+    return kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else "several (" + ", ".join(dict.fromkeys(kinds)) + ")"
+
+
+def describe_base(description: Description) -> str:
+    """The same with its origin: "free (chosen)", "fixed (as in the file)"."""
+    origin = ORIGINS.get(description.base)
+    return base_kind(description) + (f" ({origin})" if origin else "")

@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
-from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inertias import join, transform
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import gravity_vector, real_array, shaped
 from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
-from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
 
@@ -75,8 +73,7 @@ def merge_fixed(model: Model) -> Model:
         top, X = where[link.name]
         parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
     links = tuple(
-        Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia)
-        for x in description.links
+        Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia) for x in description.links
         if where[x.name][0] == x.name
     )
     kept = [j for j in description.joints if where[j.child][0] == j.child]
@@ -159,21 +156,15 @@ def _positions(
         if configuration is not None:
             raise InputError("positions came twice: give {name: position}, or names and a configuration, not both.")
         return {name: _position(model, name, value) for name, value in joints.items()}
-    q = model.neutral if configuration is None else _finite("configuration", configuration)
-    if q.shape != (model.nq,):
-        raise InputError(f"a configuration of {model.name!r} has shape ({model.nq},); got {q.shape}.", shape=q.shape)
+    q = model.neutral if configuration is None else shaped("configuration", configuration, (model.nq,), f", of {model.name!r}")
     return {name: _entries(model, name, q) for name in ([joints] if isinstance(joints, str) else joints)}
 
 
 def _position(model: Model, name: str, value: ArrayLike) -> np.ndarray:
     info = _moving(model, name)
     size = info.nq if info.mimic is None else model.joint(_leader_name(model, name)).nq
-    position = np.atleast_1d(_finite(f"the position of joint {name!r}", value))
-    if position.shape != (size,):
-        raise InputError(
-            f"the position of {info.kind} joint {name!r} has {size} entries; got shape {position.shape}.", joint=name
-        )
-    return position
+    what = f"the position of {info.kind} joint {name!r}"
+    return np.array(shaped(what, np.atleast_1d(real_array(what, value)), (size,)))
 
 
 def _entries(model: Model, name: str, q: np.ndarray) -> np.ndarray:
@@ -196,20 +187,10 @@ def _moving(model: Model, name: str) -> JointInfo:
 
 
 def _payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> Inertia:
-    m, c = _finite("mass", mass), _finite("com", com)
-    I = np.zeros((3, 3)) if inertia is None else _finite("inertia", inertia)
-    for what, value, shape in (("mass", m, ()), ("com", c, (3,)), ("inertia", I, (3, 3))):
-        if value.shape != shape:
-            raise InputError(f"the payload's {what} must have shape {shape}; got {value.shape}.", value=value)
+    given = {"mass": (mass, ()), "com": (com, (3,)), "inertia": (np.zeros((3, 3)) if inertia is None else inertia, (3, 3))}
+    m, c, I = (np.array(shaped(f"the payload's {what}", value, shape)) for what, (value, shape) in given.items())
     found = consistency.check(m, c, I)
     if not found:
         reasons = "; ".join(r.text for r in found.reasons if r.name != "flat")
         raise InputError(f"no body has this mass and inertia about its com: {reasons}.", mass=float(m), inertia=I)
     return Inertia(float(m), c, I)
-
-
-def _finite(what: str, value: ArrayLike) -> np.ndarray:
-    array = real_array(what, value)
-    if not np.isfinite(array).all():
-        raise InputError(f"{what} must be finite; got {array.tolist()}.")
-    return np.array(array)

@@ -1,22 +1,52 @@
-"""Checks of the arguments q, v, a, tau: shape and type at once, values only after a kernel has refused them."""
+"""Checks of arguments, one sentence for each mistake; of q, v, a and tau the values after a kernel has refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.frozen import is_masked
 
 if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
+MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up to 3 more than a state
+MOST_ENTRIES = 2**48  # of an argument: 2 PiB, and far from the 2**63 bytes at which NumPy counts no further
+
+
+def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, Any]) -> None:
+    """InputError where an argument has too many axes or entries, or where memory ran out."""
+    for name, x in arguments.items():
+        if isinstance(x, np.ndarray):
+            check_axes(name, x)
+            if x.size > MOST_ENTRIES:
+                raise InputError(f"{name} has shape {x.shape}: no memory holds results for so many states", name=name)
+    if isinstance(error, MemoryError):
+        shapes = [f"{name} {x.shape}" for name, x in arguments.items() if isinstance(x, np.ndarray)]
+        got = f" for {', '.join(shapes)}" if shapes else ""
+        raise InputError(
+            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer states "
+            "at once, one part of the batch after the other"
+        ) from None
+
+
+def check_axes(name: str, x: np.ndarray) -> None:
+    """InputError for an array of more axes than can be broadcast."""
+    if x.ndim > MOST_AXES:
+        raise InputError(
+            f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
+            name=name, axes=x.ndim,
+        )  # fmt: skip
+
+
+T = TypeVar("T")
+MANY = 10**9  # counts up to here are told apart from those without a bound
 LARGEST_SEED = 2**128
 LARGEST_OF_STATES = 1e150  # motions that diverge come far: their squares are numbers still
 LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
@@ -44,7 +74,8 @@ def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     if not (np.abs(array) <= most).all():
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
-        raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}{list(at) if at else ''} is {array[at]}: every entry must be finite", name=name, index=at)
     return array
 
 
@@ -64,31 +95,57 @@ def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) ->
     raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
 
 
+def shaped(name: str, x: Any, shape: tuple[int, ...], why: str = "") -> np.ndarray:
+    """x as a float64 array of finite numbers, of exactly that shape; InputError, which ends in `why`, otherwise."""
+    array = finite_array(name, x)
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}, expected {shape}{why}", name=name, shape=array.shape, expected=shape)
+    return array
+
+
 def positive(name: str, x: Any) -> float:
     """x as a float; InputError for what is no positive number."""
     return number(name, x, SMALLEST)
 
 
-def whole_number(name: str, x: object, least: int, most: int = 10**9) -> int:
+def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
     """x as an int; InputError for what is no whole number from `least` to `most`."""
     if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
-        up = f", up to {most:.0e}" if isinstance(x, int | np.integer) and x > most else ""
-        raise InputError(f"{name} must be a whole number of {least} or more{up}, got {format_value(x)}")
+        allowed = f"of {least} or more" if most >= MANY else f"from {least} to {most}"
+        up = f", up to {most:.0e}" if most >= MANY and isinstance(x, int | np.integer) and x > most else ""
+        raise InputError(f"{name} must be a whole number {allowed}{up}, got {format_value(x)}", name=name)
     return int(x)
 
 
-def choice(name: str, x: object, known: Iterable[str]) -> str:
-    """x; InputError for what is not one of the known words."""
+def choice(name: str, x: object, known: Iterable[T]) -> T:
+    """x; InputError for what is not one of the known words or whole numbers."""
     words = tuple(known)
-    if not isinstance(x, str) or x not in words:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+    for word in words:
+        kind = str if isinstance(word, str) else int | np.integer
+        if isinstance(x, kind) and not isinstance(x, bool) and x == word:
+            return word
+    raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+
+
+def instance(name: str, x: object, kind: type[T], made_by: str = "") -> T:
+    """x; InputError for what is not of that class, with the functions that make one."""
+    if not isinstance(x, kind):
+        maker = f" ({made_by})" if made_by else ""
+        raise InputError(f"{name} must be a freeflyer {kind.__name__}{maker}, got {format_value(x)}", name=name)
     return x
+
+
+def refuse_repeated(what: str, names: Sequence[str]) -> None:
+    """InputError for a name that is there twice."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{what} list {twice!r} twice: give each a name of its own", name=twice)
 
 
 def true_or_false(name: str, x: object) -> bool:
     """x; InputError for what is neither True nor False."""
     if not isinstance(x, bool):
-        raise InputError(f"{name} must be True or False, got {format_value(x)}")
+        raise InputError(f"{name} must be True or False, got {format_value(x)}", name=name)
     return x
 
 
@@ -179,13 +236,12 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `finite_row`, of one state."""
-    array = finite_row(model, name, x, letter)
+    array = row(model, name, x, letter)
     if array.ndim != 1:
-        raise InputError(
-            f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each",
-            shape=array.shape,
-        )
-    return array
+        words = f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each"
+        raise InputError(words, shape=array.shape)
+    check_configuration(model, name, array, letter)
+    return finite_array(name, array, LARGEST_OF_STATES)
 
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
@@ -194,10 +250,8 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         joint = coordinate_owner(model, at[-1], letter)
         raise InputError(
-            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite",
-            name=name,
-            index=at,
-            joint=joint,
+            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
+            joint=joint
         )
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return
@@ -235,3 +289,33 @@ def coordinate_owner(model: Model, k: int, letter: str) -> str:
         if first <= k < first + n:
             return joint.name
     return "?"
+
+
+GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
+
+
+def gravity_vector(gravity: Any) -> tuple[float, float, float]:
+    """Three finite numbers (m/s^2, world axes); InputError for anything else."""
+    g = real_array("gravity", gravity)
+    if g.shape != (3,):
+        raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
+    if not np.isfinite(g).all():
+        raise InputError(f"gravity must be three finite numbers in m/s^2, {GRAVITY_EXAMPLE}; got {g.tolist()}", value=g.tolist())
+    x, y, z = g.tolist()
+    return x, y, z
+
+
+def gravity_rows(gravity: Any) -> np.ndarray:
+    """Finite numbers (..., 3) (m/s^2, world axes); InputError for anything else."""
+    g = real_array("gravity", gravity)
+    if g.ndim == 0 or g.shape[-1] != 3:
+        raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
+    return finite_array("gravity", g)
+
+
+def explain_gravity(g: np.ndarray) -> str:
+    """What is wrong with numbers of another shape than (3,), and what to write instead."""
+    if g.size != 1:
+        return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
+    down = -abs(float(g.item())) + 0.0  # not -0.0
+    return f"is the lone number {g.item()!r}: write the vector in world axes (m/s^2), (0.0, 0.0, {down!r}) for downwards"

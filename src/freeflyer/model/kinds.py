@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import FreeflyerError, InputError, format_value
-from freeflyer.model.capacity import refuse_too_large
 from freeflyer.model.description import Description
-from freeflyer.model.inputs import check_output, real_array
+from freeflyer.model.inputs import check_output, real_array, refuse_too_large
 from freeflyer.model.model import Model
 
 LARGEST = sys.float_info.max

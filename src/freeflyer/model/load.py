@@ -12,10 +12,12 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint
-from freeflyer.model.gravity import gravity_vector
+from freeflyer.model.inputs import gravity_vector
+from freeflyer.model.placements import placement, quaternion
+from freeflyer.model.readers.safe_file import read_xml
 from freeflyer.model.recorded_states import without_joints
-from freeflyer.model.rotations import placement, quaternion
 from freeflyer.model.validate import validate
+from freeflyer.text import listed
 
 if TYPE_CHECKING:
     from mujoco import MjSpec
@@ -27,11 +29,8 @@ AUTO = "auto"
 
 
 def load(
-    source: str | os.PathLike[str] | Description | MjSpec,
-    base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None,
-    inertias: str = "strict",
-    gravity: Sequence[float] | None = None,
+    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
 ) -> Model:
     """Model of a robot file, checked and compiled.
 
@@ -71,11 +70,8 @@ def load(
 
 
 def describe(
-    source: str | os.PathLike[str] | Description | MjSpec,
-    base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None,
-    inertias: str = "strict",
-    gravity: Sequence[float] | None = None,
+    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
 ) -> Description:
     """The checked Description that `load` compiles; the same arguments."""
     description = source if isinstance(source, Description) else read(source)
@@ -90,15 +86,13 @@ def describe(
     except DescriptionError as error:
         if not isinstance(source, (str, os.PathLike)):
             raise
-        from freeflyer.model.readers.places import located
-
         raise located(error, source) from None
     return with_base(description, base)
 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
-    from freeflyer.model.readers.mjcf import read_mjcf, read_spec
+    from freeflyer.model.readers.mjcf.reading import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.model.readers.urdf import robot_of_urdf
 
@@ -213,3 +207,22 @@ def _pose_in_file(joint: Joint) -> np.ndarray:
         return joint.placement
     x, y, z, w = joint.initial[3:]
     return joint.placement @ placement(np.array(joint.initial[:3]), np.array([w, x, y, z]))
+
+
+TAGS = {  # entries of an error's data, and the elements that they name; the first that is there counts
+    "actuated": "actuated", "coupling": "coupling", "keyframe": "keyframe", "loop": "loop", "site": "site", "joints": "joint",
+    "joint": "joint", "links": "link", "link": "link", "roots": "link",
+}  # fmt: skip
+
+
+def located(error: DescriptionError, source: str | os.PathLike[str]) -> DescriptionError:
+    """The error with the file and the lines of what it is about in front; as it is where the file declares none of that."""
+    root, where = read_xml(source, "robot file")
+    key = next((k for k in TAGS if k in error.data), "joint")
+    names = error.data.get(key)
+    names = names if isinstance(names, tuple) else (names,)
+    parts = [e for e in [*root, *root.findall("freeflyer/*")] if e.tag == TAGS[key]]
+    lines = [str(e.sourceline) for e in parts if e.get("name", e.get("joint")) in names]
+    if not lines:
+        return error
+    return DescriptionError(f"{where}, line{'s' * (len(lines) > 1)} {listed(lines)}: {error}", **error.data)

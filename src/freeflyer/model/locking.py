@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
-from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.placements import joint_transform
 from freeflyer.model.recorded_states import place_joints, without_joints
-from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.rigid_bodies import rigid_groups
 from freeflyer.spatial import se3
 from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 
@@ -19,12 +20,11 @@ def lock(description: Description, positions: dict[str, np.ndarray]) -> Descript
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
     after = replace(
-        description,
-        joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+        description, joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
         keyframes=without_joints(description.keyframes, positions),
-        mujoco=place_joints(description.mujoco, _parts(description, positions)),
+        mujoco=place_joints(description.mujoco, _parts(description, positions))
     )
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
@@ -38,6 +38,16 @@ def leader(description: Description, joint: Joint) -> tuple[Joint, float, float]
         ratio, offset = ratio * joint.mimic.ratio, offset + ratio * joint.mimic.offset
         joint = by_name[joint.mimic.joint]
     return joint, ratio, offset
+
+
+def complete_followers(description: Description, placed: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """The positions, with those of joints that mimic others as these put them."""
+    found = dict(placed)
+    for joint in description.joints:
+        if joint.mimic is not None:
+            head, ratio, offset = leader(description, joint)
+            found[joint.name] = (ratio * (placed.get(head.name) or head.initial or (0.0,))[0] + offset,)
+    return found
 
 
 def _with_followers(description: Description, positions: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -68,7 +78,7 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
 
 def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[str, tuple[float, ...]]:
     """The positions by MuJoCo's names of joints, which split kinds that it lacks into several."""
-    from freeflyer.model.readers.mjcf_names import CHAINS, group_name
+    from freeflyer.model.readers.mjcf.names import CHAINS, group_name
 
     found: dict[str, tuple[float, ...]] = {}
     for joint in description.joints:

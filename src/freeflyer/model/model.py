@@ -12,8 +12,9 @@ import numpy as np
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.compiler.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
-from freeflyer.model.description import Description, Loop, Mimic
+from freeflyer.model.description import Description, Loop, Mimic, describe_base
 from freeflyer.model.frozen import frozen_array
+from freeflyer.text import listed
 
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
 ARRAYS = (
@@ -164,9 +165,16 @@ class Model:
 
         A keyframe without name is called by its number, "0" the first. Joints that it does not name stand where the file draws
         them. Edits keep keyframes, without the joints that they lock or replace."""
-        from freeflyer.model.keyframes import keyframes_of
-
-        return keyframes_of(self)
+        drawn = {j.name: j.initial for j in self.description.joints}
+        found = {}
+        for key in self.description.keyframes:
+            placed, q = dict(key.positions), self.tree.neutral.copy()
+            for joint in self.tree.joints:
+                position = placed.get(joint.name, drawn[joint.name])
+                if joint.nq and len(position) == joint.nq:
+                    q[joint.iq : joint.iq + joint.nq] = position
+            found[key.name] = frozen_array(q)
+        return MappingProxyType(found)
 
     @property
     def gravity(self) -> np.ndarray:
@@ -193,6 +201,20 @@ class Model:
         return f"<freeflyer.Model {format_value(self.name)}: {sizes}{loops}>"
 
     def __str__(self) -> str:
-        from freeflyer.model.summary import summary
-
-        return summary(self)
+        """A few lines: sizes, masses, how the base came about, loops, keyframes, notes. `freeflyer info` draws the tree."""
+        d, moving = self.description, len(self.joints)
+        lines = [
+            f"{self.name}: nq {self.nq}, nv {self.nv}, {moving} moving joint{'s' * (moving != 1)}, {len(self.actuated)} actuated, "
+            f"{self.mass:.6g} kg moving",
+            f"base: {describe_base(d)}",
+        ]
+        if self.loops or d.couplings:
+            tied = f"{len(self.loops)} loops" + (f", {len(d.couplings)} couplings" if d.couplings else "")
+            closed = f"closed (nv {self.tree.nv} with open ones)"
+            how = "open (freeflyer.close_loops closes them)" if self.reduction is None else closed
+            lines.append(f"{tied}: {how}")
+        if d.keyframes:
+            lines.append(f"keyframes: {listed([k.name for k in d.keyframes])}")
+        if d.notes:
+            lines.append(f"notes of the reader: {len(d.notes)} (model.description.notes)")
+        return "\n".join(lines)

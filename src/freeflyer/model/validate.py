@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from freeflyer.errors import DescriptionError, InputError, unknown_name
+from freeflyer.errors import DescriptionError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
-from freeflyer.model.gravity import explain_mistake
+from freeflyer.model.inputs import choice, explain_gravity
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
     check_eigenvalues,
@@ -20,6 +20,7 @@ from freeflyer.model.validate_numbers import (
     check_position,
     check_vector,
 )  # fmt: skip
+from freeflyer.text import listed
 
 
 def validate(description: Description, inertias: str = "strict") -> Description:
@@ -28,8 +29,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     `inertias="strict"` refuses rotational inertias with a negative eigenvalue; "as-is" takes them unchanged. A link that fixed
     joints weld to others is checked with them, and gets a note where only the sum is physical. Inertias that only break the
     triangle inequality pass: real files are full of them. Time is linear in the number of links."""
-    if inertias not in ("strict", "as-is"):
-        raise InputError(f"inertias is {inertias!r}; it can be 'strict' (refuse negative ones) or 'as-is' (keep them)")
+    choice("inertias", inertias, ("strict", "as-is"))
     if all(link.name == WORLD for link in description.links):
         raise DescriptionError(f"the robot {description.name!r} has no link: a robot needs one at least")
     _check_names(description)
@@ -48,8 +48,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     harmless = check_eigenvalues(description) if inertias == "strict" else ()
     if not harmless:
         return description
-    shown = ", ".join(harmless[:6]) + (f", ... ({len(harmless)} in all)" if len(harmless) > 6 else "")
-    note = f"negative rotational inertia of {shown}: harmless, as the sum with the links welded to it is positive"
+    note = f"negative rotational inertia of {listed(harmless)}: harmless, as the sum with the links welded to it is positive"
     return description if note in description.notes else replace(description, notes=(*description.notes, note))
 
 
@@ -66,19 +65,17 @@ def _about(**part: str) -> Iterator[None]:
 def _check_gravity(gravity: object) -> None:
     number = np.asarray(gravity)
     if number.size == 1 and number.dtype.kind in "iuf":
-        raise DescriptionError(f"gravity {explain_mistake(number)}", value=gravity)
+        raise DescriptionError(f"gravity {explain_gravity(number)}", value=gravity)
     check_vector(gravity, (3,), "gravity (m/s^2)")
 
 
 def _check_names(description: Description) -> None:
     links = [x.name for x in description.links]
     for kind, names in (
-        ("link", links),
-        ("joint", [x.name for x in description.joints]),
+        ("link", links), ("joint", [x.name for x in description.joints]),
         ("frame (link or site)", links + [x.name for x in description.sites]),
-        ("loop", [x.name for x in description.loops]),
-        ("coupling", [x.name for x in description.couplings]),
-        ("keyframe", [x.name for x in description.keyframes]),
+        ("loop", [x.name for x in description.loops]), ("coupling", [x.name for x in description.couplings]),
+        ("keyframe", [x.name for x in description.keyframes])
     ):
         seen: set[str] = set()
         part = kind if kind != "frame (link or site)" else "site"
@@ -111,15 +108,12 @@ def _check_tree(description: Description) -> None:
         _check_known("link", j.parent, links, f"parent of joint {j.name!r}", joint=j.name)
         _check_known("link", j.child, links, f"child of joint {j.name!r}", joint=j.name)
         if j.child == WORLD:
-            raise DescriptionError(
-                f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child", joint=j.name
-            )
+            raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child", joint=j.name)
         if j.child in carrier:
             raise DescriptionError(
                 f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
                 f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
-                link=j.child,
-                joints=(carrier[j.child], j.name),
+                link=j.child, joints=(carrier[j.child], j.name)
             )
         carrier[j.child], parent[j.child] = j.name, j.parent
         below.setdefault(j.parent, []).append(j.child)
@@ -135,11 +129,10 @@ def _check_tree(description: Description) -> None:
         shown = " <- ".join(circle[:12]) + (f" <- ... ({len(circle) - 1} links)" if len(circle) > 12 else "")
         raise DescriptionError(
             f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
-            links=tuple(circle),
-            joints=tuple(carrier[name] for name in circle[1:]),
+            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:])
         )
     if len(roots) > 1:
-        shown = ", ".join(repr(r) for r in roots[:6]) + (f", ... ({len(roots)} in all)" if len(roots) > 6 else "")
+        shown = listed([repr(r) for r in roots])
         raise DescriptionError(
             f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts (by a fixed "
             f"joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
@@ -194,20 +187,15 @@ def _check_frames(description: Description) -> None:
             check_placement(s.placement, f"placement of site {s.name!r}")
         link_of[s.name] = s.link
     for loop in description.loops:
-        for name in (loop.frame_a, loop.frame_b):
-            _check_known("frame", name, link_of, f"loop {loop.name!r}", loop=loop.name)
-        if link_of[loop.frame_a] == link_of[loop.frame_b]:
-            raise DescriptionError(
-                f"loop {loop.name!r} ties {loop.frame_a!r} to {loop.frame_b!r}, both of link "
-                f"{link_of[loop.frame_a]!r}: a loop joins two links",
-                loop=loop.name,
-            )
-        mask = loop.mask
-        if not isinstance(mask, (tuple, list)) or len(mask) != 6 or any(m not in (0, 1) for m in mask) or not any(mask):
-            raise DescriptionError(
-                f"loop {loop.name!r} has the mask {mask!r}: expected six of 0 and 1 for x y z rx ry rz, not all 0",
-                loop=loop.name,
-            )
+        with _about(loop=loop.name):
+            who, mask = f"loop {loop.name!r}", loop.mask
+            for name in (loop.frame_a, loop.frame_b):
+                _check_known("frame", name, link_of, who)
+            if (link := link_of[loop.frame_a]) == link_of[loop.frame_b]:
+                words = f"{who} ties {loop.frame_a!r} to {loop.frame_b!r}, both of link {link!r}: a loop joins two links"
+                raise DescriptionError(words)
+            if not isinstance(mask, (tuple, list)) or len(mask) != 6 or any(m not in (0, 1) for m in mask) or not any(mask):
+                raise DescriptionError(f"{who} has the mask {mask!r}: expected six of 0 and 1 for x y z rx ry rz, not all 0")
 
 
 def _check_motors(description: Description) -> None:
@@ -221,15 +209,14 @@ def _check_motors(description: Description) -> None:
             raise DescriptionError(f"actuated joint {name!r} is listed twice: name each joint once", joint=name)
         seen.add(name)
     for c in description.couplings:
-        for name in (c.joint1, c.joint2) if c.joint2 != "" else (c.joint1,):  # "": joint1 is held at a constant
-            _check_known("joint", name, joints, f"coupling {c.name!r}", coupling=c.name)
-            if joints[name].kind not in ONE_DOF:
-                what = f"coupling {c.name!r}: {name!r} is {joints[name].kind}, not of one coordinate"
-                raise DescriptionError(what, coupling=c.name, joint=name)
-        if not c.coefficients:
-            what = f"coupling {c.name!r} has no coefficients: give its polynomial's, constant first"
-            raise DescriptionError(what, coupling=c.name)
+        who = f"coupling {c.name!r}"
         with _about(coupling=c.name):
+            for name in (c.joint1, c.joint2) if c.joint2 != "" else (c.joint1,):  # "": joint1 is held at a constant
+                _check_known("joint", name, joints, who)
+                if joints[name].kind not in ONE_DOF:
+                    raise DescriptionError(f"{who}: {name!r} is {joints[name].kind}, not of one coordinate", joint=name)
+            if not c.coefficients:
+                raise DescriptionError(f"{who} has no coefficients: give its polynomial's, constant first")
             check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
 
 

@@ -62,7 +62,7 @@ def check_joint(j: Joint) -> None:
     axis2 = check_vector(j.axis2, (3,), f"axis2 of joint {j.name!r}")
     length = np.linalg.norm(axis)
     if j.kind in WITH_AXIS and length < MIN_AXIS_LENGTH:
-        raise DescriptionError(f"{who} has the axis {axis.tolist()}: a direction needs a length", joint=j.name)
+        raise DescriptionError(f"{who} has the axis {axis.tolist()}: a direction needs a length")
     if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= PARALLEL_SINE * length * np.linalg.norm(axis2):
         raise DescriptionError(f"{who} has parallel axes {axis.tolist()} and {axis2.tolist()}: give two directions")
     check_vector(j.pitch, (), f"pitch of joint {j.name!r} (m/rad)")
@@ -75,7 +75,7 @@ def check_joint(j: Joint) -> None:
         raise DescriptionError(f"{who} has only one of lower and upper: give both, infinite where there is none")
     for low, high in zip(j.lower, j.upper):
         if low > high or low == np.inf or high == -np.inf:
-            raise DescriptionError(f"{who} has lower {low:g} above upper {high:g}: correct them", joint=j.name)
+            raise DescriptionError(f"{who} has lower {low:g} above upper {high:g}: correct them")
     for what, position in (("initial position", j.initial), ("spring reference", j.spring_reference)):
         if position:
             check_position(position, j.kind, nq, f"{what} of {who}")
@@ -95,16 +95,16 @@ def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
     values, what = getattr(j, name), f"{name} of joint {j.name!r}"
     if not isinstance(values, (tuple, list)) or len(values) not in (0, nv):
         got = f"{len(values)} numbers" if isinstance(values, (tuple, list)) else repr(values)
-        raise DescriptionError(f"{what} holds {got}: a {j.kind} joint takes {nv} of them, or () for none", joint=j.name)
+        raise DescriptionError(f"{what} holds {got}: a {j.kind} joint takes {nv} of them, or () for none")
     for x in values:
         if not isinstance(x, (int, float, np.floating, np.integer)) or x != x:
-            raise DescriptionError(f"{what} is {values!r}: expected {nv} numbers", joint=j.name)
+            raise DescriptionError(f"{what} is {values!r}: expected {nv} numbers")
         if name in ("lower", "upper"):
             continue  # infinite: unlimited
         if x < 0.0 and name != "stiffness":  # a spring may push away from where it is at rest
-            raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign", joint=j.name)
+            raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign")
         if abs(float(x)) > LARGEST_NUMBER and name not in ("velocity", "effort"):
-            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST_NUMBER:g} in SI units", joint=j.name)
+            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST_NUMBER:g} in SI units")
 
 
 def check_inertia(name: str, inertia: Inertia) -> None:
@@ -181,6 +181,5 @@ def check_eigenvalues(description: Description) -> tuple[str, ...]:
         f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its three "
         f"being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
         'inertias="as-is"',
-        links=names,
-        eigenvalues=tuple(values.tolist()),
+        links=names, eigenvalues=tuple(values.tolist())
     )

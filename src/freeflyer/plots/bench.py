@@ -9,9 +9,8 @@ import numpy as np
 
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import BatchPoint, RobotTimings, ScalingPoint
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.files import save_png
-from freeflyer.plots.style import blank_figure, styled
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
 
 def save(result: Bench, path: Path) -> None:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.inputs import real_array
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
-from freeflyer.plots.style import blank_figure, styled
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
 LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 MOST_LINES = 5  # named torques of a panel; the others are grey

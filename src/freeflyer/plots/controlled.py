@@ -1,4 +1,4 @@
-"""Pictures of runs under whole-body control: what happened over time, and a film strip."""
+"""Pictures of runs under whole-body control: what happened over time, a film strip, and the pushes that a robot bears."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.contacts.forces import express_wrenches, normal_forces
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.control.inputs import actuated_coordinates
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_array, shaped
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip
+from freeflyer.plots.style import BLUE, GREY, ORANGE, new_figure, styled
 
 if TYPE_CHECKING:
     from freeflyer.contacts.description import Contact
+    from freeflyer.control.pushes import PushBoundary
     from freeflyer.control.running import ControlRun
     from freeflyer.model.model import Model
     from freeflyer.sim.run import Run
@@ -107,3 +112,44 @@ def _nearest(result: ControlRun) -> tuple[list[str], dict[str, float], list[int]
     chosen = [int(k) for k in finite[:SHOWN]] if len(model.actuated) == len(limits) else []
     names = [model.actuated[k] for k in chosen]
     return names, {name: float(limits[k]) for name, k in zip(names, chosen)}, chosen
+
+
+@styled
+def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: ArrayLike = (), fell: ArrayLike = ()) -> Any:
+    """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
+
+    Args:
+        mass: Of the robot, kg.
+        impulses: (n, 2) array, N s.
+        fell: (n,) array of bool; which of them were lost.
+    Raises: InputError for nothing to draw, and other shapes.
+
+    Examples:
+        >>> from freeflyer.plots.controlled import push_figure
+        >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
+        'forward (N s)'
+    """
+    given = finite_array("impulses", impulses).reshape(-1, 2)
+    lost = shaped("fell", np.asarray(fell, np.int64), (len(given),), ": one for each impulse") > 0.0
+    if boundary is None and not len(given):
+        raise InputError("nothing to draw: give boundary= or impulses=")
+    figure, axes = new_figure(5.6, 5.2)
+    if boundary is not None:
+        for sizes, style in (
+            (boundary.limits, {"color": GREY, "ls": "--", "lw": 1.2, "label": "capture point at the edge of the soles"}),
+            (np.minimum(boundary.lost, 10.0 * boundary.limits), {"color": ORANGE, "lw": 1.0, "label": "least impulse lost"}),
+            (boundary.borne, {"color": BLUE, "lw": 1.6, "marker": "o", "ms": 3.0, "label": "largest impulse borne"}),
+        ):
+            angles, around = np.append(boundary.angles, boundary.angles[0]), np.append(sizes, sizes[0])
+            axes.plot(around * np.cos(angles), around * np.sin(angles), **style)
+    for word, chosen, colour, marker in (("borne", ~lost, BLUE, "."), ("lost", lost, "#c0392b", "x")):
+        if chosen.any():
+            axes.plot(*given[chosen].T, marker, color=colour, ms=5.0, label=f"{chosen.sum()} random pushes, {word}")
+    axes.plot(0.0, 0.0, "+", color=GREY)
+    axes.set_aspect("equal")
+    axes.grid(True)
+    axes.set_xlabel("forward (N s)")
+    axes.set_ylabel("to the left (N s)")
+    axes.set_title(f"pushes for 0.1 s on the base, robot of {mass:.0f} kg", fontsize=10)
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    return figure

@@ -6,28 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.facts import Overview
-from freeflyer.analysis.fall import FallStudy
-from freeflyer.analysis.postures import Conditioning, Matrices
+from freeflyer.analysis.facts import Conditioning, Matrices, Overview
+from freeflyer.analysis.flight import FallStudy
 from freeflyer.plots.style import (
-    BLUE as BLUE,
+    BLUE,
     GREEN as GREEN,
-    GREY as GREY,
-    ORANGE as ORANGE,
-    SERIES as SERIES,
-    blank_figure,
+    GREY,
+    ORANGE,
+    SERIES,
+    label,
+    new_figure,
     styled,
 )
-from freeflyer.text import visible
 
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
-    """(blank_figure, its axes side by side)."""
-    figure = blank_figure(width, height)
-    return figure, figure.subplots(1, columns)
 
 
 @styled
@@ -61,11 +54,6 @@ def mass_distribution(result: Overview) -> Any:
     hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
     axes.set_xlabel(f"mass (kg){hidden}")
     return figure
-
-
-def label(name: object, longest: int) -> str:
-    """A robot's name in a picture: text, never mathematics; matplotlib shows an escaped dollar sign as it is."""
-    return visible(name, longest).replace("$", r"\$")
 
 
 @styled

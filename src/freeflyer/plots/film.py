@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
-from freeflyer.plots.figures import new_figure
 from freeflyer.plots.film_scene import Posture, postures
-from freeflyer.plots.style import styled
+from freeflyer.plots.style import new_figure, styled
 from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
 

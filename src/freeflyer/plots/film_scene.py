@@ -17,8 +17,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.estimation.balance import pressure_center
 from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
-from freeflyer.plots.skeleton import bodies, outline, world_points
-from freeflyer.plots.view import View
+from freeflyer.plots.view import View, bodies, outline, world_points
 from freeflyer.sim.run import Run, check_run
 
 LEAST_FORCE = 0.01  # of the weight: smaller contact forces are not drawn

@@ -1,14 +1,15 @@
-"""Pictures of closed linkages: what each motor moves, and how far sub-mechanisms are from singular."""
+"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, what motors move, how near parts are to singular."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from freeflyer.analysis.linkage import Linkages, Transmission
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
-from freeflyer.plots.style import blank_figure, styled
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, label, new_figure, styled
+from freeflyer.plots.view import Body, View, outline
 
 COLUMNS = 3
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -70,8 +71,6 @@ def nearness(result: Linkages) -> Any:
         >>> len(figure.axes[0].patches)
         8
     """
-    from freeflyer.plots.figures import new_figure
-
     parts = result.mechanisms.parts
     figure, axes = new_figure(6.4, 0.8 + 0.28 * max(len(parts), 2))
     at = np.arange(len(parts))
@@ -87,3 +86,74 @@ def nearness(result: Linkages) -> Any:
     axes.axvline(NEAR_SINGULAR, color=GREY, lw=0.8, ls="--")
     axes.set_xlabel("1 / condition of its rows; dashed: near a singular posture", fontsize=8)
     return figure
+
+
+VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
+         ("from the front right", View()))  # fmt: skip
+PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b7f3a", "#a05a3c", "#4f5fae")
+PLAIN = "#aeb6c0"  # links of no group
+WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
+LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
+
+
+@styled
+def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
+    """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
+
+    Args:
+        bodies: Of freeflyer.plots.view.bodies.
+        groups: Names of links by the name of their group, in whose colour they are drawn.
+
+    Examples:
+        >>> from freeflyer.plots.linkage import robot
+        >>> from freeflyer.plots.view import bodies
+        >>> model = ff.robots.humanoid(33)
+        >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
+        >>> [axes.get_title() for axes in figure.axes]
+        ['from the front', 'from its right', 'from above', 'from the front right']
+    """
+    from matplotlib.patches import Patch
+
+    given = dict(groups or {})
+    colours = {link: PALETTE[k % len(PALETTE)] for k, links in enumerate(given.values()) for link in links}
+    shapes = [[(outline(view, body), view.depth(body.points).mean(), body.name) for body in bodies] for _, view in VIEWS]
+    corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
+    extents = np.array([np.ptp(c, axis=0) for c in corners])
+    sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))
+    scale, widths, heights = max((_fit(sizes, rows) for rows in (1, 2)), key=lambda fit: fit[0])
+    legend = 0.2 * -(-len(given) // 2) + 0.1 if given else 0.0
+    figure = blank_figure(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend)
+    panels = figure.subplots(len(heights), len(widths), width_ratios=widths.tolist(), height_ratios=heights.tolist()).ravel()
+    cells = [(width, height) for height in heights for width in widths]
+    for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, cells):
+        middle, bottom = 0.5 * (c[:, 0].min() + c[:, 0].max()), 0.5 * (c[:, 1].min() + c[:, 1].max())
+        axes.set(xlim=(middle - 0.5 * width, middle + 0.5 * width), ylim=(bottom - 0.5 * tall, bottom + 0.5 * tall), title=words)
+        axes.title.set_fontsize(8)
+        axes.set_aspect("equal")
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        for shape, _, name in sorted(shown, key=lambda x: x[1]):
+            axes.fill(*shape.T, fc=colours.get(name, PLAIN), ec=GREY, lw=0.5)
+    _draw_scale(panels[0], float(heights[0]))
+    if given:
+        marks = [Patch(fc=PALETTE[k % len(PALETTE)], label=label(name, 60)) for k, name in enumerate(given)]
+        figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=7)
+    return figure
+
+
+def _fit(sizes: np.ndarray, rows: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """Scale (inches a metre) at which views of these sizes (n, 2), m, fit in these rows; widths of columns, heights of rows, m."""
+    grid = sizes.reshape(rows, -1, 2)
+    widths, heights = grid[..., 0].max(axis=0), grid[..., 1].max(axis=1)
+    return min((WIDTH - 0.2) / float(widths.sum()), MOST_HEIGHT / float(heights.sum())), widths, heights
+
+
+def _draw_scale(axes: Any, tall: float) -> None:
+    """A line of a round length at the bottom left."""
+    decade = 10.0 ** np.floor(np.log10(0.3 * tall))
+    size = float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= 0.3 * tall) * decade)
+    x, y = axes.get_xlim()[0], axes.get_ylim()[0]
+    axes.plot((x, x + size), (y, y), color=GREY, lw=2.0, clip_on=False)
+    axes.annotate(f"{size:g} m", (x, y), xytext=(0, -9), textcoords="offset points", fontsize=7, color=GREY, annotation_clip=False)

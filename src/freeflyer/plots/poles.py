@@ -1,5 +1,6 @@
-"""Poles in the complex plane: angles as they are, so that damping shows, distances linear or logarithmic, coinciding poles counted.
-"""
+"""Pictures of linearisations: poles in the complex plane, and recoveries from any attitude.
+
+Angles of poles are as they are, so that damping shows, distances linear or logarithmic, coinciding poles counted."""
 
 from __future__ import annotations
 
@@ -7,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.linearization.study import LinearStudy
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, label, new_figure
-from freeflyer.plots.style import styled
+from freeflyer.analysis.linearization import LinearStudy, Recovery
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, label, new_figure, styled
 
 ZERO = 1e-6  # of the largest pole: smaller ones are drawn at zero
 LINEAR_SPAN = 12.0  # largest over smallest: beyond, distances are logarithmic
@@ -65,11 +65,11 @@ def poles(result: LinearStudy) -> Any:
     differ by more than a factor of 12, and poles at zero then stand in the middle.
 
     Args:
-        result: Of freeflyer.analysis.linearization.study.
+        result: Of freeflyer.analysis.linearization.
 
     Examples:
         >>> from freeflyer.plots.poles import poles
-        >>> from freeflyer.analysis.linearization.study import study
+        >>> from freeflyer.analysis.linearization import study
         >>> model = ff.robots.chain(2)
         >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
         >>> figure.axes[0].get_aspect()
@@ -132,3 +132,39 @@ def _draw_plane(axes: Any, radius: Radius, right: float) -> None:
     words += ["distances are logarithmic, poles at zero in the middle"] if radius.inner else []
     axes.annotate("\n".join(words), (-MARGIN, -MARGIN), xytext=(0, -3), textcoords="offset points", va="top", fontsize=7,
                   color=GREY)  # fmt: skip
+
+
+TOP_METRES = 20.0  # farther than that a motion is lost, and only leads the eye astray
+
+
+@styled
+def recovery(result: Recovery) -> Any:
+    """Angles (above) and distances (below) over time: the regulator on the group, and the same on roll, pitch and yaw."""
+    figure, grid = new_figure(7.2, 5.2, 2, 2, sharex=True, sharey="row")
+    sides = (
+        ("error on the group", result.group, result.group_distance),
+        ("error in roll, pitch, yaw", result.euler, result.euler_distance),
+    )
+    for column, (title, angles, distances) in enumerate(sides):
+        for k, (pitch, colour) in enumerate(zip(result.pitches, SERIES, strict=False)):
+            top, low = grid[0, column], grid[1, column]
+            top.plot(result.time, np.degrees(angles[:, k]), color=colour, lw=1.3, label=f"from {pitch:g}°")
+            near = np.where(distances[:, k] < TOP_METRES, distances[:, k], np.nan)
+            low.plot(result.time, near, color=colour, lw=1.3)
+            _mark_loss(top, result.time, np.degrees(angles[:, k]), colour)
+        grid[0, column].set_title(f"{label(result.robot, 30)}: {title}")
+        grid[1, column].set_xlabel("time (s)")
+        for axes in grid[:, column]:
+            axes.grid(True)
+    grid[0, 0].set_ylabel("angle from the goal (°)")
+    grid[0, 0].set_ylim(-5.0, 185.0)
+    grid[1, 0].set_ylabel("distance of the base (m)")
+    grid[0, 0].legend(fontsize=8)
+    return figure
+
+
+def _mark_loss(axes: Any, time: np.ndarray, angle: np.ndarray, colour: str) -> None:
+    """A cross where a state became non-finite."""
+    last = int(np.sum(np.isfinite(angle))) - 1
+    if last < len(time) - 1:
+        axes.plot(time[last], angle[last], "X", color=colour, ms=9, mec="white", clip_on=False)

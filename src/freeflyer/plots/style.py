@@ -1,4 +1,4 @@
-"""Colours and matplotlib's settings of every picture, in force while it is drawn; the global ones stay as they are."""
+"""Colours and matplotlib's settings of every picture, in force while it is drawn; blank figures, and names as labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
+
+from freeflyer.text import visible
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,3 +59,14 @@ def blank_figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
+    """(blank_figure, its axes, as `Figure.subplots` gives them)."""
+    figure = blank_figure(width, height)
+    return figure, figure.subplots(rows, columns, **options)
+
+
+def label(name: object, longest: int) -> str:
+    """A robot's name in a picture: text, never mathematics; matplotlib shows an escaped dollar sign as it is."""
+    return visible(name, longest).replace("$", r"\$")

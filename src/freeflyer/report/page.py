@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
+from pathlib import Path
 
 from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, listed
+from freeflyer.errors import FileError
+from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
+from freeflyer.model.public import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import transmissions as draw_transmissions
-from freeflyer.plots.robot import robot as draw_robot
+from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
 from freeflyer.tables import esc, html_table
@@ -203,13 +206,8 @@ def _timings(r: Report) -> str:
 
 def _joints(r: Report) -> str:
     heads = [
-        ("joint", False),
-        ("kind", False),
-        ("q", True),
-        ("v", True),
-        ("position", True),
-        ("velocity", True),
-        ("effort", True),
+        ("joint", False), ("kind", False), ("q", True), ("v", True), ("position", True), ("velocity", True),
+        ("effort", True)
     ]
     rows = []
     for j in r.overview.joints:
@@ -221,9 +219,7 @@ def _joints(r: Report) -> str:
         ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
-    return _section(
-        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows)
-    )
+    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
 
 
 def _each(values: Iterable[str]) -> str:
@@ -271,3 +267,42 @@ def _footer(r: Report) -> str:
     versions = ", ".join(f"{esc(k)} {esc(v)}" for k, v in m.versions.items())
     facts = (m.cpu, count(m.cores, "core"), m.architecture, m.system, f"Python {m.python}")
     return f"<footer>{', '.join(esc(x) for x in facts)}; {versions}</footer>"
+
+
+@public
+def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
+    """Report as one self-contained HTML page, written to a file.
+
+    Args:
+        path: path.
+        force: Whether a file that is neither empty nor a page of this function may be replaced.
+    Returns: Path of the file.
+    Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
+
+    Examples:
+        >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
+        >>> path = ff.report.write_report(result, "chain.html")
+        >>> path.name, "<title>chain_3 - freeflyer report</title>" in path.read_text()
+        ('chain.html', True)
+    """
+    path = Path(path)
+    refuse_to_replace(path, force)
+    write_atomically(path, page(result))
+    return path
+
+
+def refuse_to_replace(path: Path, force: bool = False) -> None:
+    """Raise FileError where writing a report would destroy a file of another kind."""
+    if not force and path.exists() and not is_report(path):
+        what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
+        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with --force (force=True)")
+        raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page written by `write_report`, or empty."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(1024)
+    return not head or MARK.encode() in head

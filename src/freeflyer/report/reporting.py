@@ -10,21 +10,23 @@ from typing import TypeVar
 import numpy as np
 
 from freeflyer.analysis.checks.checking import Check, check
-from freeflyer.analysis.checks.closure import with_loops_closed
-from freeflyer.analysis.facts import Overview, overview
-from freeflyer.analysis.fall import FallStudy, free_fall
+from freeflyer.analysis.checks.findings import with_loops_closed
+from freeflyer.analysis.checks.laws import random_states
+from freeflyer.analysis.facts import Conditioning, Matrices, Overview, conditioning, matrices, overview
+from freeflyer.analysis.flight import FallStudy, free_fall
 from freeflyer.analysis.linkage import Linkages, linkages
-from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.analysis.timing.algorithms import USUAL
-from freeflyer.analysis.timing.clock import machine
-from freeflyer.analysis.timing.results import Machine, RobotTimings
+from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, time_robot
+from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
+from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closed.reduction import has_loops
 from freeflyer.linkages.closure import position_limits
+from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.plots.skeleton import Body, bodies
+from freeflyer.plots.view import Body, bodies
 from freeflyer.progress import Progress, no_progress
 from freeflyer.version import __version__
 
@@ -78,9 +80,7 @@ class Report:
 
 
 @public
-def report(
-    model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress
-) -> Report:
+def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress) -> Report:
     """Results of a report on one robot: facts, checks, matrices, conditioning, a free fall, timings.
 
     Loops are closed, if they can be; timings are of the tree and, apart, of the closed robot. Conditioning is over 256 postures,
@@ -114,22 +114,60 @@ def report(
 
     progress(0.0, f"checks of {model.name}")
     return Report(
-        robot=model.name,
-        version=__version__,
-        created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        machine=machine(),
-        overview=overview(model),
-        check=check(model, seed=seed),
+        robot=model.name, version=__version__,
+        created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
+        overview=overview(model), check=check(model, seed=seed),
         matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
         bodies=tuple(bodies(tree, _drawn_posture(model))) if len(tree.description.links) <= MOST_DRAWN else (),
-        omitted=omitted,
+        omitted=omitted
     )
 
 
 def _drawn_posture(model: Model) -> np.ndarray:
     """The neutral posture; without loops, which it closes, joints are moved within their limits."""
     return model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))
+
+
+BATCH = 4096
+
+
+@dataclass(frozen=True)
+class Tour:
+    """Sizes, where the robot's centre of mass is (m, neutral), residuals (relative) and times (us)."""
+
+    robot: str
+    nq: int
+    nv: int
+    mass: float
+    com: np.ndarray
+    round_trip: float
+    momentum: float
+    inverse_dynamics_call: float
+    inverse_dynamics_batch: float
+    forward_dynamics_batch: float
+    batch_size: int
+
+
+def tour(model: Model, batch: int = BATCH) -> Tour:
+    """Neutral posture, inverse and forward dynamics of a batch and back, momentum by two ways, times."""
+    x = random_states(model, batch, spread=0.5)
+    tau = inverse_dynamics(model, x.q, x.v, x.a)
+    returned = forward_dynamics(model, x.q, x.v, tau)
+    q, v, a = x.q[0].copy(), x.v[0].copy(), x.a[0].copy()
+    by_matrix = centroidal_momentum_matrix(model, q) @ v
+    momentum = centroidal_momentum(model, q, v)
+    (call,) = time_interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
+    inverse, forward = time_interleaved(
+        [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
+    )
+    return Tour(
+        robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass), com=center_of_mass(model, neutral(model)),
+        round_trip=float(np.max(np.abs(returned - x.a)) / np.max(np.abs(x.a))),
+        momentum=float(np.max(np.abs(by_matrix - momentum)) / max(np.max(np.abs(momentum)), 1e-12)),
+        inverse_dynamics_call=call, inverse_dynamics_batch=inverse / batch, forward_dynamics_batch=forward / batch,
+        batch_size=batch
+    )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
 from freeflyer.model.description import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
 
 
@@ -91,10 +88,9 @@ def hinge(
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)
     return Joint(
-        name, "revolute", parent, child, placement, np.array(axis, float),
-        lower=(motor.lower,), upper=(motor.upper,), velocity=(motor.velocity,), effort=(motor.effort,),
-        armature=(motor.armature,),
-    )  # fmt: skip
+        name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
+        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,)
+    )
 
 
 @dataclass(frozen=True)
@@ -125,34 +121,6 @@ def serial_arm(
     return tuple(links), tuple(joints), (Site("end_effector", parent, placement),)
 
 
-def whole(name: str, value: object, lowest: int, highest: int | None = None) -> int:
-    """A whole number between two bounds, both allowed."""
-    allowed = f"a whole number from {lowest} to {highest}" if highest is not None else f"a whole number >= {lowest}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(f"{name} must be {allowed}; got {format_value(value)}.", argument=name, value=value)
-    number = int(value)
-    if number < lowest or (highest is not None and number > highest):
-        raise InputError(f"{name} must be {allowed}; got {format_value(number)}.", argument=name, value=number)
-    return number
-
-
-def positive(name: str, value: object, unit: str) -> float:
-    """A finite number above zero."""
-    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= sys.float_info.max  # type: ignore[operator]
-    if not fits:
-        text = f"{name} must be a finite number above zero ({unit}); got {format_value(value)}."
-        raise InputError(text, argument=name, value=value)
-    return float(value)  # type: ignore[arg-type]
-
-
-def one_of(name: str, value: object, choices: Iterable[object]) -> None:
-    """One of a few choices."""
-    listed = list(choices)
-    if value not in listed:
-        options = ", ".join(repr(c) for c in listed)
-        raise InputError(f"{name} must be one of {options}; got {format_value(value)}.", argument=name, value=value)
-
-
 # how the joints turn, from the mount to the tool
 TURNS = {
     3: ("yaw", "pitch", "pitch"),
@@ -177,11 +145,9 @@ def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[S
     total = sum(part * t for part, t in zip(lengths, taper))
     return tuple(
         Segment(
-            turn,
-            length * part,
-            mass * part * t / total,
-            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2),
-            0.06 * length * t,
+            turn, length * part, mass * part * t / total,
+            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t
         )
-        for turn, part, t in zip(TURNS[dof], lengths, taper)
+        for turn,
+        part, t in zip(TURNS[dof], lengths, taper)
     )

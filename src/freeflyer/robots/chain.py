@@ -9,8 +9,9 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
+from freeflyer.model.inputs import choice, positive, whole_number
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import capsule, floating_joint, one_of, positive, translation, whole
+from freeflyer.robots._parts import capsule, floating_joint, translation
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
 PITCH = 0.02  # advance of helical joints, m/rad
@@ -46,10 +47,10 @@ def chain(
 def chain_description(
     n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
 ) -> Description:
-    n = whole("n", n, 1, MOST_LINKS)
+    n = whole_number("n", n, 1, MOST_LINKS)
     kinds = _kinds(joints)
-    one_of("base", base, ("fixed", "free"))
-    length, mass = positive("length", length, "m"), positive("mass", mass, "kg")
+    choice("base", base, ("fixed", "free"))
+    length, mass = positive("length", length), positive("mass", mass)
     inertia = capsule(mass, 0.2 * length, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     links = tuple(Link(f"link_{i}", inertia) for i in range(n + 1))
     moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
@@ -65,7 +66,7 @@ def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
     if not kinds:
         raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
     for kind in kinds:
-        one_of("joints", kind, JOINT_KINDS)
+        choice("joints", kind, JOINT_KINDS)
     return kinds
 
 
@@ -74,7 +75,6 @@ def _joint(i: int, kind: str, length: float) -> Joint:
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
     return Joint(
         f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
-        pitch=PITCH if kind == "helical" else 0.0,
-        lower=() if reach is None else (-reach,), upper=() if reach is None else (reach,),
-        velocity=(SPEED,) * nv, effort=(EFFORT,) * nv,
-    )  # fmt: skip
+        pitch=PITCH if kind == "helical" else 0.0, lower=() if reach is None else (-reach,),
+        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv
+    )

@@ -6,15 +6,15 @@ import math
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
-from freeflyer.model.inertias import join
+from freeflyer.model.inputs import choice
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import (
     arm_segments,
     box,
     capsule,
     cylinder,
     floating_joint,
-    one_of,
     serial_arm,
     translation,
 )
@@ -46,8 +46,8 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
 
 
 def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description:
-    one_of("rotors", rotors, (4, 6, 8))
-    one_of("arm", arm, (3, 4))
+    choice("rotors", rotors, (4, 6, 8))
+    choice("arm", arm, (3, 4))
     hubs = [_hub(i, rotors) for i in range(rotors)]
     below = translation(z=-0.08)
     below[1, 1] = below[2, 2] = -1.0  # the arm's z points down
@@ -73,8 +73,7 @@ def _body(hubs: list[tuple[float, float, float]]) -> Inertia:
     core = [box(1.4, (0.26, 0.20, 0.08)), box(1.0, (0.18, 0.10, 0.05), (0.0, 0.0, -0.05))]
     for x, y, z in hubs:
         core += [
-            capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)),
-            cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z)),
+            capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)), cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z))
         ]
     return join(*core)
 
@@ -108,8 +107,7 @@ def space_manipulator_description() -> Description:
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
     sites = (
         Site("arm_mount", "satellite", front),
-        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()),
-        *arm_sites,
+        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites
     )
     base = floating_joint("satellite")
     return Description(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
-from freeflyer.model.inertias import join
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation, whole
+from freeflyer.model.rigid_bodies import join
+from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
 
 SIDES = ("left", "right")
@@ -16,15 +17,12 @@ CORE = (
     "shoulder_pitch", "shoulder_roll", "upper_arm_yaw", "elbow",
 )  # fmt: skip
 SINGLES = ("waist_yaw", "waist_pitch", "waist_roll", "neck_yaw", "neck_pitch", "neck_roll", "chest_pitch")
-PAIRS = (
-    "clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll",
-    "thumb", "index", "middle", "ring", "little",
-)  # fmt: skip
+PAIRS = ("clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll", "thumb", "index", "middle", "ring", "little")
 
 
 def moving_joints(dof: int) -> frozenset[str]:
     """Names of the `dof` joints that move, e.g. "left_knee" and "waist_yaw"; all others of the robot are fixed."""
-    dof = whole("dof", dof, LOWEST, HIGHEST)
+    dof = whole_number("dof", dof, LOWEST, HIGHEST)
     if dof <= 33:
         singles, pairs = _share(dof - 20, 5)
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model.description import Inertia, Site
-from freeflyer.model.inertias import join
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import Motor, box, capsule, cylinder, ellipsoid, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
@@ -122,9 +122,8 @@ def _sign(side: str) -> float:
 
 def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
     corners = {
-        f"{end}_{edge}": translation(x, y, -ANKLE)
-        for end, x in (("front", TOE), ("rear", -HEEL))
-        for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
+        f"{end}_{edge}": translation(x, y, -ANKLE) for end, x in (("front", TOE), ("rear", -HEEL)) for edge,
+        y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
     }
     sole = Site(f"{side}_sole", foot, translation(z=-ANKLE))
     return (sole, *(Site(f"{sole.name}_{corner}", foot, X) for corner, X in corners.items()))

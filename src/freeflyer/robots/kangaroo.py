@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import box, floating_joint, translation
 from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
-from freeflyer.robots.kangaroo_hip import hip
-from freeflyer.robots.kangaroo_hip_yaw import hip_yaw
+from freeflyer.robots.kangaroo_hip import hip, hip_yaw
 from freeflyer.robots.kangaroo_knee import ANKLE, knee
 from freeflyer.robots.kangaroo_parts import SubMechanism, ties, tree
 
@@ -21,8 +20,8 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 def kangaroo_like() -> Model:
     """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II), one file each:
-    `kangaroo_hip_yaw` (RRPR), `kangaroo_hip` (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
+    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II). Hip yaw (RRPR)
+    and hip (U-2RRPU) are in `kangaroo_hip`, the others in `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
     Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
     independent rows.
 
@@ -73,9 +72,8 @@ def _leg(side: str) -> tuple[list[Link], list[Joint], list[Site], list[Loop]]:
 def _sole(side: str) -> list[Site]:
     foot = f"{side}_ankle_roll_link"
     corners = [
-        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE))
-        for end, x in (("front", TOE), ("rear", -HEEL))
-        for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
+        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE)) for end,
+        x in (("front", TOE), ("rear", -HEEL)) for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
     ]
     return [Site(f"{side}_sole", foot, translation(z=-SOLE)), *corners]
 

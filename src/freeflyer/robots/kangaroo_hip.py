@@ -1,4 +1,4 @@
-"""Hip pitch and roll of the Kangaroo-like robot, U-2RRPU: two actuators in front work together and against each other.
+"""Hip of the Kangaroo-like robot. Pitch and roll, U-2RRPU: two actuators in front work together and against each other.
 
 Pitch, then roll, carry the leg. Beside them stand two braces, one on either side:
 
@@ -6,15 +6,19 @@ Pitch, then roll, carry the leg. Beside them stand two braces, one on either sid
 
 A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean sideways (roll
 shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one angle, four rows (Kangaroo
-paper, (20)), and leaves a universal joint."""
+paper, (20)), and leaves a universal joint.
+
+Yaw, RRPR, is turned by an actuator beside the hip through a short arm:
+
+    base - R (the housing turns) - P (the rod) - R (pin on the arm: the cut) - R (hip yaw) - base"""
 
 from __future__ import annotations
 
 import math
 
-from freeflyer.robots.kangaroo_hip_yaw import AXIS
 from freeflyer.robots.kangaroo_parts import (
     BALL_WITH_ANGLE,
+    IN_XY,
     STRUT,
     Cut,
     Motor,
@@ -23,9 +27,33 @@ from freeflyer.robots.kangaroo_parts import (
     SubMechanism,
     X,
     Y,
+    Z,
     shift_point,
     unit_vector,
 )  # fmt: skip
+
+AXIS: Point = (0.0, 0.09, -0.06)  # where the hip yaw axis meets the plane of the actuator
+YAW_ARM = 0.04  # m: full stroke is half the arm, 30 degrees
+YAW_ROD_LENGTH = 0.12  # m, from the housing's pivot to the pin, at a right angle to the arm
+YAW_ARM_DIRECTION = 60.0  # degrees from x towards y
+YAW_STROKE = Motor(-0.02, 0.02, 3000.0, 0.5)
+YAW_STOP = math.radians(35.0)  # stops beyond what the actuator reaches
+
+
+def hip_yaw(root: str) -> SubMechanism:
+    """The sub-mechanism of the left leg; the link `hip_yaw` carries the rest of the leg."""
+    turn = math.radians(YAW_ARM_DIRECTION)
+    pin = shift_point(AXIS, (math.cos(turn), math.sin(turn), 0.0), YAW_ARM)
+    pivot = shift_point(pin, (-math.sin(turn), math.cos(turn), 0.0), YAW_ROD_LENGTH)
+    along = unit_vector(pivot, pin)
+    hip = (AXIS[0], AXIS[1], AXIS[2] - 0.09)
+    pieces = (
+        Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, shift_point(pivot, along, 0.08)), STRUT),
+        Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (shift_point(pin, along, -0.09), pin), motor=YAW_STROKE),
+        Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, hip), 0.045, limits=(-YAW_STOP, YAW_STOP)),
+    )
+    return SubMechanism("RRPR", pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),))
+
 
 CENTER: Point = (0.0, AXIS[1], AXIS[2] - 0.09)  # where pitch and roll axes meet
 ARM = 0.06  # m: the rods end this far in front of the centre

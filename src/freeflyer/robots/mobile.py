@@ -6,8 +6,8 @@ import numpy as np
 
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
-from freeflyer.model.inertias import join
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import join
 from freeflyer.robots._parts import arm_segments, box, cylinder, serial_arm, translation
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0

@@ -1,7 +1,6 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .changes import Change as Change
-from .events import Event as Event, Occurrence as Occurrence
+from .events import Change as Change, Event as Event, Occurrence as Occurrence
 from .floor_contacts import unilateral_events as unilateral_events
 from .inputs import Sensing as Sensing
 from .mujoco_run import simulate_in_mujoco as simulate_in_mujoco

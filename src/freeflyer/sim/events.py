@@ -1,17 +1,18 @@
-"""Events: where a function of the state passes through zero, and the time at which it does; errors that end a run."""
+"""Events: where a function of the state passes through zero, the time at which it does, and the changes that their actions make."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import EventError, InputError, format_value
-from freeflyer.model.inputs import true_or_false
-from freeflyer.sim.state import EventState
-from freeflyer.tolerances import TIME_ACCURACY
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.errors import EventError, FreeflyerError, InputError, format_value
+from freeflyer.model.inputs import choice, instance, one_row, refuse_repeated, true_or_false
+from freeflyer.sim.state import EventState, anchor
+from freeflyer.tolerances import TIME_ACCURACY, VELOCITY_TOLERANCE
 
 MOST_EVALUATIONS = 60  # evaluations of an event for it
 START = "start"  # name of the occurrence of a change where a simulation begins
@@ -55,8 +56,7 @@ class Event:
             raise InputError(f"an event needs a name, got {format_value(self.name)}")
         if not callable(self.value) or not all(f is None or callable(f) for f in (self.action, self.start)):
             raise InputError(f"value, action and start of event {format_value(self.name)} must be functions of the state")
-        if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
-            raise InputError(f"direction of event {format_value(self.name)} must be -1, 0 or 1, got {format_value(self.direction)}")
+        choice(f"direction of event {format_value(self.name)}", self.direction, (-1, 0, 1))
         true_or_false(f"terminal of event {format_value(self.name)}", self.terminal)
 
     def evaluate(self, state: EventState) -> float:
@@ -107,12 +107,8 @@ def check_events(events: Any) -> tuple[Event, ...]:
     """The events as a tuple; InputError for others, and for names that are there twice."""
     given = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Sequence) else (events,)
     for event in given:
-        if not isinstance(event, Event):
-            raise InputError(f"events must list freeflyer.sim.Event values, got {format_value(event)}")
-    names = [event.name for event in given]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two events are named {twice!r}: give one another name", name=twice)
+        instance("each of events", event, Event)
+    refuse_repeated("events", [event.name for event in given])
     return given
 
 
@@ -137,3 +133,72 @@ def locate(event: Event, before: float, state_at: Callable[[float], EventState],
     return min(past, default=1.0)
 
 
+KEEP: Any = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Change of a simulated robot's state or constraints, made by an event. Values that are not given stay.
+
+    Args:
+        q: (nq,) array, configuration, m and rad.
+        v: (nv,) array, velocity, m/s and rad/s. It must keep the constraints that hold from then on; freeflyer.impact gives such a
+            velocity.
+        constraints: The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no
+            set.
+
+    Examples:
+        A pendulum that a wall at the angle zero turns back without loss:
+
+        >>> model = ff.robots.chain(1)
+        >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-state.v))
+        >>> run = ff.sim.simulate(model, [0.5], [0.0], dt=0.01, duration=1.0, events=wall)
+        >>> len(run.events), bool(run.q.min() > 0.0)
+        (3, True)
+    """
+
+    q: Any = None
+    v: Any = None
+    constraints: ConstraintSet | None = KEEP
+
+
+def apply_event(event: Event, state: EventState) -> EventState:
+    """The state after the event's action. Errors: InputError, with the event's name, for a change that cannot be made."""
+    change = None if event.action is None else event.action(state)
+    return state if change is None else apply_change(f"the action of event {event.name!r}", change, state)
+
+
+def apply_change(what: str, change: Any, state: EventState) -> EventState:
+    """The state after a Change; `what` made it."""
+    if not isinstance(change, Change):
+        raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
+    try:
+        q = state.q if change.q is None else _check_row(state, "q", change.q, "q")
+        v = state.v if change.v is None else _check_row(state, "v", change.v, "u")
+        equations = state.equations
+        if change.constraints is not KEEP:
+            equations = equations.with_constraints(_check_held(change.constraints, state, q))
+    except FreeflyerError as error:
+        raise InputError(f"{what} returns an invalid change: {error}", t=state.t) from None
+    held = equations.constraints
+    if held is not None:
+        rate = np.abs(held.jacobian(q) @ v)
+        if rate.max(initial=0.0) > VELOCITY_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0))):
+            raise InputError(
+                f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
+                "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
+            )  # fmt: skip
+    return replace(state, equations=equations, q=q, v=v)
+
+
+def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
+    found = np.array(one_row(state.model, name, x, letter))
+    found.flags.writeable = False
+    return found
+
+
+def _check_held(constraints: Any, state: EventState, q: np.ndarray) -> ConstraintSet | None:
+    if constraints is None:
+        return None
+    check_set(state.model, instance("constraints", constraints, ConstraintSet))
+    return anchor(constraints, q)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import contact_points
 from freeflyer.contacts.forces import express_at, normal_forces
 from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.dynamics.frames import frame_velocity
+from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
 from freeflyer.errors import EventError, InputError, format_value
-from freeflyer.model.inputs import real_array
-from freeflyer.sim.changes import Change
-from freeflyer.sim.events import Event
+from freeflyer.model.inputs import number
+from freeflyer.model.model import Model
+from freeflyer.sim.events import Change, Event
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 
@@ -54,10 +56,7 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
         raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {format_value(stance)}")
-    h = real_array("height", height)
-    if h.shape != () or not np.isfinite(h):
-        raise InputError(f"height must be a number in m, got {format_value(height)}")
-    floor = float(h)
+    floor = number("height", height)
     events: list[Event] = []
     for contact in stance.contacts:
         opened = partial(_open, stance, floor, contact)
@@ -226,3 +225,20 @@ def _exchange(stance: ConstraintSet, floor: float, state: EventState, names: set
         f"at {state.t:.9g} s no choice of contacts keeps all that touch from pulling and from sinking in "
         f"({', '.join(sorted(names))}): contacts that do not slide cannot follow this motion", t=state.t,
     )  # fmt: skip
+
+
+def points_at(foot: Contact, X: np.ndarray) -> np.ndarray:
+    """Points (..., c, 3) of a foot whose frame is at X (..., 4, 4), m."""
+    return np.asarray(contact_points(foot) @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3])
+
+
+def foot_points(model: Model, q: ArrayLike, feet: Sequence[Contact]) -> np.ndarray:
+    """Points (..., c, 3) of all feet in the world at q (..., nq), m."""
+    return np.concatenate([points_at(foot, frame_pose(model, q, foot.frame)) for foot in feet], axis=-2)
+
+
+def put_on_floor(model: Model, q: np.ndarray, feet: Sequence[Contact], height: Callable[[np.ndarray], Any] = np.min) -> np.ndarray:
+    """A copy of q (nq,), its floating base lowered by the height (m) of the feet's points: that of the lowest, or their mean."""
+    found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
+    found[base.iq + 2] -= height(foot_points(model, q, feet)[:, 2])
+    return found

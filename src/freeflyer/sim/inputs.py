@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, finite_row, number, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, finite_array, finite_row, instance, number, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_DELAY
 
@@ -32,8 +32,8 @@ class InputLaw:
 def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     """The law of None (no forces), of a function (t, q, v) -> tau, of an object with tau(q, v) or tau_at(t, q, v), or of fixed
     forces (nv,)."""
-    if not (hold is None or isinstance(hold, bool)):
-        raise InputError(f"hold must be True, False or None, got {format_value(hold)}")
+    if hold is not None:
+        true_or_false("hold", hold)
     if inputs is None:
         zero = model._zero
         return InputLaw(lambda t, q, v: zero, True)
@@ -118,8 +118,7 @@ def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
     """InputError for what is no Sensing, or one of another number of coordinates, or with a delay that is no multiple of dt (s)."""
     if sensing is None:
         return None
-    if not isinstance(sensing, Sensing):
-        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
+    sensing = instance("sensing", sensing, Sensing)
     if abs(sensing.delay / dt - round(sensing.delay / dt)) > 1e-6:
         raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller gets samples")
     for name in ("position_noise", "velocity_noise"):

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.external import load_forces
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, StepError, format_value
-from freeflyer.model.inputs import finite_array, finite_row
+from freeflyer.errors import InputError, StepError
+from freeflyer.model.inputs import finite_array, finite_row, instance
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import collected_warnings
+from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
@@ -25,7 +25,7 @@ from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.run import Recorder, Run, digest
 from freeflyer.sim.simulating import sample_count
 from freeflyer.sim.state import Loads
-from freeflyer.spatial._vector import cross
+from freeflyer.spatial._series import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
 
@@ -65,8 +65,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
         >>> print(f"{run.q[-1, 0]:.2f} and {ours.q[-1, 0]:.2f} rad")
         -0.28 and -0.28 rad
     """
-    if not isinstance(plant, Plant):
-        raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {format_value(plant)}")
+    instance("plant", plant, Plant, "freeflyer.sim.mujoco_plant")
     model = plant.model
     h, every, count = _steps(plant, dt, duration)
     input_law, sensing = make_input_law(model, inputs, True), check_sensing(model, sensing, h)

@@ -20,17 +20,16 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_by_name
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.edits import merge_fixed
-from freeflyer.model.inputs import number, one_row
+from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.rigid_groups import rigid_groups
-from freeflyer.model.states.mujoco import configuration_to_mujoco
-from freeflyer.model.states.mujoco_places import Places, mujoco_places
+from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
+from freeflyer.model.rigid_bodies import rigid_groups
+from freeflyer.model.states.mujoco import Places, configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import (
     Servos,
@@ -42,7 +41,7 @@ from freeflyer.sim.mujoco_spec import (
     only_feet_touch,
 )
 from freeflyer.spatial import se3
-from freeflyer.spatial._vector import cross
+from freeflyer.spatial._series import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 MOST_NAMED = 6  # frames in a sentence
@@ -156,21 +155,17 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
     if feet is None and path is None:
         feet = _default_feet(model)
     for foot in feet or ():
-        if not isinstance(foot, Contact):
-            raise InputError(f"feet must list what freeflyer.contacts makes, got {format_value(foot)}")
-        model.frame(foot.frame)
-    _refuse_twice("feet", [foot.name for foot in feet or ()])
+        model.frame(instance("each of feet", foot, Contact, "freeflyer.contacts").frame)
+    refuse_repeated("feet", [foot.name for foot in feet or ()])
     for name in motors:
         joint = model.tree.joint(name)
         if joint.nq != 1 or joint.nv != 1 or joint.mimic is not None:
             raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
-    _refuse_twice("motors", list(motors))
+    refuse_repeated("motors", list(motors))
     if friction is not None:
         number("friction", friction, 0.0)
     start = one_row(model, "q", model.neutral if q is None else q, "q")
-    servos = Servos() if servos is None else servos
-    if not isinstance(servos, Servos):
-        raise InputError(f"servos must be a freeflyer.sim.Servos, got {format_value(servos)}")
+    servos = instance("servos", Servos() if servos is None else servos, Servos)
     return plant(model.tree, path, feet, motors, start[None], servos, friction, model)
 
 
@@ -187,12 +182,6 @@ def _default_feet(model: Model) -> tuple[Contact, ...]:
             "flies or falls", robot=model.name, frames=model.frame_names,
         )  # fmt: skip
     return ()
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"{what} list {twice!r} twice: give each a name of its own", name=twice)
 
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,

@@ -21,8 +21,8 @@ from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.inputs import SMALLEST, number, positive, true_or_false
 from freeflyer.model.model import Model
-from freeflyer.model.readers.mjcf_shapes import collides, delete
-from freeflyer.model.rotations import placement
+from freeflyer.model.placements import placement
+from freeflyer.model.readers.mjcf.meshes import collides, delete
 from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP
 
 RADIUS = 0.005  # m: radius of the spheres under feet without shapes

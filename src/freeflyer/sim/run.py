@@ -20,6 +20,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
 from freeflyer.errors import FileError, FreeflyerError, InputError, format_value
 from freeflyer.files import write_atomically
+from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
 
@@ -163,8 +164,7 @@ def digest(model: Model) -> str:
 
 def check_run(model: Model, run: object) -> Run:
     """InputError for what is no run of this model."""
-    if not isinstance(run, Run):
-        raise InputError(f"run must be a freeflyer.sim.Run, got {format_value(run)}")
+    run = instance("run", run, Run)
     if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(
             f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file",

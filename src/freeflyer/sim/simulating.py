@@ -12,19 +12,16 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, ReplayError, format_value
-from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inputs import check_configuration, finite_row, row
+from freeflyer.errors import InputError, ReplayError
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.changes import apply_change
-from freeflyer.sim.events import START, Event, Occurrence, check_events
+from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
 from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.run import Recorder, Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
-from freeflyer.sim.steppers import Stepper, stepper_of
-from freeflyer.sim.stretch import Stretch
+from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
@@ -176,9 +173,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     constraints = equations.constraints
     if constraints is None:
         return equations
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
-    check_set(equations.model, constraints)
+    check_set(equations.model, instance("constraints", constraints, ConstraintSet))
     if q.ndim > 1:
         raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
     equations = equations.with_constraints(anchor(constraints, q))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
-from freeflyer.spatial._vector import cross as cross3, dot
+from freeflyer.spatial._series import cross as cross3, dot
 
 __all__ = [
     "ScrewParameters", "adjoint", "adjoint_rate", "check_unit", "conjugate", "cross", "decomposed_exp", "decomposed_log",

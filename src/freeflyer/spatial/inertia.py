@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _check as ck, _vector as vec, se3
+from freeflyer.spatial import _check as ck, _series as series, se3
 
 __all__ = [
     "MassProperties", "about_com", "about_point", "from_matrix", "from_parameters", "matrix", "parameters",
@@ -84,8 +84,8 @@ def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray
         [0.0, 3.0, 0.0, 0.0, 0.0, 4.5]
     """
     m, c, I = _check(mass, com, rotational)
-    moment = vec.skew(m[..., None] * c)
-    return vec.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
+    moment = series.skew(m[..., None] * c)
+    return series.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
 
 
 def from_matrix(spatial: ArrayLike) -> MassProperties:
@@ -201,7 +201,7 @@ def _second_moments(I: np.ndarray) -> np.ndarray:
 
 def _shift(m: np.ndarray, c: np.ndarray) -> np.ndarray:
     """m (|c|^2 1 - c c^T): what the mass, gathered at c, adds to the rotational inertia about the origin."""
-    square = vec.dot(c, c)[..., None, None] * np.eye(3)
+    square = series.dot(c, c)[..., None, None] * np.eye(3)
     return m[..., None, None] * (square - c[..., :, None] * c[..., None, :])
 
 

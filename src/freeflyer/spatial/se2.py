@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series
-from freeflyer.spatial._vector import multiply
+from freeflyer.spatial._series import multiply
 
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_angle", "hat", "interpolate", "inverse",

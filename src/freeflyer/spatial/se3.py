@@ -10,7 +10,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck, _series as series, _vector as vec, quaternion
+from freeflyer.errors import InputError
+from freeflyer.spatial import _check as ck, _series as series, quaternion
 
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_quaternion", "from_position_rotation", "hat",
@@ -26,7 +27,7 @@ def skew(vector: ArrayLike) -> np.ndarray:
         >>> ff.spatial.se3.skew([1, 2, 3]).tolist()
         [[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
     """
-    return vec.skew(ck.array("vector", vector, ck.POINT))
+    return series.skew(ck.array("vector", vector, ck.POINT))
 
 
 def hat(twist: ArrayLike) -> np.ndarray:
@@ -38,7 +39,7 @@ def hat(twist: ArrayLike) -> np.ndarray:
     """
     xi = ck.array("twist", twist, ck.TWIST)
     out = np.zeros((*xi.shape[:-1], 4, 4))
-    out[..., :3, :3], out[..., :3, 3] = vec.skew(xi[..., 3:]), xi[..., :3]
+    out[..., :3, :3], out[..., :3, 3] = series.skew(xi[..., 3:]), xi[..., :3]
     return out
 
 
@@ -132,7 +133,7 @@ def inverse(X: ArrayLike) -> np.ndarray:
     """
     R, p = _parts(_check_pose(X))
     Rt = np.swapaxes(R, -1, -2)
-    return _pose(Rt, -vec.multiply(Rt, p))
+    return _pose(Rt, -series.multiply(Rt, p))
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
@@ -149,7 +150,7 @@ def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
     """
     X, x = ck.arrays(("X", X, ck.MATRIX4), ("point", point, ck.POINT))
     R, p = _parts(ck.pose("X", X))
-    return vec.multiply(R, x) + p
+    return series.multiply(R, x) + p
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
@@ -163,7 +164,7 @@ def adjoint(X: ArrayLike) -> np.ndarray:
         [2.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     """
     R, p = _parts(_check_pose(X))
-    return vec.blocks(R, vec.skew(p) @ R, np.zeros((3, 3)), R)
+    return series.blocks(R, series.skew(p) @ R, np.zeros((3, 3)), R)
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
@@ -177,7 +178,7 @@ def coadjoint(X: ArrayLike) -> np.ndarray:
         [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     R, p = _parts(_check_pose(X))
-    return vec.blocks(R, np.zeros((3, 3)), vec.skew(p) @ R, R)
+    return series.blocks(R, np.zeros((3, 3)), series.skew(p) @ R, R)
 
 
 def ad(twist: ArrayLike) -> np.ndarray:
@@ -190,8 +191,8 @@ def ad(twist: ArrayLike) -> np.ndarray:
         [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     xi = ck.array("twist", twist, ck.TWIST)
-    W, V = vec.skew(xi[..., 3:]), vec.skew(xi[..., :3])
-    return vec.blocks(W, V, np.zeros((3, 3)), W)
+    W, V = series.skew(xi[..., 3:]), series.skew(xi[..., :3])
+    return series.blocks(W, V, np.zeros((3, 3)), W)
 
 
 def exp(twist: ArrayLike) -> np.ndarray:
@@ -205,9 +206,9 @@ def exp(twist: ArrayLike) -> np.ndarray:
     xi = ck.array("twist", twist, ck.TWIST)
     v, w = xi[..., :3], xi[..., 3:]
     x = series.squared_angle(w)
-    W = vec.skew(w)
+    W = series.skew(w)
     R = np.eye(3) + _at(series.sinc(x)) * W + _at(series.cosc(x)) * (W @ W)
-    return _pose(R, vec.multiply(_so3_jacobian(x, W), v))
+    return _pose(R, series.multiply(_so3_jacobian(x, W), v))
 
 
 def log(X: ArrayLike) -> np.ndarray:
@@ -224,7 +225,7 @@ def log(X: ArrayLike) -> np.ndarray:
     """
     R, p = _parts(_check_pose(X))
     w = quaternion.log(quaternion.from_matrix(R))
-    v = vec.multiply(_so3_jacobian_inverse(series.squared_angle(w), vec.skew(w)), p)
+    v = series.multiply(_so3_jacobian_inverse(series.squared_angle(w), series.skew(w)), p)
     return np.concatenate([v, w], axis=-1)
 
 
@@ -242,11 +243,11 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
         True
     """
     v, w, x, W, V = _jacobian_parts(twist)
-    s = _at(2.0 * vec.dot(w, v))
+    s = _at(2.0 * series.dot(w, v))
     Q = _at(series.cosc(x)) * V + _at(series.sinc3(x)) * (W @ V + V @ W)
     Q = Q + s * (_at(series.cosc_slope(x)) * W + _at(series.sinc3_slope(x)) * (W @ W))
     J = _so3_jacobian(x, W)
-    return vec.blocks(J, Q, np.zeros((3, 3)), J)
+    return series.blocks(J, Q, np.zeros((3, 3)), J)
 
 
 def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
@@ -261,9 +262,9 @@ def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
         True
     """
     v, w, x, W, V = _jacobian_parts(twist)
-    Q = _at(series.cotc(x)) * (W @ V + V @ W) + _at(2.0 * vec.dot(w, v) * series.cotc_slope(x)) * (W @ W) - 0.5 * V
+    Q = _at(series.cotc(x)) * (W @ V + V @ W) + _at(2.0 * series.dot(w, v) * series.cotc_slope(x)) * (W @ W) - 0.5 * V
     J = _so3_jacobian_inverse(x, W)
-    return vec.blocks(J, Q, np.zeros((3, 3)), J)
+    return series.blocks(J, Q, np.zeros((3, 3)), J)
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
@@ -331,7 +332,7 @@ def _at(scalar: np.ndarray) -> np.ndarray:
 def _jacobian_parts(twist: ArrayLike) -> tuple[np.ndarray, ...]:
     xi = ck.array("twist", twist, ck.TWIST)
     v, w = xi[..., :3], xi[..., 3:]
-    return v, w, series.squared_angle(w), vec.skew(w), vec.skew(v)
+    return v, w, series.squared_angle(w), series.skew(w), series.skew(v)
 
 
 def _so3_jacobian(x: np.ndarray, W: np.ndarray) -> np.ndarray:
@@ -340,3 +341,23 @@ def _so3_jacobian(x: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 def _so3_jacobian_inverse(x: np.ndarray, W: np.ndarray) -> np.ndarray:
     return np.eye(3) - 0.5 * W + _at(series.cotc(x)) * (W @ W)
+
+
+EXPRESSIONS = ("body", "mixed", "world")
+
+
+def relative_transform(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
+    """X_TS (..., 4, 4) from the frame of the expression `source` to that of `target`."""
+    return compose(_frame_of_expression(X_WB, target, "target"), inverse(_frame_of_expression(X_WB, source, "source")))
+
+
+def _frame_of_expression(X_WB: np.ndarray, expression: str, role: str) -> np.ndarray:
+    if expression not in EXPRESSIONS:
+        text = f"{role} is {expression!r}; expected one of {', '.join(map(repr, EXPRESSIONS))}"
+        raise InputError(f"{text} (body axes; body origin, world axes; world origin and axes).", **{role: expression})
+    X = X_WB.copy()
+    if expression != "world":
+        X[..., :3, 3] = 0.0
+    if expression == "body":
+        X[..., :3, :3] = np.eye(3)
+    return X

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import EXPRESSIONS, relative_transform
+from freeflyer.spatial import _check as ck, _series as series, se3
+from freeflyer.spatial.se3 import EXPRESSIONS, relative_transform
 
 __all__ = [
     "EXPRESSIONS", "change_expression", "change_frame", "change_rate_expression", "classical_acceleration", "cross",
@@ -30,7 +30,7 @@ def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
         [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
     """
     X, V = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("twist", twist, ck.TWIST))
-    return vec.multiply(se3.adjoint(X), V)
+    return series.multiply(se3.adjoint(X), V)
 
 
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
@@ -67,7 +67,7 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
         [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
     """
     V, X = ck.arrays(("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    return vec.multiply(expression_matrix(X, source, target), V)
+    return series.multiply(expression_matrix(X, source, target), V)
 
 
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
@@ -90,12 +90,12 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
         [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    A, V = (vec.multiply(expression_matrix(X, source, "body"), x) for x in (A, V))
+    A, V = (series.multiply(expression_matrix(X, source, "body"), x) for x in (A, V))
     if source == "mixed":
         A = A - _turning(V)
     if target == "mixed":
         A = A + _turning(V)
-    return vec.multiply(expression_matrix(X, "body", target), A)
+    return series.multiply(expression_matrix(X, "body", target), A)
 
 
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
@@ -127,9 +127,9 @@ def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """
     a, b = ck.arrays(("a", a, ck.TWIST), ("b", b, ck.TWIST))
     v, w, p, r = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    return np.concatenate([vec.cross(w, p) + vec.cross(v, r), vec.cross(w, r)], axis=-1)
+    return np.concatenate([series.cross(w, p) + series.cross(v, r), series.cross(w, r)], axis=-1)
 
 
 def _turning(V: np.ndarray) -> np.ndarray:
-    turning = vec.cross(V[..., 3:], V[..., :3])
+    turning = series.cross(V[..., 3:], V[..., :3])
     return np.concatenate([turning, np.zeros_like(turning)], axis=-1)

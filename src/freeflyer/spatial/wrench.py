@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import relative_transform
+from freeflyer.spatial import _check as ck, _series as series, se3
+from freeflyer.spatial.se3 import relative_transform
 
 __all__ = ["at_point", "change_expression", "change_frame", "cross", "cross_matrix", "expression_matrix", "power"]
 
@@ -26,7 +26,7 @@ def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
         [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     f, p = ck.arrays(("force", force, ck.POINT), ("point", point, ck.POINT))
-    torque = vec.cross(p, f)
+    torque = series.cross(p, f)
     return np.concatenate([np.broadcast_to(f, torque.shape), torque], axis=-1)
 
 
@@ -43,7 +43,7 @@ def change_frame(X_AB: ArrayLike, wrench: ArrayLike) -> np.ndarray:
         [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     X, F = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("wrench", wrench, ck.WRENCH))
-    return vec.multiply(se3.coadjoint(X), F)
+    return series.multiply(se3.coadjoint(X), F)
 
 
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
@@ -79,7 +79,7 @@ def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: s
         [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
     """
     F, X = ck.arrays(("wrench", wrench, ck.WRENCH), ("X_WB", X_WB, ck.MATRIX4))
-    return vec.multiply(expression_matrix(X, source, target), F)
+    return series.multiply(expression_matrix(X, source, target), F)
 
 
 def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:
@@ -95,7 +95,7 @@ def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:
     """
     V, F = ck.arrays(("twist", twist, ck.TWIST), ("wrench", wrench, ck.WRENCH))
     v, w, f, n = V[..., :3], V[..., 3:], F[..., :3], F[..., 3:]
-    return np.concatenate([vec.cross(w, f), vec.cross(w, n) + vec.cross(v, f)], axis=-1)
+    return np.concatenate([series.cross(w, f), series.cross(w, n) + series.cross(v, f)], axis=-1)
 
 
 def cross_matrix(twist: ArrayLike) -> np.ndarray:
@@ -107,8 +107,8 @@ def cross_matrix(twist: ArrayLike) -> np.ndarray:
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     V = ck.array("twist", twist, ck.TWIST)
-    W = vec.skew(V[..., 3:])
-    return vec.blocks(W, np.zeros((3, 3)), vec.skew(V[..., :3]), W)
+    W = series.skew(V[..., 3:])
+    return series.blocks(W, np.zeros((3, 3)), series.skew(V[..., :3]), W)
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
@@ -122,4 +122,4 @@ def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
         32.0
     """
     F, V = ck.arrays(("wrench", wrench, ck.WRENCH), ("twist", twist, ck.TWIST))
-    return np.asarray(vec.dot(F, V))
+    return np.asarray(series.dot(F, V))

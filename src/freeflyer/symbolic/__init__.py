@@ -4,11 +4,10 @@ import sympy
 q, v, a = sympy.symbols("q:2"), sympy.symbols("v:2"), sympy.symbols("a:2")
 tau = ff.symbolic.evaluate("inverse_dynamics", model, q, v, a)"""
 
-from freeflyer.symbolic.evaluating import evaluate
+from freeflyer.symbolic.evaluating import evaluate, kernel_routine
 from freeflyer.symbolic.parameters import parameters
 from freeflyer.symbolic.printing import make_function, print_source
 from freeflyer.symbolic.routines import Routine, routine
-from freeflyer.symbolic.tracing import kernel_routine
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer.symbolic.variables import Variables, coefficient_matrix, jacobian, time_derivative, variables
 

@@ -13,8 +13,8 @@ from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import Joint
 from freeflyer.model.model import Model
+from freeflyer.model.placements import screws
 from freeflyer.model.public import public
-from freeflyer.model.screws import screws
 
 
 def scalar(what: str, x: Any) -> Any:

@@ -13,7 +13,8 @@ from sympy.printing.c import C99CodePrinter
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import choice, instance
 from freeflyer.model.public import public
 from freeflyer.symbolic.routines import Routine, named
 
@@ -47,11 +48,8 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
             r[0] = sqrt(p_0*p_0 + p_1*p_1);
         }
     """
-    if not isinstance(routine, Routine):
-        kind = type(routine).__name__
-        raise InputError(f"routine must be made by ff.symbolic.routine or kernel_routine, got {kind}: formulas need inputs")
-    if language not in ("numpy", "numba", "c"):
-        raise InputError(f"language must be 'numpy', 'numba' or 'c', got {format_value(language)}", language=language)
+    instance("routine", routine, Routine, "ff.symbolic.routine, kernel_routine")
+    choice("language", language, ("numpy", "numba", "c"))
     named("the function", {name: None})
     locals_ = _local_names(routine)
     steps = [(locals_[s], e.xreplace(locals_)) for s, e in routine.steps]
@@ -79,9 +77,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
                [2., 0.],
                [2., 0.]])
     """
-    if language not in ("numpy", "numba"):
-        got = format_value(language)
-        raise InputError(f"language must be 'numpy' or 'numba', got {got}: C is printed by print_source", language=language)
+    choice("language", language, ("numpy", "numba"))  # print_source prints C
     space: dict[str, Any] = {"numpy": np, "math": math}
     exec(compile(print_source(routine, name, language=language), f"<{name}>", "exec"), space)
     if language == "numpy":

@@ -6,7 +6,7 @@ import mpmath
 import sympy as sp
 
 from freeflyer.model.public import public
-from freeflyer.symbolic.formulas import formula, matrix
+from freeflyer.symbolic.routines import formula, matrix
 
 
 @public

@@ -10,7 +10,7 @@ import sympy as sp
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.symbolic.formulas import formula, matrix
+from freeflyer.symbolic.routines import formula, matrix
 
 
 @dataclass(frozen=True)

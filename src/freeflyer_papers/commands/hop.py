@@ -36,8 +36,7 @@ def hop(
 ) -> None:  # fmt: skip
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
     from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import output, print_table, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, print_table, status, write_json
     from freeflyer_papers import hopping
 
     out = output(json)

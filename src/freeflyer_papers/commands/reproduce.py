@@ -9,26 +9,18 @@ import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, make_folder
 
-KeyArgument = Annotated[
-    str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.", show_default=False)
-]
-FolderOption = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FOLDER", help="Where pictures and numbers go; made if it is not there."),
-]
+KeyArgument = Annotated[str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.",
+    show_default=False)]  # fmt: skip
+FolderOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",
+    help="Where pictures and numbers go; made if it is not there.")]  # fmt: skip
 
+RobotOption = Annotated[Path | None, typer.Option("--robot", metavar="FILE", help="The robot's file, where a paper has one.",
+    show_default=False)]  # fmt: skip
+PeerOption = Annotated[Path | None, typer.Option("--peer", metavar="FILE", help="The robot to compare with (TALOS).",
+    show_default=False)]  # fmt: skip
 
-RobotOption = Annotated[
-    Path | None, typer.Option("--robot", metavar="FILE", help="The robot's file, where a paper has one.", show_default=False)
-]
-PeerOption = Annotated[
-    Path | None, typer.Option("--peer", metavar="FILE", help="The robot to compare with (TALOS).", show_default=False)
-]
-
-
-AllOption = Annotated[
-    bool, typer.Option("--all", help="Every paper, and one page of them all: FOLDER/index.html.", show_default=False)
-]
+AllOption = Annotated[bool, typer.Option("--all", help="Every paper, and one page of them all: FOLDER/index.html.",
+    show_default=False)]  # fmt: skip
 
 
 def reproduce(
@@ -39,8 +31,7 @@ def reproduce(
     from time import perf_counter
 
     import freeflyer_papers as papers
-    from freeflyer.cli.output import output, print_table, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import output, print_table, status, write_json
 
     out, start = output(json), perf_counter()
     if everything:
@@ -78,8 +69,7 @@ def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> 
 
 def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
     """Every paper's files, one page of them all, and a line each; exit code 1 where one failed."""
-    from freeflyer.cli.output import table, write_json
-    from freeflyer.cli.progress import status
+    from freeflyer.cli.output import status, table, write_json
     from freeflyer.files import write_atomically
     from freeflyer_papers.page import Outcome, outcomes, page
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from freeflyer.progress import Progress
+from freeflyer_papers.decoupling import appendix, hopping, hopping_shown, theory
 from freeflyer_papers.decoupling.appendix import AppendixResult
 from freeflyer_papers.decoupling.hopping import HoppingResult
 from freeflyer_papers.decoupling.theory import TheoryResult
@@ -30,24 +31,17 @@ __all__ = ["REPRODUCTION", "DecouplingResult", "compute"]
 
 def compute(progress: Progress) -> DecouplingResult:
     """All of it; three minutes."""
-    from freeflyer_papers.decoupling import appendix, hopping, theory
-
     return DecouplingResult(theory.compute(progress), hopping.compute(progress), appendix.compute(progress))
 
 
 def _tables(result: Any) -> Any:
-    from freeflyer_papers.decoupling import appendix, hopping_shown, theory
-
     parts = theory.tables(result.theory), hopping_shown.tables(result.hopping), appendix.tables(result.appendix)
     return [table for part in parts for table in part]
 
 
 def _pictures(result: Any) -> Any:
-    from freeflyer_papers.decoupling import hopping_shown, theory
-
     return {**theory.pictures(result.theory), **hopping_shown.pictures(result.hopping)}
 
 
-REPRODUCTION = Reproduction(
-    "decoupling", "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", compute, _tables, _pictures
-)
+REPRODUCTION = Reproduction("decoupling", "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots",
+    compute, _tables, _pictures)  # fmt: skip

@@ -1,4 +1,5 @@
-"""Appendix A.2: the functions of table A.1 beside ours, and the sample program's outputs beside the compiled kernels."""
+"""Appendix A.2: the functions of table A.1 beside ours, and the sample program's outputs beside the compiled kernels, for a
+batch of states of the revolute hopper."""
 
 from __future__ import annotations
 
@@ -9,15 +10,18 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from scipy.integrate import quad
 
-from freeflyer.dynamics.frames import frame_jacobian, frame_velocity
+from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_momentum
+from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, mass_matrix, potential_energy
+from freeflyer.dynamics.frames import frame_jacobian, frame_pose, frame_velocity
+from freeflyer.model.model import Model
 from freeflyer.progress import Progress
-from freeflyer.robots.hoppers import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
+from freeflyer.robots.legged import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
 from freeflyer.symbolic import Routine, coefficient_matrix, is_zero, jacobian, make_function, routine
 from freeflyer.tables import Table
 from freeflyer_papers import planar
-from freeflyer_papers.decoupling.sample_numbers import PLANE, kernel_numbers, rates
 from freeflyer_papers.decoupling.sample_program import SampleProgram, sample_program
 
 STATES = 100
@@ -96,12 +100,10 @@ def compute(progress: Progress) -> AppendixResult:
     edge[:, 3] = np.pi * (1.0 - 1e-9), np.pi * (1.0 + 1e-9)
     jump = _values(program, {"printed": program.printed_angle}, edge, edge)["printed"]
     printed_forms = _values(program, {"h": program.printed_momentum, "r": program.printed_radial}, q, v)
-    return AppendixResult(
-        table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
-        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside), float(np.abs(np.diff(jump))[0]),
-        distance(printed_forms["h"], theirs["h_inertc"]), distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps),
-        done - start, printed - done,
-    )  # fmt: skip
+    return AppendixResult(table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
+        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside),
+        float(np.abs(np.diff(jump))[0]), distance(printed_forms["h"], theirs["h_inertc"]),
+        distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps), done - start, printed - done)  # fmt: skip
 
 
 def output_routine(program: SampleProgram) -> Routine:
@@ -209,27 +211,22 @@ def _verdict(error: float) -> str:
 
 
 def _functions(r: AppendixResult) -> Table:
-    rows = [
-        (f.thesis, f.ours, *(("-", f.beside, "") if f.residual is None else (f"{f.residual:.1e}", f.beside, _verdict(f.residual))))
-        for f in r.functions
-    ]
+    rows = [(f.thesis, f.ours, *(("-", f.beside, "") if f.residual is None else (f"{f.residual:.1e}", f.beside,
+        _verdict(f.residual)))) for f in r.functions]  # fmt: skip
     return Table(
         "Table A.1: functions of the symbolic toolbox", ("thesis", "ours, in freeflyer.symbolic", "difference", "from", ""),
         rows, (2,),
         "At a random state of the revolute hopper, the frame of its shank against the world. timederivative is not in the table, "
-        "but in the program.",
-    )  # fmt: skip
+        "but in the program.")  # fmt: skip
 
 
 def _outputs(r: AppendixResult) -> Table:
     rows = [(o.name, " x ".join(map(str, o.shape)) or "number", f"{o.error:.1e}", _verdict(o.error)) for o in r.outputs]
-    return Table(
-        "A.2.1: outputs of the sample program (lines 326-350) as one NumPy function",
+    return Table("A.2.1: outputs of the sample program (lines 326-350) as one NumPy function",
         ("thesis's name", "size", "difference from kernels", ""), rows, (2,),
         f"{STATES} random states, relative to the largest entry; Cbp by Cbp v, for its matrix is one of many. Formulas in "
         f"{r.program_time:.1f} s, printed in {r.printing_time:.1f} s, {r.steps} common subexpressions. The thesis prints no "
-        "outputs but the angle below.",
-    )  # fmt: skip
+        "outputs but the angle below.")  # fmt: skip
 
 
 def _tests(r: AppendixResult) -> Table:
@@ -249,9 +246,71 @@ def _tests(r: AppendixResult) -> Table:
 
 
 def _integrability(r: AppendixResult) -> Table:
-    rows = [
-        (i.robot, str(i.joints), "always" if i.joints == 1 else "generally not", "yes" if i.integrable else "no")
-        for i in r.integrability
-    ]
+    rows = [(i.robot, str(i.joints), "always" if i.joints == 1 else "generally not", "yes" if i.integrable else "no")
+        for i in r.integrability]  # fmt: skip
     return Table("(3.73) in symbols: is the frame of the locked velocity a function of the posture?",
                  ("robot", "joints", "paper", "integrable"), rows, (1,))  # fmt: skip
+
+
+PLANE = [0, 2]  # entries of vectors in space that are those of the plane
+S = np.array([[0.0, -1.0], [1.0, 0.0]])
+
+
+def rates(q: np.ndarray) -> np.ndarray:
+    """T (..., 4, 4) with rates of the coordinates = T v, v the base's twist in its axes and the joint's rate."""
+    T = np.zeros((*q.shape, 4)) + np.eye(4)
+    T[..., :2, :2] = rotation(q[..., 2])
+    return T
+
+
+def rotation(angle: np.ndarray) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+
+
+def kernel_numbers(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """Each output for q, v (n, 4); "Cbp v" in place of Cbp, whose matrix is one of many."""
+    T = rates(q)
+    M = mass_matrix(model, q)
+    w = _times(T, v)
+    spin = np.concatenate([v[:, 2:3] * _times(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
+    G = gravity_forces(model, q)
+    coriolis = inverse_dynamics(model, q, w, spin) - G
+    turned = np.swapaxes(T, -1, -2)
+    knee, foot = (frame_pose(model, q, name)[:, PLANE, 3] for name in ("shank", "foot_point"))
+    J_knee, J_foot = (frame_jacobian(model, q, name, expressed="mixed")[:, PLANE] @ T for name in ("shank", "foot_point"))
+    com, J_com = center_of_mass(model, q)[:, PLANE], center_of_mass_jacobian(model, q)[:, PLANE] @ T
+    locked = locked_turn(model, q)
+    angle = np.array([com_angle(model, float(x)) for x in q[:, 3]])
+    R_ic = rotation(q[:, 2] + angle)
+    arm, J_arm = foot - com, J_foot - J_com
+    r = np.linalg.norm(arm, axis=1)
+    J_alpha = np.zeros((len(q), 4)) + [0.0, 0.0, 1.0, 0.0]
+    J_alpha[:, 3] = locked
+    momentum = centroidal_momentum(model, q, w)
+    h = np.stack([momentum[:, 0], momentum[:, 2], -momentum[:, 4]], axis=1)
+    R_ci = np.swapaxes(R_ic, -1, -2)
+    spun = (_times(S, arm))[:, :, None] * J_alpha[:, None, :]
+    return {
+        "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": _times(turned, coriolis), "Gb": _times(turned, G),
+        "E_pot": potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": _times(R_ci, arm),
+        "Jodot_i1": J_knee, "Jodot_if": J_foot, "Jodot_ic": J_com, "Jodot_cf": R_ci @ (J_arm - spun),
+        "Jalpha_iodot_cf": np.einsum("ni,nij->nj", _times(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
+        "Jrdot_cf": np.einsum("ni,nij->nj", arm, J_arm)[:, None] / r[:, None, None], "alpha_c": q[:, 2] + angle + np.pi / 2.0,
+        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([_times(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h,
+    }  # fmt: skip
+
+
+def locked_turn(model: Model, q: np.ndarray) -> np.ndarray:
+    """T_omega (...): the third row of M_bb^-1 M_bq."""
+    M = np.swapaxes(rates(q), -1, -2) @ mass_matrix(model, q) @ rates(q)
+    return np.linalg.solve(M[..., :3, :3], M[..., :3, 3:])[..., 2, 0]
+
+
+def com_angle(model: Model, q: float) -> float:
+    """Angle of the frame that turns with the locked velocity, by quadrature (3.75)."""
+    return float(quad(lambda x: float(locked_turn(model, np.array([0.0, 0.0, 0.0, x]))), 0.0, q, epsabs=1e-13, epsrel=1e-13)[0])
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", A, x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.progress import Progress
-from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
+from freeflyer.sim.events import Occurrence
 from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
 from freeflyer_papers.hopping.hopping import HopRun, hop
@@ -20,11 +22,8 @@ KNEES = np.radians(np.arange(86.0, 127.0, 1.0))
 NOISES = (1e-13, 1e-10, 1e-8, 1e-6, 1e-4)
 ANGLES, HEIGHTS, SPEEDS = np.radians(np.linspace(-30.0, 66.0, 13)), np.linspace(0.22, 0.36, 8), np.linspace(-0.5, 0.9, 5)
 
-
-FORWARD: dict[str, Any] = {
-    "polar_gain": 6.0, "polar_damping": 1.9, "angle": -0.08, "energy_gain": 13.0,
-    "radial_damping": 47.0, "radial_gain": 1400.0, "energy": 2.47,
-}  # fmt: skip
+FORWARD: dict[str, Any] = {"polar_gain": 6.0, "polar_damping": 1.9, "angle": -0.08, "energy_gain": 13.0,
+    "radial_damping": 47.0, "radial_gain": 1400.0, "energy": 2.47}  # fmt: skip
 COMMANDS = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)  # deg
 COMMANDED = ("revolute-IV", "revolute-V", "revolute-VI")  # of the same gains; their starts differ
 HOPS = 5  # over which speeds are means
@@ -109,10 +108,8 @@ def compute(progress: Progress) -> HoppingResult:
     basins = hop_basins("revolute-V", angle=ANGLES, height=HEIGHTS, speed=SPEEDS, progress=progress)
     shares = [("falls", basins.share(-1)), ("neither in 20 s", basins.share(-2))]
     shares += [(f"gait {k}: {g[1, 0]:+.3f} m/s at the apex", basins.share(k)) for k, g in enumerate(basins.gaits)]
-    return HoppingResult(
-        statements(runs, tuning, noise, gaits), works(runs["revolute-VI"]), tuning, noise, gaits,
-        locked, alone, commands(), tuple(shares), Drawn(runs, basins),
-    )  # fmt: skip
+    return HoppingResult(statements(runs, tuning, noise, gaits), works(runs["revolute-VI"]), tuning, noise, gaits, locked,
+        alone, commands(), tuple(shares), Drawn(runs, basins))  # fmt: skip
 
 
 def tune() -> Tuning:
@@ -174,37 +171,35 @@ def mean_speed(run: HopRun) -> float:
 
 def spring_in_flight(run: HopRun) -> np.ndarray:
     """Mean energy of the radial spring in each flight between two stances, J."""
-    ups, downs = ([e.t for e in run.named(name)] for name in ("lift-off", "touch-down"))
     found = []
-    for apex in run.named("apex"):
-        begin, end = max((t for t in ups if t < apex.t), default=None), min((t for t in downs if t > apex.t), default=None)
-        if begin is not None and end is not None:
-            part = (run.t >= begin) & (run.t <= end)
-            found.append(np.trapezoid(run.radial_energy[part], run.t[part]) / (end - begin))
+    for begin, end in _flights(run):
+        part = (run.t >= begin.t) & (run.t <= end.t)
+        found.append(np.trapezoid(run.radial_energy[part], run.t[part]) / (end.t - begin.t))
     return np.array(found)
+
+
+def _flights(run: HopRun) -> Iterator[tuple[Occurrence, Occurrence]]:
+    """Lift-off and next touch-down around each apex that has both."""
+    for apex in run.named("apex"):
+        before = [e for e in run.named("lift-off") if e.t < apex.t]
+        after = [e for e in run.named("touch-down") if e.t > apex.t]
+        if before and after:
+            yield before[-1], after[0]
 
 
 def works(run: HopRun) -> tuple[Works, ...]:
     energy = run.energy
     floor = -energy.floor[-1]
-    return (
-        Works("external work, in", 7.15, energy.external[-1]), Works("joint work, in", 4.65, energy.joint[-1]),
-        Works("losses at touch-down, out", 2.9, -energy.touch_down[-1]), Works("radial damper, out", 5.9,
-            -energy.radial_damper[-1]),
-        Works("floor after touch-down, less the radial damper", 3.0, floor + energy.radial_damper[-1]),
-    )  # fmt: skip
+    return (Works("external work, in", 7.15, energy.external[-1]), Works("joint work, in", 4.65, energy.joint[-1]),
+        Works("losses at touch-down, out", 2.9, -energy.touch_down[-1]),
+        Works("radial damper, out", 5.9, -energy.radial_damper[-1]),
+        Works("floor after touch-down, less the radial damper", 3.0, floor + energy.radial_damper[-1]))  # fmt: skip
 
 
 def flight_turns(run: HopRun) -> np.ndarray:
     """By how much the leg turns from each lift-off that has an apex to the next touch-down, deg."""
-    found = []
-    for apex in run.named("apex"):
-        before = [e for e in run.named("lift-off") if e.t < apex.t]
-        after = [e for e in run.named("touch-down") if e.t > apex.t]
-        if before and after:
-            angles = [float(legs(run.model, e.q).angle) for e in (before[-1], after[0])]
-            found.append(np.degrees(angles[1] - angles[0]))
-    return np.array(found)
+    angles = [[float(legs(run.model, e.q).angle) for e in ends] for ends in _flights(run)]
+    return np.array([np.degrees(end - begin) for begin, end in angles])
 
 
 def statements(runs: dict[str, HopRun], tuning: Tuning, noise: tuple[tuple[float, int], ...], gaits: tuple[tuple[str, HopGait],

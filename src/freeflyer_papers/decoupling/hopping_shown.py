@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer_papers.decoupling.hopping import COMMANDED, HOPS, UNACTUATED, HoppingResult, spring_in_flight
 from freeflyer_papers.hopping.hopping import HopRun
@@ -44,12 +43,10 @@ def settings() -> Table:
         energy = f"{s.energy:.4f}" if s.energy_gain else "-"
         rows.append((name, f"{s.radial_gain:g}/{s.radial_damping:g}", f"{s.polar_gain:g}/0", f"{s.energy_gain:g}", f"{s.length:g}",
             energy))
-    note = (
-        "K_E of revolute-III to VI is 20 in Table 4.12 and 10 in the text of Experiment III. With 10, VI has its printed "
-        "start's energy, speed at the apex and external work; with 20 it is faster and higher. E_des of the revolute leg is the "
-        "printed 2.8382 J; its own tables give 2.8645 J. The prismatic leg starts 5.66 mm shorter than r_des: its 2.9047 J are "
-        "gravity alone, with the spring the start has 2.940 J."
-    )
+    note = ("K_E of revolute-III to VI is 20 in Table 4.12 and 10 in the text of Experiment III. With 10, VI has its printed "
+        "start's energy, speed at the apex and external work; with 20 it is faster and higher. E_des of the revolute leg is "
+        "the printed 2.8382 J; its own tables give 2.8645 J. The prismatic leg starts 5.66 mm shorter than r_des: its 2.9047 "
+        "J are gravity alone, with the spring the start has 2.940 J.")
     return Table("Tables 4.8 and 4.12: gains and commands", ("experiment", "K_r/D_r", "K_p/D_p", "K_E", "r_des (m)", "E_des (J)"),
         rows, (3, 4, 5), note)
 
@@ -75,21 +72,17 @@ def commands(r: HoppingResult) -> Table:
     falls = {command for command, ends in r.commands if all(end.startswith("fallen") for end in ends)}
     hops = {command for command, ends in r.commands if not any(end.startswith("fallen") for end in ends)}
     words = [", ".join(f"{x:+.0f}" for x in sorted(chosen)) or "none" for chosen in (falls, hops)]
-    return Table(
-        "Commands of the polar controller other than zero", ("command (deg)", *COMMANDED), rows, (0,),
+    return Table("Commands of the polar controller other than zero", ("command (deg)", *COMMANDED), rows, (0,),
         "The thesis: commands of 2 to 3 deg give large angular momenta in flight and unstable gaits; it does not say of which "
         f"sign, nor from which start. Here {words[0]} deg fall from all three starts, {words[1]} deg hop on for 20 s from all of "
-        f"them. Speeds are means of the last {HOPS} hops.",
-    )  # fmt: skip
+        f"them. Speeds are means of the last {HOPS} hops.")  # fmt: skip
 
 
 def energy(r: HoppingResult) -> Table:
     rows = [(w.what, f"{w.thesis:.2f}", f"{w.ours:.2f}") for w in r.works]
-    note = (
-        "The thesis takes its last line as what is left of external and joint work after losses at touch-down and in the damper. "
-        "But the joint's work is what remains behind the damper, which lies in the controller: all of external and joint work is "
-        "lost on the floor."
-    )
+    note = ("The thesis takes its last line as what is left of external and joint work after losses at touch-down and in the "
+        "damper. But the joint's work is what remains behind the damper, which lies in the controller: all of external and "
+        "joint work is lost on the floor.")
     return Table("Experiment VI, energy of 20 s (J)", ("what", "thesis", "here"), rows, (1, 2), note)
 
 
@@ -106,10 +99,9 @@ def beyond(r: HoppingResult) -> Table:
     return Table("Beyond the thesis", ("experiment", "what", "found"), rows)
 
 
-FIGURES = {
-    "prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "fig4_5", "revolute-I": "fig4_8", "revolute-II": "fig4_9",
-    "revolute-III": "fig4_10", "revolute-IV": "fig4_11", "revolute-V": "fig4_12", "revolute-VI": "fig4_13_4_14",
-}  # fmt: skip
+FIGURES = {"prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "fig4_5", "revolute-I": "fig4_8",
+    "revolute-II": "fig4_9", "revolute-III": "fig4_10", "revolute-IV": "fig4_11", "revolute-V": "fig4_12",
+    "revolute-VI": "fig4_13_4_14"}  # fmt: skip
 
 
 def pictures(r: HoppingResult) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import decoupling, robots
 from freeflyer.analysis.timing.robots import default_robots
-from freeflyer.decoupling.coriolis import FORMS, Form
+from freeflyer.decoupling.base import FORMS, Form
 from freeflyer.dynamics.equations import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.model import Model
@@ -55,9 +55,8 @@ def residuals(model: Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generat
     M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
     C: dict[Form, np.ndarray] = {form: decoupling.coriolis_matrix(model, q, v, form) for form in FORMS}
     size = np.abs(C["hamel"]) @ np.abs(v)
-    names: dict[Form, str] = {
-        "hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles (not in the paper)",
-    }  # fmt: skip
+    names: dict[Form, str] = {"hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)",
+        "passive": "particles (not in the paper)"}  # fmt: skip
     for form, name in names.items():
         yield "Proposition 3.1.1", f"C v of {name} is bias - gravity", _relative(C[form] @ v, forces, size)
     rate = C["passive"] + C["passive"].T
@@ -98,10 +97,8 @@ def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: di
     n = model.nv - 6
     x = decoupling.Map(np.eye(6) + 0.1 * rng.standard_normal((6, 6)), rng.standard_normal((6, 6)))
     y = decoupling.Map(np.eye(n) + 0.1 * rng.standard_normal((n, n)) / n**0.5, rng.standard_normal((n, n)))
-    sources: dict[Form, str] = {
-        "hamel": "Proposition 3.3.1", "newton-euler": "Proposition 3.3.2, C (3.82)",
-        "passive": "not in the paper: as 3.3.2, C of particles",
-    }  # fmt: skip
+    sources: dict[Form, str] = {"hamel": "Proposition 3.3.1", "newton-euler": "Proposition 3.3.2, C (3.82)",
+        "passive": "not in the paper: as 3.3.2, C of particles"}  # fmt: skip
     for form, source in sources.items():
         d = decoupling.decouple(model, q, v, T_x=x, T_y=y, form=form)
         inverse = np.linalg.inv(d.T)
@@ -179,7 +176,6 @@ def times() -> tuple[Time, ...]:
 
 
 def _calls(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[Callable[[], object], ...]:
-    return (
-        lambda: mass_matrix(model, q), lambda: coriolis_matrix(model, q, v), lambda: coriolis_matrix(model, q, v, "hamel"),
-        lambda: decoupling.decouple(model, q, v), lambda: decoupling.decouple(model, q, v, form="passive"),
-    )  # fmt: skip
+    return (lambda: mass_matrix(model, q), lambda: coriolis_matrix(model, q, v),
+        lambda: coriolis_matrix(model, q, v, "hamel"), lambda: decoupling.decouple(model, q, v),
+        lambda: decoupling.decouple(model, q, v, form="passive"))  # fmt: skip

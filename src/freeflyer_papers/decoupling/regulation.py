@@ -57,27 +57,18 @@ def regulate(model: Model, name: str, case: str) -> Regulated:
     start = start.copy()
     start[:3] += shift + (OFFSET if external else 0.0)
     if external:
-        v[:6] = _rigid_turn(model, start)
+        turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])  # as one body about its centre of mass
+        v[:6] = np.linalg.solve(decoupling.frame_map(model, start, np.zeros(model.nv)).matrix, turn)
     controller = DecoupledController(
         model, MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
-        MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0,
-    )  # fmt: skip
-    run = simulate(
-        model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10, atol=1e-12
-    )
+        MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
+    run = simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,
+        atol=1e-12)  # fmt: skip
     spin = decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
-    return Regulated(
-        name, case, tuple(run.t.tolist()), _rows(center_of_mass(model, run.q)), _rows(spin), _rows(run.q[:, 7:]),
-        float(largest[:3].max()), float(largest[3:6].max()), float(largest[6:].max()), _rows(base),
-    )  # fmt: skip
-
-
-def _rigid_turn(model: Model, q: np.ndarray) -> np.ndarray:
-    """The base's twist at which the robot turns as one body about its centre of mass."""
-    turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])
-    return np.linalg.solve(decoupling.frame_map(model, q, np.zeros(model.nv)).matrix, turn)
+    return Regulated(name, case, tuple(run.t.tolist()), _rows(center_of_mass(model, run.q)), _rows(spin), _rows(run.q[:, 7:]),
+        float(largest[:3].max()), float(largest[3:6].max()), float(largest[6:].max()), _rows(base))  # fmt: skip
 
 
 def _rows(x: np.ndarray) -> tuple[tuple[float, ...], ...]:
@@ -135,10 +126,8 @@ def flights() -> tuple[Flight, ...]:
         h = found.momenta[:, k]
         changes = np.linalg.norm(h - h[0], axis=-1) / np.linalg.norm(h[0])
         thin = slice(None, None, 10)
-        made.append(Flight(
-            model.name, name, bool(found.conserved[1:, k].all()), float(changes.max()), tuple(run.t[thin].tolist()),
-            tuple(changes[thin].tolist()),
-        ))  # fmt: skip
+        made.append(Flight(model.name, name, bool(found.conserved[1:, k].all()), float(changes.max()),
+            tuple(run.t[thin].tolist()), tuple(changes[thin].tolist())))  # fmt: skip
     return tuple(made)
 
 
@@ -192,10 +181,8 @@ def frames() -> tuple[Frames, ...]:
             size = float(np.abs(found.tensor[..., 3:, :, :]).max())
             along = np.eye(model.nv)[6:]
             slope = decoupling.decouple(model, q[:, None], along).base_map_rate[..., 3:, 6:]
-            made.append(Frames(
-                name, count, size, float(np.abs(found.tensor[..., :3, :, :]).max()), float(np.abs(slope).max()),
-                bool(found.integrable.all()), worst,
-            ))  # fmt: skip
+            made.append(Frames(name, count, size, float(np.abs(found.tensor[..., :3, :, :]).max()),
+                float(np.abs(slope).max()), bool(found.integrable.all()), worst))  # fmt: skip
     return tuple(made)
 
 
@@ -216,8 +203,6 @@ def paths() -> tuple[Path, ...]:
         angles = np.stack([np.interp(share, np.arange(len(points)), points[:, k]) for k in range(points.shape[1])], -1)
         q = integrate(model, model.neutral, np.concatenate([np.zeros((len(share), 6)), angles], -1))
         found = decoupling.center_of_mass_angle(model, q)
-        made.append(Path(
-            f"aerial manipulator, {points.shape[1]} joint{'s' * (points.shape[1] > 1)}", way, found.integrable,
-            tuple((share / share[-1]).tolist()), tuple(found.angle.tolist()), found.error,
-        ))  # fmt: skip
+        made.append(Path(f"aerial manipulator, {points.shape[1]} joint{'s' * (points.shape[1] > 1)}", way, found.integrable,
+            tuple((share / share[-1]).tolist()), tuple(found.angle.tolist()), found.error))  # fmt: skip
     return tuple(made)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
@@ -52,16 +51,13 @@ def tables(r: TheoryResult) -> tuple[Table, ...]:
 
 
 def _statements(r: TheoryResult) -> Table:
-    rows = [
-        (s.source, s.text, f"{s.residual:.1e}", s.robot, "holds" if s.residual < propositions.BOUND else "FAILS")
-        for s in r.statements
-    ]
+    rows = [(s.source, s.text, f"{s.residual:.1e}", s.robot, "holds" if s.residual < propositions.BOUND else "FAILS")
+        for s in r.statements]  # fmt: skip
     return Table(
         "Chapters 2 and 3: propositions, lemmas and equations", ("paper", "statement", "largest residual", "robot", ""), rows, (2,),
         f"Relative to the size of the terms; {propositions.STATES} random states of each of {len(propositions.ROBOTS)} robots, "
         "random T_x, T_y and their rates. The paper proves these and gives no numbers. Two formulas are corrected: (3.84) lacks "
-        "the sign of C_xy = -C_yx^T, and (A.4a) is M_x = T_x^-T M_bb T_x^-1.",
-    )  # fmt: skip
+        "the sign of C_xy = -C_yx^T, and (A.4a) is M_x = T_x^-T M_bb T_x^-1.")  # fmt: skip
 
 
 def _flights(r: TheoryResult) -> Table:
@@ -70,31 +66,23 @@ def _flights(r: TheoryResult) -> Table:
         verdict = "holds" if f.conserved == (f.change < regulation.BOUND) else "FAILS"
         rows.append((f.robot, f.frame, "yes" if f.conserved else "no", f"{f.change:.1e}", verdict))
     columns = ("robot", "frame c", "(3.60) fulfilled", "largest change of h_c / |h_c|", "")
-    return Table(
-        f"(3.60)-(3.62): momentum in {regulation.FLIGHT_DURATION:g} s of free flight, joints driven", columns, rows, (3,),
-        "Where the condition is fulfilled the momentum stays, elsewhere it does not.",
-    )  # fmt: skip
+    return Table(f"(3.60)-(3.62): momentum in {regulation.FLIGHT_DURATION:g} s of free flight, joints driven", columns, rows,
+        (3,), "Where the condition is fulfilled the momentum stays, elsewhere it does not.")  # fmt: skip
 
 
 def _frames(r: TheoryResult) -> Table:
-    rows = [
-        (f.robot, str(f.joints), "always" if f.joints == 1 else "generally not", "yes" if f.integrable else "no",
-         f"{f.slope:.1e}", f"{f.angular:.1e}", f"{f.linear:.1e}", f.worst or "-")
-        for f in r.frames
-    ]  # fmt: skip
+    rows = [(f.robot, str(f.joints), "always" if f.joints == 1 else "generally not", "yes" if f.integrable else "no",
+        f"{f.slope:.1e}", f"{f.angular:.1e}", f"{f.linear:.1e}", f.worst or "-") for f in r.frames]  # fmt: skip
     columns = ("robot", "joints", "paper", "integrable", "slope of T", "(3.72) angular", "linear m", "worst pair")
-    return Table(
-        "(3.72): does the locked velocity define a frame of the posture alone?", columns, rows, range(4, 7),
-        "Largest entries over 20 random postures; the other joints of the arms are locked.",
-    )  # fmt: skip
+    return Table("(3.72): does the locked velocity define a frame of the posture alone?", columns, rows, range(4, 7),
+        "Largest entries over 20 random postures; the other joints of the arms are locked.")  # fmt: skip
 
 
 def _paths(r: TheoryResult) -> Table:
     rows = [(p.robot, p.way, "yes" if p.integrable else "no", f"{p.angle[-1]:.9f}", f"{p.error:.0e}") for p in r.paths]
-    return Table(
-        "(3.74)-(3.76): angle of the CoM frame in the base along ways to one posture",
-        ("robot", "way", "integrable", "angle rad", "error"), rows, (3, 4), "One angle for one joint, another for each way of two.",
-    )  # fmt: skip
+    return Table("(3.74)-(3.76): angle of the CoM frame in the base along ways to one posture",
+        ("robot", "way", "integrable", "angle rad", "error"), rows, (3, 4),
+        "One angle for one joint, another for each way of two.")  # fmt: skip
 
 
 def _runs(r: TheoryResult) -> Table:
@@ -111,19 +99,13 @@ def _runs(r: TheoryResult) -> Table:
 
 
 def _times(r: TheoryResult) -> Table:
-    rows = [
-        (t.robot, str(t.nv), *map(us, (t.mass, t.coriolis, t.coriolis_hamel, t.decoupled, t.decoupled_passive)), f"{t.ratio:.2f}")
-        for t in r.times
-    ]
-    columns = (
-        "robot", "nv", "mass matrix us", "Coriolis us", "Hamel form us", "decoupled, Hamel us", "passive us",
-        "decoupled / (mass + Coriolis)",
-    )  # fmt: skip
-    return Table(
-        "Time of one call of the decoupled equations", columns, rows, range(1, 8),
+    rows = [(t.robot, str(t.nv), *map(us, (t.mass, t.coriolis, t.coriolis_hamel, t.decoupled, t.decoupled_passive)),
+        f"{t.ratio:.2f}") for t in r.times]  # fmt: skip
+    columns = ("robot", "nv", "mass matrix us", "Coriolis us", "Hamel form us", "decoupled, Hamel us", "passive us",
+        "decoupled / (mass + Coriolis)")  # fmt: skip
+    return Table("Time of one call of the decoupled equations", columns, rows, range(1, 8),
         f"Medians of {propositions.BLOCKS} alternating blocks; at most {propositions.TIME_BOUND:g} is aimed at. "
-        "The sum has the passive matrix.",
-    )  # fmt: skip
+        "The sum has the passive matrix.")  # fmt: skip
 
 
 CASES = {"external": (ORANGE, "-", 3.0), "internal": (GREEN, "-", 3.0), "both": (BLUE, "--", 1.2)}
@@ -164,10 +146,8 @@ def angles(r: TheoryResult) -> Any:
 def regulated(r: TheoryResult, robot: str) -> Any:
     """Centre of mass, locked angular velocity and joints; each motion alone and both at once."""
     figure, panels = new_figure(9.6, 3.2, columns=3)
-    whats = (
-        ("center", "centre of mass, m", "external: centre of mass"), ("spin", "rad/s", "external: locked angular velocity"),
-        ("joints", "rad", "internal: joints"),
-    )  # fmt: skip
+    whats = (("center", "centre of mass, m", "external: centre of mass"),
+        ("spin", "rad/s", "external: locked angular velocity"), ("joints", "rad", "internal: joints"))  # fmt: skip
     for axes, (field, unit, title) in zip(panels, whats):
         for run in (run for run in r.runs if run.robot == robot):
             colour, line, width = CASES[run.case]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
-from freeflyer_papers.dual_quaternion.results import DualQuaternionResult
-from freeflyer_papers.registry import Reproduction, deferred
+from freeflyer_papers.dual_quaternion import agreements, counts, tables
+from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
+from freeflyer_papers.dual_quaternion.validation import validate
+from freeflyer_papers.registry import Reproduction
 
 __all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
 
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""
-    from freeflyer.analysis.timing.clock import machine
-    from freeflyer_papers.dual_quaternion import agreements, counts
-    from freeflyer_papers.dual_quaternion.validation import validate
-
     progress(0.0, "Table 1: twists of joints")
     found = agreements.twists()
     progress(0.0, "all formulations on every joint")
@@ -24,15 +23,8 @@ def compute(progress: Progress) -> DualQuaternionResult:
     timed, peer = counts.timings(progress, counts.SIZES)
     validation = validate(progress)
     here = machine()
-    return DualQuaternionResult(
-        found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation,
-    )  # fmt: skip
+    return DualQuaternionResult(found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
 
 
-REPRODUCTION = Reproduction(
-    "dual-quaternion",
-    "Dynamics of Mobile Manipulators using Dual Quaternion Algebra",
-    compute,
-    deferred("freeflyer_papers.dual_quaternion.tables", "tables"),
-    deferred("freeflyer_papers.dual_quaternion.tables", "pictures"),
-)
+REPRODUCTION = Reproduction("dual-quaternion", "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", compute,
+    tables.tables, tables.pictures)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3
-from freeflyer_papers.dual_quaternion.results import Agreement, Remark, Twist
 from freeflyer_papers.printed.newton_euler import (
     Body,
     adjoint,
@@ -69,11 +69,9 @@ def _agreement(robots: str, model: Model) -> Agreement:
     armature = model.armature * x.a  # which the printed recursion leaves out
     rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
     by_appell = formulations.inverse_dynamics(model, x.q, x.v, x.a, by="gibbs_appell")
-    return Agreement(
-        robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"), expected),
-        _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
-        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v),
-    )  # fmt: skip
+    return Agreement(robots, STATES, _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="dual_quaternion"),
+        expected), _distance(printed + armature, expected), _distance(rest, expected), _distance(by_appell, expected),
+        _distance(formulations.inverse_dynamics(model, x.q, x.v, x.a, by="kane"), expected), _skew(model, x.q, x.v))  # fmt: skip
 
 
 def _distance(found: np.ndarray, expected: np.ndarray) -> float:
@@ -173,9 +171,8 @@ def _hamilton(x: Array) -> Array:
 
 
 def _hamilton4(a: Array) -> Array:
-    return np.array([
-        [a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]], [-a[0], -a[1], -a[2], a[3]],
-    ])  # fmt: skip
+    return np.array([[a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]],
+        [-a[0], -a[1], -a[2], a[3]]])  # fmt: skip
 
 
 def _rotated(r: Array, p: Array) -> Array:
@@ -259,8 +256,44 @@ def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> Model:
         turned = quaternion.to_matrix(quaternion.random(rng))
         links.append(Link(f"link_{k + 1}", Inertia(float(rng.uniform(0.2, 0.5)), com, turned @ I @ turned.T)))
         at = se3.from_position_quaternion(0.1 * rng.standard_normal(3), quaternion.random(rng))
-        joints.append(Joint(
-            f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at, axis / np.linalg.norm(axis),
-            pitch=PITCH if kind == "helical" else 0.0,
-        ))  # fmt: skip
+        joints.append(Joint(f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at,
+            axis / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
     return build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))
+
+
+@dataclass(frozen=True)
+class Twist:
+    """A joint of Table 1: the paper's twist, and the largest error of ours against the rate of the joint's pose, (4)."""
+
+    joint: str
+    formula: str
+    velocities: int
+    error: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Largest relative distance of forces and matrices from the library's other algorithms, over `states` states of robots."""
+
+    robots: str
+    states: int
+    newton_euler: float
+    printed: float
+    gauss: float
+    gibbs_appell: float
+    kane: float
+    skew: float  # (52): M's rate, by differences, less C + C^T; relative to M
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Remark 4.1: distance from Mdot / 2 - C, relative to its norm, over `states` states of an arm.
+
+    least, largest: of A as printed; whole: the largest of A with the term that it lacks; skew: the largest of A + A^T."""
+
+    robots: str
+    states: int
+    least: float
+    largest: float
+    whole: float
+    skew: float

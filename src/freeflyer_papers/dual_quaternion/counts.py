@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.checks.laws import States, random_states
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import threads, time_interleaved
 from freeflyer.dynamics.equations import inverse_dynamics
-from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
@@ -21,7 +20,6 @@ from freeflyer.model.model import Model
 from freeflyer.model.writers import to_urdf
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
-from freeflyer_papers.dual_quaternion.results import Count, Timing
 from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
 
 FIRST = 3  # joints: shorter arms lack links in the middle
@@ -32,10 +30,35 @@ PAPER = {
 Counter = Callable[[int], Operations]
 
 
+@dataclass(frozen=True)
+class Count:
+    """Operations of an algorithm for a serial arm of n joints: coefficients of n^3, n^2, n, 1, exact for all n from 3 on.
+
+    `line`: of Table 3; `paper`: what it prints there, (multiplications, additions), empty for our own lines."""
+
+    line: str
+    algorithm: str
+    joints: str
+    multiplications: tuple[float, ...]
+    additions: tuple[float, ...]
+    paper: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """us for one state of a serial arm of n joints; None: not measured. Pinocchio's is its inverse dynamics."""
+
+    n: int
+    newton_euler: float
+    rnea: float
+    pinocchio: float | None
+    gauss: float
+    batch: float  # us a state of a batch of dqNE, one thread
+
+
 def counts() -> tuple[Count, ...]:
     """Every line of Table 3: as printed, ours for any joint and for revolute joints alone."""
-    return (
-        _line("dqNE", "as printed, 8 entries", "any", printed_newton_euler, 1),
+    return (_line("dqNE", "as printed, 8 entries", "any", printed_newton_euler, 1),
         _line("dqNE", "ours", "any, 6 DoF each", _ours("dq_newton_euler", "6-DoF", straight), 1, own=True),
         _line("dqNE", "ours", "any screw", _ours("dq_newton_euler", "helical", straight), 1, own=True),
         _line("dqNE", "ours", "revolute", _ours("dq_newton_euler", "revolute", units), 1, own=True),
@@ -45,8 +68,7 @@ def counts() -> tuple[Count, ...]:
         _line("dqGP", "ours", "any screw", _ours("gauss", "helical", straight), 3, own=True),
         _line("dqGP", "ours", "revolute", _ours("gauss", "revolute", units), 3, own=True),
         _line("classic EL [66]", "3 x 3 recursion, full matrices", "revolute", lagrange, 1),
-        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1),
-    )
+        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1))  # fmt: skip
 
 
 def straight(model: Model) -> set[int]:
@@ -74,10 +96,8 @@ def _ours(name: str, kind: str, known: Callable[[Model], Collection[int]]) -> Co
 def _line(line: str, algorithm: str, joints: str, counter: Counter, degree: int, own: bool = False) -> Count:
     n = range(FIRST, FIRST + degree + 4)
     found = [counter(k) for k in n]
-    return Count(
-        line, algorithm, joints, polynomial(n, [x.multiplications for x in found], degree),
-        polynomial(n, [x.additions for x in found], degree), ("", "") if own else PAPER[line],
-    )  # fmt: skip
+    return Count(line, algorithm, joints, polynomial(n, [x.multiplications for x in found], degree),
+        polynomial(n, [x.additions for x in found], degree), ("", "") if own else PAPER[line])  # fmt: skip
 
 
 def polynomial(n: Collection[int], values: Collection[int], degree: int) -> tuple[float, ...]:
@@ -197,27 +217,21 @@ BLOCKS, BLOCK_SECONDS, BATCH = 15, 0.01, 4096
 
 def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, ...], str]:
     """Medians of blocks of calls, taken in turn, one state each, on one thread; and the peer's name, or why there is none."""
-    found, threads, peer = [], get_threads(), ""
-    set_threads(1)
-    try:
+    found, peer = [], ""
+    with threads(1):
         for n in sizes:
             progress(0.0, f"times of {n} joints")
             timing, peer = _timing(serial_arm(n))
             found.append(timing)
-    finally:
-        set_threads(threads)
     return tuple(found), peer
 
 
 def _timing(model: Model) -> tuple[Timing, str]:
     n, states = model.nv, random_states(model, BATCH, 1)
     q, v, a = states.q[0], states.v[0], states.a[0]
-    calls: list[Callable[[], object]] = [
-        lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
-        lambda: inverse_dynamics(model, q, v, a),
-        lambda: gauss_terms(model, q, v),
-        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion"),
-    ]
+    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
+        lambda: inverse_dynamics(model, q, v, a), lambda: gauss_terms(model, q, v),
+        lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion")]  # fmt: skip
     theirs, peer = _pinocchio(model, states)
     times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
     pinocchio = times[4] if theirs else None

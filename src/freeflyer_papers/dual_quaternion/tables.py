@@ -2,80 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
-from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE
-from freeflyer_papers.dual_quaternion.results import Count, DualQuaternionResult, Validation
-from freeflyer_papers.dual_quaternion.validation import SOFTNESS
+from freeflyer_papers.dual_quaternion.agreements import Agreement, Remark, Twist
+from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE, Count, Timing
+from freeflyer_papers.dual_quaternion.validation import SOFTNESS, Validation
 from freeflyer_papers.dual_quaternion.validation_robots import HOLONOMIC, NONHOLONOMIC, SERIAL
+
+
+@dataclass(frozen=True)
+class DualQuaternionResult:
+    """Everything that the reproduction computes."""
+
+    twists: tuple[Twist, ...]
+    agreements: tuple[Agreement, ...]
+    remarks: tuple[Remark, ...]
+    counts: tuple[Count, ...]
+    timings: tuple[Timing, ...]
+    machine: str
+    peer: str
+    validation: Validation
 
 
 def tables(result: DualQuaternionResult) -> tuple[Table, ...]:
     """Table 1, equality of the formulations, Remark 4.1, Table 2 and the constraint of the wheels, Table 3, times."""
-    return (
-        _twists(result), _agreements(result), _remarks(result), *validation_tables(result.validation), _counts(result),
-        _times(result),
-    )  # fmt: skip
+    return (_twists(result), _agreements(result), _remarks(result), *validation_tables(result.validation), _counts(result),
+        _times(result))  # fmt: skip
 
 
 def _twists(r: DualQuaternionResult) -> Table:
     rows = [(t.joint, t.formula, str(t.velocities), number(t.error, 2)) for t in r.twists]
-    return Table(
-        "Table 1: twists of joints", ("joint", "twist", "velocities", "error"), rows, (2, 3),
+    return Table("Table 1: twists of joints", ("joint", "twist", "velocities", "error"), rows, (2, 3),
         "l is a unit vector, h the pitch. Error: of our twist against the rate of the pose that the joint gives, (4), by "
-        "differences of sixth order. Any other joint: its pose, twist and rate go into formulations' joint_wrenches.",
-    )  # fmt: skip
+        "differences of sixth order. Any other joint: its pose, twist and rate go into formulations' joint_wrenches.")  # fmt: skip
 
 
 def _agreements(r: DualQuaternionResult) -> Table:
-    rows = [
-        (x.robots, *(number(y, 2) for y in (x.newton_euler, x.printed, x.gauss, x.gibbs_appell, x.kane, x.skew)))
-        for x in r.agreements
-    ]
+    rows = [(x.robots, *(number(y, 2) for y in (x.newton_euler, x.printed, x.gauss, x.gibbs_appell, x.kane, x.skew)))
+        for x in r.agreements]  # fmt: skip
     columns = ("robot", "dqNE", "as printed", "dqGP", "Gibbs-Appell", "Kane", "Mdot - C - C^T")
-    return Table(
-        "(16)-(60): inverse dynamics by all formulations, (52) by differences", columns, rows, range(1, 7),
+    return Table("(16)-(60): inverse dynamics by all formulations, (52) by differences", columns, rows, range(1, 7),
         f"Largest relative distance over {r.agreements[0].states} random states from our recursive Newton-Euler algorithm in "
-        "vectors; of M's rate, by differences of fourth order, from C + C^T, which is (52).",
-    )  # fmt: skip
+        "vectors; of M's rate, by differences of fourth order, from C + C^T, which is (52).")  # fmt: skip
 
 
 def _remarks(r: DualQuaternionResult) -> Table:
-    rows = [
-        (x.robots, f"{100.0 * x.least:.0f} to {100.0 * x.largest:.0f}", number(x.whole, 2), number(x.skew, 2)) for x in r.remarks
-    ]
+    rows = [(x.robots, f"{100.0 * x.least:.0f} to {100.0 * x.largest:.0f}", number(x.whole, 2), number(x.skew, 2))
+        for x in r.remarks]  # fmt: skip
     columns = ("robot", "A as printed, off by %", "with the term that it lacks", "A + A^T")
-    return Table(
-        "Remark 4.1: A = Mdot / 2 - C", columns, rows, (1, 2, 3),
+    return Table("Remark 4.1: A = Mdot / 2 - C", columns, rows, (1, 2, 3),
         f"Distances relative to the norm of A, over {r.remarks[0].states} random states; Mdot by our Coriolis matrix in vectors, C "
         "by (47). A as printed is -sum J^T Sbar J: it lacks (Jdot^T Psi J - J^T Psi Jdot) / 2, summed over the bodies. This is "
-        "skew itself, so that (52) holds for C by (47), which is right.",
-    )  # fmt: skip
+        "skew itself, so that (52) holds for C by (47), which is right.")  # fmt: skip
 
 
 def _counts(r: DualQuaternionResult) -> Table:
-    rows = [
-        (c.line, c.algorithm, c.joints, formula(c.multiplications), formula(c.additions), *(x or "-" for x in c.paper))
-        for c in r.counts
-    ]
+    rows = [(c.line, c.algorithm, c.joints, formula(c.multiplications), formula(c.additions), *(x or "-" for x in c.paper))
+        for c in r.counts]  # fmt: skip
     columns = ("line of Table 3", "counted", "joints", "multiplications", "additions", "paper: mult.", "add.")
-    return Table(
-        "Table 3: operations for a serial arm of n joints, kinematics and gravity included", columns, rows, range(3, 7),
+    return Table("Table 3: operations for a serial arm of n joints, kinematics and gravity included", columns, rows, range(3, 7),
         "Counted by running the algorithms on scalars that count; exact for n of 3 and more. Any screw: one program for revolute, "
         "prismatic and helical joints of any axis. Revolute: zeros and ones of such joints are not multiplied with. As printed: "
         "a product of dual quaternions has 48 multiplications and 40 additions, a cross product is two of them. Besides, a joint "
         "takes a sine and a cosine. Classic NE: the paper's counts leave out the kinematics. Classic EL: the recursion of [66], "
         "as programmed here. W dA/dq is W A Z, whose columns only change places; the second line multiplies the matrices instead. "
         "Gravity accelerates the base and has no recursion of its own. The paper quotes its counts from [66] without their parts: "
-        "the rest of the difference is not explained.",
-    )  # fmt: skip
+        "the rest of the difference is not explained.")  # fmt: skip
 
 
 def formula(coefficients: tuple[float, ...]) -> str:
@@ -94,20 +93,14 @@ def _times(r: DualQuaternionResult) -> Table:
     for t in r.timings:
         paper = t.n == PAPER_SIZE
         ratio = "-" if t.pinocchio is None else f"{t.newton_euler / t.pinocchio:.2f}"
-        rows.append((
-            str(t.n), microseconds(t.newton_euler), microseconds(PAPER_NEWTON_EULER) if paper else "-", microseconds(t.rnea),
-            f"{t.newton_euler / t.rnea:.2f}", microseconds(t.pinocchio), ratio, microseconds(t.batch), microseconds(t.gauss),
-            microseconds(PAPER_GAUSS) if paper else "-",
-        ))  # fmt: skip
-    columns = (
-        "joints", "dqNE us", "paper", "our RNEA us", "dqNE / RNEA", "Pinocchio us", "dqNE / Pinocchio", "dqNE in a batch us",
-        "dqGP: M, C, g us", "paper",
-    )  # fmt: skip
-    return Table(
-        "section 6: times for one state of a serial arm of revolute joints", columns, rows, range(10),
+        rows.append((str(t.n), microseconds(t.newton_euler), microseconds(PAPER_NEWTON_EULER) if paper else "-",
+            microseconds(t.rnea), f"{t.newton_euler / t.rnea:.2f}", microseconds(t.pinocchio), ratio, microseconds(t.batch),
+            microseconds(t.gauss), microseconds(PAPER_GAUSS) if paper else "-"))  # fmt: skip
+    columns = ("joints", "dqNE us", "paper", "our RNEA us", "dqNE / RNEA", "Pinocchio us", "dqNE / Pinocchio",
+        "dqNE in a batch us", "dqGP: M, C, g us", "paper")  # fmt: skip
+    return Table("section 6: times for one state of a serial arm of revolute joints", columns, rows, range(10),
         f"Medians of calls in turn, one thread, {r.machine}. The paper's are the authors' estimates for C++, from Matlab on an "
-        f"Intel Core i7-6500U. {r.peer}",
-    )  # fmt: skip
+        f"Intel Core i7-6500U. {r.peer}")  # fmt: skip
 
 
 PAPER = {  # Table 2: least, mean, standard deviation, largest; the paper has N/A elsewhere
@@ -127,21 +120,16 @@ def validation_tables(v: Validation) -> tuple[Table, ...]:
 
 
 def _correlations(v: Validation) -> Table:
-    rows = [
-        (c.robot, c.method, near_one(c.minimum), near_one(c.mean), number(c.deviation, 2), near_one(c.maximum),
-         *PAPER.get((c.robot, c.method), ABSENT))
-        for c in v.correlations
-    ]  # fmt: skip
+    rows = [(c.robot, c.method, near_one(c.minimum), near_one(c.mean), number(c.deviation, 2), near_one(c.maximum),
+        *PAPER.get((c.robot, c.method), ABSENT)) for c in v.correlations]  # fmt: skip
     columns = ("robot", "method", "min", "mean", "std", "max", "paper: min", "mean", "std", "max")
-    return Table(
-        "Table 2: CMC of accelerations by each method and those of the simulator", columns, rows, range(2, 10),
+    return Table("Table 2: CMC of accelerations by each method and those of the simulator", columns, rows, range(2, 10),
         f"{v.samples} samples of 5 s. Ours is MuJoCo, the paper's V-REP; the classic algorithm is our recursion in vectors, the "
         "paper's that of the Robotics Toolbox. Methods without constraints of their own (the paper's N/A) take them by (62): M "
         "and the bias forces are the method's. Robots, motions and the filter are ours, for the paper gives none: its figures "
         "come from noisy velocities and another simulator, and are no measure of the methods alone. The nonholonomic robot drives "
         f"on contacts of softness {SOFTNESS:g}, where 1 is MuJoCo's default: slip, which softer contacts let grow, is no part of "
-        "the methods.",
-    )  # fmt: skip
+        "the methods.")  # fmt: skip
 
 
 def near_one(x: float) -> str:
@@ -150,15 +138,11 @@ def near_one(x: float) -> str:
 
 
 def _integrations(v: Validation) -> Table:
-    rows = [
-        (x.motion, x.integrator, x.drift_control, number(x.seconds, 3), number(x.violation, 2), number(x.energy, 2))
-        for x in v.integrations
-    ]
+    rows = [(x.motion, x.integrator, x.drift_control, number(x.seconds, 3), number(x.violation, 2), number(x.energy, 2))
+        for x in v.integrations]  # fmt: skip
     columns = ("base", "integrator", "drift control", "s", "largest sideways velocity, m/s", "change of energy / range of kinetic")
-    return Table(
-        "(62)-(64): the differential drive while its arm swings, without forces and driven", columns, rows, range(3, 6),
-        "The constraint is held by A a = b alone, and nothing is projected.",
-    )  # fmt: skip
+    return Table("(62)-(64): the differential drive while its arm swings, without forces and driven", columns, rows,
+        range(3, 6), "The constraint is held by A a = b alone, and nothing is projected.")  # fmt: skip
 
 
 def _sideways(v: Validation) -> Table:
@@ -208,10 +192,8 @@ def times(r: DualQuaternionResult) -> Any:
     """Times of one state against the number of joints."""
     figure, axes = new_figure(6.4, 4.0)
     n = [t.n for t in r.timings]
-    lines = [
-        ("dqNE", "newton_euler", ORANGE), ("our RNEA", "rnea", BLUE), ("Pinocchio's RNEA", "pinocchio", GREEN),
-        ("dqGP", "gauss", GREY),
-    ]  # fmt: skip
+    lines = [("dqNE", "newton_euler", ORANGE), ("our RNEA", "rnea", BLUE), ("Pinocchio's RNEA", "pinocchio", GREEN),
+        ("dqGP", "gauss", GREY)]  # fmt: skip
     for label, field, colour in lines:
         values = [getattr(t, field) for t in r.timings]
         if None not in values:

@@ -3,41 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.waveforms import multiple_correlation
+from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
 from freeflyer.dynamics.named_postures import configuration
-from freeflyer.formulations import constrained
+from freeflyer.formulations import constrained, methods
 from freeflyer.formulations.constrained import weighted
-from freeflyer.formulations.methods import (
-    gauss_terms,
-    inverse_dynamics as inverse_dynamics_by,
-    mass_matrix as mass_matrix_by,
-)
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import differential_drive_manipulator
 from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
-from freeflyer_papers.dual_quaternion.results import Correlation, Integration, Sideways, Validation, Waveform
-from freeflyer_papers.dual_quaternion.validation_robots import (
-    HOLONOMIC,
-    NONHOLONOMIC,
-    SERIAL,
-    WHEELS,
-    Oscillation,
-    differential_drive,
-    drive_forces,
-    drive_in_mujoco,
-    drive_start,
-    holonomic_manipulator,
-    rolling_wheels,
-    serial_manipulator,
-    tracking_forces,
-    whole,
-)
+from freeflyer_papers.dual_quaternion import validation_robots as robots
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """CMC between a method's accelerations of one robot and those of the simulator, over its coordinates.
+
+    names, each: of all coordinates; the others sum them up."""
+
+    robot: str
+    method: str
+    minimum: float
+    mean: float
+    deviation: float
+    maximum: float
+    names: tuple[str, ...]
+    each: np.ndarray
+
+
+@dataclass(frozen=True)
+class Waveform:
+    """Fig 3: one coordinate's acceleration (n,) in the simulator and by the method, at times (n,); m/s^2 or rad/s^2."""
+
+    name: str
+    cmc: float
+    time: np.ndarray
+    simulated: np.ndarray
+    computed: np.ndarray
+
+
+@dataclass(frozen=True)
+class Integration:
+    """A motion of the differential drive under its constraint, by one integrator.
+
+    violation: the largest sideways velocity, m/s. energy: the largest change of the total energy, relative to the range of the
+    kinetic one; None where forces act."""
+
+    motion: str
+    integrator: str
+    drift_control: str
+    seconds: float
+    violation: float
+    energy: float | None
+
+
+@dataclass(frozen=True)
+class Sideways:
+    """Sideways force on the wheels, N, at times (n,): `computed` (n,) by the equations, `simulated` (k, n) at `softness` (k,), of
+    which 1 is the simulator's default, and `extrapolated` (n,) to none.
+
+    errors (k,), error: root mean squares of the differences, relative."""
+
+    time: np.ndarray
+    computed: np.ndarray
+    softness: tuple[float, ...]
+    simulated: np.ndarray
+    errors: tuple[float, ...]
+    extrapolated: np.ndarray
+    error: float
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Table 2, Fig 3, the nonholonomic constraint over 20 s, the wheels' forces."""
+
+    correlations: tuple[Correlation, ...]
+    samples: int
+    waveforms: tuple[Waveform, ...]
+    integrations: tuple[Integration, ...]
+    sideways: Sideways
 
 
 def validate(progress: Progress) -> Validation:
@@ -47,12 +96,12 @@ def validate(progress: Progress) -> Validation:
     progress(0.0, "Table 2: accelerations by each method")
     found = {(robot, name): accelerations(METHODS[name], motion) for robot, motion in simulated.items() for name in METHODS}
     correlations = {key: correlate(*key, simulated[key[0]], a) for key, a in found.items()}
-    drive = (NONHOLONOMIC, "dqGP")
-    figure = waveforms(correlations[drive], simulated[NONHOLONOMIC], found[drive])
+    drive = (robots.NONHOLONOMIC, "dqGP")
+    figure = waveforms(correlations[drive], simulated[robots.NONHOLONOMIC], found[drive])
     progress(0.0, "the wheels' constraint over 20 s")
     coasting = integrations()
     progress(0.0, "the wheels' sideways force beside MuJoCo's")
-    return Validation(tuple(correlations.values()), len(simulated[NONHOLONOMIC].t), figure, coasting, sideways_force())
+    return Validation(tuple(correlations.values()), len(simulated[robots.NONHOLONOMIC].t), figure, coasting, sideways_force())
 
 
 DT, DURATION = 5e-4, 5.0  # s: of samples, which are MuJoCo's steps
@@ -76,14 +125,14 @@ class Motion(NamedTuple):
 
 def by_gauss(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) with M a + h = tau by dqGP."""
-    M, C, g = gauss_terms(model, q, v)
+    M, C, g = methods.gauss_terms(model, q, v)
     return M, (C @ v[..., None])[..., 0] + g
 
 
 def by_dual_quaternions(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) by dqNE."""
-    tau = inverse_dynamics_by(model, q, v, np.zeros(model.nv), by="dual_quaternion")
-    return mass_matrix_by(model, q, by="dual_quaternion"), tau
+    tau = methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by="dual_quaternion")
+    return methods.mass_matrix(model, q, by="dual_quaternion"), tau
 
 
 def by_vectors(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +150,7 @@ def accelerations(method: Equations, motion: Motion) -> np.ndarray:
     model, q, v = motion.model, motion.q, motion.v
     M, h = method(model, q, v)
     if model.nv == 11:
-        wheels = rolling_wheels(model)
+        wheels = robots.rolling_wheels(model)
         A, b = wheels.jacobian(q), -wheels.bias(q, v)
     else:
         A, b = np.zeros((len(q), 0, model.nv)), np.zeros((len(q), 0))
@@ -119,18 +168,18 @@ def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:
     return a
 
 
-def tracked_motion(model: Model, reference: Oscillation) -> Motion:
+def tracked_motion(model: Model, reference: robots.Oscillation) -> Motion:
     """A robot without constraints in MuJoCo."""
     q, v, _ = reference.at(0.0)
     plant = mujoco_plant(model, q, feet=())
-    run = whole(simulate_in_mujoco(plant, q, v, tracking_forces(model, reference), dt=DT, duration=DURATION))
+    run = robots.whole(simulate_in_mujoco(plant, q, v, robots.tracking_forces(model, reference), dt=DT, duration=DURATION))
     return _motion(model, run.t, run.q, run.v, run.tau)
 
 
 def drive_motion() -> Motion:
     """The robot on wheels in MuJoCo."""
-    model = differential_drive()
-    d = drive_in_mujoco(model, SOFTNESS, DT, DURATION)
+    model = robots.differential_drive()
+    d = robots.drive_in_mujoco(model, SOFTNESS, DT, DURATION)
     return _motion(model, d.t, d.q, d.v, d.tau)
 
 
@@ -141,8 +190,8 @@ def _motion(model: Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.n
 
 def motions() -> dict[str, Motion]:
     """All three robots, by name."""
-    arm, base = tracked_motion(*serial_manipulator()), tracked_motion(*holonomic_manipulator())
-    return {SERIAL: arm, HOLONOMIC: base, NONHOLONOMIC: drive_motion()}
+    arm, base = tracked_motion(*robots.serial_manipulator()), tracked_motion(*robots.holonomic_manipulator())
+    return {robots.SERIAL: arm, robots.HOLONOMIC: base, robots.NONHOLONOMIC: drive_motion()}
 
 
 def compared_coordinates(model: Model) -> tuple[tuple[str, int], ...]:
@@ -150,7 +199,7 @@ def compared_coordinates(model: Model) -> tuple[tuple[str, int], ...]:
     names = []
     for joint in model.joints:
         parts = ("x", "y", "yaw") if joint.nv == 3 else (joint.name,)
-        names += [(name, joint.iv + k) for k, name in enumerate(parts) if joint.name not in WHEELS]
+        names += [(name, joint.iv + k) for k, name in enumerate(parts) if joint.name not in robots.WHEELS]
     return tuple(names)
 
 
@@ -158,10 +207,8 @@ def correlate(robot: str, name: str, motion: Motion, a: np.ndarray) -> Correlati
     """A cell of Table 2: the CMC of each coordinate."""
     coordinates = compared_coordinates(motion.model)
     each = np.array([multiple_correlation([a[:, k], motion.a[:, k]]) for _, k in coordinates])
-    return Correlation(
-        robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
-        tuple(x for x, _ in coordinates), each,
-    )  # fmt: skip
+    return Correlation(robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
+        tuple(x for x, _ in coordinates), each)  # fmt: skip
 
 
 def waveforms(correlation: Correlation, motion: Motion, a: np.ndarray) -> tuple[Waveform, ...]:
@@ -200,18 +247,14 @@ def coast(integrator: str, dt: float, drift: constrained.DriftControl | None, se
         row = constrained.differential_drive(model, q, v)
         return tau + constrained.accelerations(model, q, v, tau, constraints=row, drift=drift).forces
 
-    run = simulate(
-        model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
-        rtol=ACCURACY, atol=0.1 * ACCURACY,
-    )  # fmt: skip
+    run = simulate(model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
+        rtol=ACCURACY, atol=0.1 * ACCURACY)  # fmt: skip
     kinetic = kinetic_energy(model, run.q, run.v)
     energy = kinetic + potential_energy(model, run.q)
     violation = np.abs(constrained.differential_drive(model, run.q, run.v).rate).max()
     setting = f"{dt:g} s" if integrator == "rk4" else f"errors {ACCURACY:g}"
-    return Integration(
-        "driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none", seconds,
-        float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)),
-    )  # fmt: skip
+    return Integration("driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none",
+        seconds, float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)))  # fmt: skip
 
 
 def drive(model: Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -223,14 +266,14 @@ def drive(model: Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def sideways_force() -> Sideways:
     """The wheels' force along their axle while the base accelerates and turns, under the same law in both simulators."""
-    model = differential_drive()
-    wheels = rolling_wheels(model)
-    run = simulate(model, drive_start(model), np.zeros(model.nv), drive_forces(model), dt=WHEEL_DT, duration=WHEEL_DURATION,
-                   constraints=wheels, hold=True)  # fmt: skip
+    model = robots.differential_drive()
+    wheels = robots.rolling_wheels(model)
+    run = simulate(model, robots.drive_start(model), np.zeros(model.nv), robots.drive_forces(model), dt=WHEEL_DT,
+                   duration=WHEEL_DURATION, constraints=wheels, hold=True)  # fmt: skip
     forces = constrained.accelerations(model, run.q, run.v, run.tau, constraints=wheels).forces
     yaw = run.q[:, 2]
     ours = np.cos(yaw) * forces[:, 1] - np.sin(yaw) * forces[:, 0]
-    theirs = np.array([drive_in_mujoco(model, s, WHEEL_DT, WHEEL_DURATION).sideways for s in WHEEL_SOFTNESS])
+    theirs = np.array([robots.drive_in_mujoco(model, s, WHEEL_DT, WHEEL_DURATION).sideways for s in WHEEL_SOFTNESS])
     rigid = np.array([1.0, -6.0, 8.0]) @ theirs / 3.0  # a parabola through the three, at softness 0
     kept = run.t >= WHEEL_START
     t, ours, theirs, rigid = run.t[kept], ours[kept], theirs[:, kept], rigid[kept]

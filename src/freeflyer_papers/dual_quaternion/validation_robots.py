@@ -26,9 +26,8 @@ from freeflyer.model.writers import to_mjcf
 from freeflyer.robots.mobile import WHEEL_RADIUS, differential_drive_manipulator_description
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
 
-SERIAL, HOLONOMIC, NONHOLONOMIC = (
-    "50-DoF serial manipulator", "9-DoF holonomic mobile manipulator", "8-DoF nonholonomic mobile manipulator",
-)  # fmt: skip
+SERIAL, HOLONOMIC, NONHOLONOMIC = ("50-DoF serial manipulator", "9-DoF holonomic mobile manipulator",
+    "8-DoF nonholonomic mobile manipulator")  # fmt: skip
 WHEELS = ("left_wheel", "right_wheel")
 DECAY = 8.0  # 1/s, of tracking errors
 ARM_START = np.array([0.3, 0.6, 0.9, -0.2, 0.5, 0.1])  # rad
@@ -165,11 +164,9 @@ def _plant(softness: float) -> Plant:
     shapes += [(PLATFORM, BALL_RADIUS, x, BALL_RADIUS, 0.0, 1) for x in BALLS]
     impedance = 1.0 - DISTANCE * softness
     for body, radius, x, z, friction, directions in shapes:
-        spec.body(body).add_geom(
-            type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], pos=[x, 0, z], mass=0.0, contype=1, conaffinity=0,
-            condim=directions, friction=[friction, 0, 0], priority=1, solref=[TIME * softness, 1.0],
-            solimp=[impedance, impedance, 0.001, 0.5, 2.0],
-        )  # fmt: skip
+        spec.body(body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], pos=[x, 0, z], mass=0.0, contype=1,
+            conaffinity=0, condim=directions, friction=[friction, 0, 0], priority=1, solref=[TIME * softness, 1.0],
+            solimp=[impedance, impedance, 0.001, 0.5, 2.0])  # fmt: skip
     feet = [contacts.point(name) for name in (*(f"{name}_link" for name in WHEELS), PLATFORM)]
     with TemporaryDirectory() as folder:
         path = Path(folder) / "drive.xml"

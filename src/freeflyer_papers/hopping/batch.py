@@ -20,28 +20,15 @@ from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer_papers.hopping.settings import (
-    ROBOTS,
-    HopSettings,
-    changed,
-    check_hopper,
-    experiment_of,
-    legs,
-    make_record,
-    put_settings,
-    record_size,
-    table_of,
-)
+from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.entries import HOP_STEPS
 
 BLOCK = 128  # runs that are sent to an executor together
 TRIES = 256  # of a call
 MOST_TRIES = 40_000  # a second of a run
-OUTCOMES = {
-    L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
-    L.CHATTERING: "chattering", L.COUNTED: "counted",
-}  # fmt: skip
+OUTCOMES = {L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
+    L.CHATTERING: "chattering", L.COUNTED: "counted"}  # fmt: skip
 
 
 @runtime_checkable
@@ -104,10 +91,10 @@ class Block:
         return records
 
 
-def advance_all(model: Model, controller: HopSettings, records: np.ndarray, executor: Executor | None, progress: Progress,
+def advance_all(model: Model, controller: setup.HopSettings, records: np.ndarray, executor: Executor | None, progress: Progress,
                 what: str) -> np.ndarray:  # fmt: skip
     """Records at the ends of their runs; by default on as many threads as batches take."""
-    table = table_of(model, controller, TRIES, False)
+    table = setup.table_of(model, controller, TRIES, False)
     block = Block(np.array(model.topology), np.array(model.parameters), table)
     parts = [records[k : k + BLOCK] for k in range(0, len(records), BLOCK)]
     own = ThreadPoolExecutor(get_threads()) if executor is None else None
@@ -131,16 +118,14 @@ def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> Ho
     nv, apex = model.nv, L.STATE + 2 * model.nv + 1 + L.PORTS
     outcome = np.array([OUTCOMES[int(k)] for k in records[:, L.STATUS]], dtype=object).astype(str)
     state, last = records[:, L.STATE : L.STATE + 2 * nv], records[:, apex : apex + 2 * nv]
-    return HopEnds(
-        outcome.reshape(lead), records[:, L.TIME].reshape(lead), state[:, :nv].reshape(*lead, nv), state[:, nv:].reshape(*lead, nv),
-        records[:, L.APEXES].astype(int).reshape(lead), last[:, :nv].reshape(*lead, nv), last[:, nv:].reshape(*lead, nv),
-    )  # fmt: skip
+    return HopEnds(outcome.reshape(lead), records[:, L.TIME].reshape(lead), state[:, :nv].reshape(*lead, nv),
+        state[:, nv:].reshape(*lead, nv), records[:, L.APEXES].astype(int).reshape(lead), last[:, :nv].reshape(*lead, nv),
+        last[:, nv:].reshape(*lead, nv))  # fmt: skip
 
 
 @public
 def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, model: Model | None = None,
-             executor: Executor | None = None, progress: Progress = no_progress,
-             **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
+        executor: Executor | None = None, progress: Progress = no_progress, **changes: ArrayLike | str) -> HopEnds:  # fmt: skip
     """Ends of many hopping runs, of different starts and settings.
 
     A run ends early where it has fallen, and with `repeated` where five apexes in a row repeat the one before.
@@ -164,13 +149,11 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
         >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
         array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
     """
-    chosen = experiment_of(experiment)
-    robot = ROBOTS[chosen.robot]() if model is None else model
-    check_hopper(robot)
+    chosen, robot = setup.chosen_hopper(experiment, model)
     end = time_step("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
     varied = {name: finite_array(name, x) for name, x in changes.items() if name not in fixed}
-    settings = changed(chosen.settings, fixed)
+    settings = setup.changed(chosen.settings, fixed)
     q0, v0 = finite_row(robot, "q", q, "v"), finite_row(robot, "v", v, "v")
     try:
         lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], *(x.shape for x in varied.values()))
@@ -182,7 +165,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     return ends_of(robot, advance_all(robot, settings, records, executor, progress, f"hopping, {len(records)} runs"), lead)
 
 
-def _vary(records: np.ndarray, settings: HopSettings, varied: dict[str, np.ndarray]) -> None:
+def _vary(records: np.ndarray, settings: setup.HopSettings, varied: dict[str, np.ndarray]) -> None:
     """Writes settings that differ from run to run, each value checked once."""
     if not varied:
         return
@@ -191,16 +174,16 @@ def _vary(records: np.ndarray, settings: HopSettings, varied: dict[str, np.ndarr
     for k, value in enumerate(values):
         given = {n: int(x) if n == "apexes" else float(x) for n, x in zip(names, value, strict=True)}
         part = records[of.ravel() == k]
-        put_settings(part, changed(settings, given))
+        setup.put_settings(part, setup.changed(settings, given))
         records[of.ravel() == k] = part
 
 
-def make_records(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+def make_records(model: Model, settings: setup.HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
     """Records (n, m) of runs; InputError as for one."""
-    records = np.empty((len(q), record_size(model)))
+    records = np.empty((len(q), setup.record_size(model)))
     for k in range(len(q)):
         try:
-            records[k] = make_record(model, settings, q[k], v[k], duration)
+            records[k] = setup.make_record(model, settings, q[k], v[k], duration)
         except InputError as error:
             raise InputError(f"run {k}: {error}", run=k) from None
     return records
@@ -228,14 +211,14 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
         >>> print(q.round(4))
         [ 0.      0.3    -1.9938  1.7802]
     """
-    check_hopper(model)
+    setup.check_hopper(model)
     upright = np.array(model.keyframes["start"])
     if joint is not None:
         upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
     given = [finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))]
     angles, heights, speeds = np.broadcast_arrays(*given)
     q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))
-    q[..., 2] += angles - float(legs(model, upright).angle)
+    q[..., 2] += angles - float(setup.legs(model, upright).angle)
     q[..., 1], v[..., 0] = heights, speeds
     return q, v
 
@@ -307,7 +290,7 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
         >>> basins.gait.ravel()[1]                # a leg at 69 degrees falls
         np.int64(-1)
     """
-    robot = ROBOTS[experiment_of(experiment).robot]() if model is None else model
+    _, robot = setup.chosen_hopper(experiment, model)
     starts = (("angle", angle), ("height", height), ("speed", speed))
     angles, heights, speeds = (np.atleast_1d(finite_array(name, x)) for name, x in starts)
     grid = np.meshgrid(angles, heights, speeds, indexing="ij")

@@ -13,7 +13,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
-from freeflyer_papers.hopping.settings import ROBOTS, HopSettings, changed, check_hopper, experiment_of, legs, start_of
+from freeflyer_papers.hopping.settings import HopSettings, changed, chosen_hopper, legs, start_of
 from freeflyer_papers.kernels import layout as L
 
 STEP = 1e-6  # of central differences, m, rad, m/s, rad/s: the map has bends, where the foot bounces once more, some 1e-5 apart
@@ -126,9 +126,7 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
         >>> print(f"{gait.period:.3f} s, {gait.q[1]:.3f} m")
         0.372 s, 0.258 m
     """
-    chosen = experiment_of(experiment)
-    robot = ROBOTS[chosen.robot]() if model is None else model
-    check_hopper(robot)
+    chosen, robot = chosen_hopper(experiment, model)
     settings = changed(chosen.settings, {"tolerance": ACCURACY} | changes | {"apexes": 1})
     if q is None:
         q0, v0 = start_of(chosen, robot)

@@ -23,19 +23,7 @@ from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.events import Occurrence
 from freeflyer.tables import Table
-from freeflyer_papers.hopping.settings import (
-    FOOT,
-    ROBOTS,
-    HopSettings,
-    Leg,
-    changed,
-    check_hopper,
-    experiment_of,
-    legs,
-    make_record,
-    start_of,
-    table_of,
-)
+from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.entries import HOP_STEPS
 
@@ -78,19 +66,17 @@ def hop(experiment: str, *, duration: float | None = None, model: Model | None =
         >>> print(f"{run.energy.external[-1]:.2f}")
         7.15
     """
-    chosen = experiment_of(experiment)
+    chosen, robot = setup.chosen_hopper(experiment, model)
     length = time_step("duration", chosen.duration if duration is None else duration)
-    settings = changed(chosen.settings, changes)
-    robot = ROBOTS[chosen.robot]() if model is None else model
-    check_hopper(robot)
-    record = make_record(robot, settings, *_start(chosen, robot, q, v), length)
+    settings = setup.changed(chosen.settings, changes)
+    record = setup.make_record(robot, settings, *_start(chosen, robot, q, v), length)
     return _run(experiment, robot, settings, record, progress)
 
 
 def _start(chosen: Any, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
     if q is None and (model.nv != 4 or "start" not in model.keyframes):
         raise InputError(f"model {model.name!r} has no start for this experiment: give q")
-    start, speed = (None, np.zeros(model.nv)) if q is not None else start_of(chosen, model)
+    start, speed = (None, np.zeros(model.nv)) if q is not None else setup.start_of(chosen, model)
     q0 = np.array(row(model, "q", start if q is None else q, "q"))
     v0 = np.array(finite_row(model, "v", speed if v is None else v, "v"))
     check_configuration(model, "q", q0, "q")
@@ -100,9 +86,9 @@ def _start(chosen: Any, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.nd
     return q0, v0
 
 
-def _run(experiment: str, model: Model, settings: HopSettings, record: np.ndarray, progress: Progress) -> HopRun:
-    handle = table_handle(model.topology, model.parameters, L.HOPPERS, table_of(model, settings, TRIES, True))
-    columns = int(table_of(model, settings, TRIES, True)[L.TRACE_COLUMNS])
+def _run(experiment: str, model: Model, settings: setup.HopSettings, record: np.ndarray, progress: Progress) -> HopRun:
+    handle = table_handle(model.topology, model.parameters, L.HOPPERS, setup.table_of(model, settings, TRIES, True))
+    columns = int(setup.table_of(model, settings, TRIES, True)[L.TRACE_COLUMNS])
     first = np.concatenate([[0.0, L.PASSED, record[L.PHASE]], record[L.STATE : L.STATE + columns - L.TRACE_STATE]])
     kept, end, tries = [first[None]], record[L.END], 0
     most = MOST_TRIES * max(1.0, end)
@@ -119,10 +105,8 @@ def _run(experiment: str, model: Model, settings: HopSettings, record: np.ndarra
     nv, codes = model.nv, rows[:, L.TRACE_CODE].astype(int)
     at = L.TRACE_STATE
     q, v = rows[:, at : at + nv], rows[:, at + nv : at + 2 * nv]
-    events = tuple(
-        Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k],
-            ()) for k in np.flatnonzero(codes >= L.TOUCH_DOWN)
-    )
+    events = tuple(Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k], ())
+        for k in np.flatnonzero(codes >= L.TOUCH_DOWN))  # fmt: skip
     stance = np.isin(rows[:, L.TRACE_PHASE], STANCE)
     works = rows[:, at + 2 * nv + 1 :]
     return HopRun(experiment, model, settings, rows[:, 0], q, v, rows[:, at + 2 * nv], stance, works, events, ended, failure)
@@ -239,7 +223,7 @@ class HopRun:
 
     experiment: str
     model: Model
-    settings: HopSettings
+    settings: setup.HopSettings
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
@@ -258,9 +242,9 @@ class HopRun:
         return tuple(event for event in self.events if event.name == name)
 
     @cached_property
-    def leg(self) -> Leg:
+    def leg(self) -> setup.Leg:
         """Length and angle of the line from the centre of mass to the foot, both ends, at all samples."""
-        return legs(self.model, self.q, self.v)
+        return setup.legs(self.model, self.q, self.v)
 
     @cached_property
     def leg_rates(self) -> np.ndarray:
@@ -277,7 +261,7 @@ class HopRun:
         leg, s, downs = self.leg, self.settings, self.named("touch-down")
         if not downs:
             return np.zeros((len(self.t), 2))
-        anchors = legs(self.model, np.array([e.q for e in downs])).foot[:, 0]
+        anchors = setup.legs(self.model, np.array([e.q for e in downs])).foot[:, 0]
         last = np.searchsorted([e.t for e in downs], self.t, side="right") - 1
         depth = leg.foot - np.stack([anchors[last], np.zeros(len(self.t))], axis=1)
         speed = np.einsum("tij,tj->ti", leg.foot_jacobian, self.v)
@@ -307,10 +291,8 @@ class HopRun:
         w = self.works.T
         mechanical = np.asarray(kinetic_energy(self.model, self.q, self.v)) + np.asarray(potential_energy(self.model, self.q))
         impacts = self._impacts()
-        return HopEnergy(
-            mechanical, w[L.EXTERNAL], w[L.JOINT], w[L.FLOOR] - impacts, impacts, w[L.DAMPER], w[L.ENERGY_PORT],
-            self.radial_energy[0] - self.radial_energy, w[L.POLAR],
-        )  # fmt: skip
+        return HopEnergy(mechanical, w[L.EXTERNAL], w[L.JOINT], w[L.FLOOR] - impacts, impacts, w[L.DAMPER], w[L.ENERGY_PORT],
+            self.radial_energy[0] - self.radial_energy, w[L.POLAR])  # fmt: skip
 
     def _impacts(self) -> np.ndarray:
         """What plastic impacts of the foot take, summed up over all touch-downs to each sample."""
@@ -318,7 +300,7 @@ class HopRun:
         if not events:
             return np.zeros(len(self.t))
         q, v = np.array([e.q for e in events]), np.array([e.v for e in events])
-        terms = all_terms(self.model, q, v, frames=frame_set(self.model, FOOT), expressed="mixed")
+        terms = all_terms(self.model, q, v, frames=frame_set(self.model, setup.FOOT), expressed="mixed")
         J = terms.jacobians[:, 0][:, [0, 2]]
         speed = np.einsum("kij,kj->ki", J, v)
         mobility = J @ np.linalg.solve(terms.mass_matrix, J.transpose(0, 2, 1))

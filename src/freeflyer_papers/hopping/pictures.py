@@ -11,8 +11,7 @@ import numpy as np
 from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure
-from freeflyer.plots.style import blank_figure, styled
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, new_figure, styled
 from freeflyer_papers.hopping.batch import HopBasins
 from freeflyer_papers.hopping.hopping import HopRun
 from freeflyer_papers.hopping.settings import FOOT, legs

@@ -14,7 +14,7 @@ from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.model import Model
-from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
+from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 
 CONTROLLERS = ("I", "II", "III")
@@ -130,6 +130,14 @@ def experiment_of(name: str) -> Experiment:
     return found
 
 
+def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:
+    """The experiment of that name, and its robot or the model that is given."""
+    chosen = experiment_of(experiment)
+    robot = ROBOTS[chosen.robot]() if model is None else model
+    check_hopper(robot)
+    return chosen, robot
+
+
 def hop_settings(experiment: str) -> HopSettings:
     """Settings of an experiment of the thesis.
 
@@ -184,10 +192,8 @@ def check_hopper(model: Model) -> None:
         raise InputError(f"model must be a freeflyer Model, got {format_value(model)}")
     planar = model.nv >= 4 and model.nq == model.nv and model.joint_names[0] == "root_joint" and FOOT in model.frame_names
     if not planar or model.reduction or model.shared_coordinates:
-        raise InputError(
-            f"model {model.name!r} is no planar hopper: it needs the joint 'root_joint' of kind planar about -y, then "
-            f"revolute or prismatic joints, and a frame {FOOT!r}, as robots.revolute_hopper() has"
-        )
+        raise InputError(f"model {model.name!r} is no planar hopper: it needs the joint 'root_joint' of kind planar about -y, "
+            f"then revolute or prismatic joints, and a frame {FOOT!r}, as robots.revolute_hopper() has")
 
 
 def legs(model: Model, q: np.ndarray, v: np.ndarray | None = None, frames: FrameSet | None = None) -> Leg:
@@ -239,8 +245,7 @@ def make_record(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarra
     if leg.foot[1] < 0.0:
         raise InputError(
             f"the foot starts {-leg.foot[1]:.4g} m below the ground: a run begins in flight, with the foot at height 0 or above "
-            f"(raise the trunk, q[1] = {q[1]:g} m, by that much)", depth=-float(leg.foot[1]),
-        )  # fmt: skip
+            f"(raise the trunk, q[1] = {q[1]:g} m, by that much)", depth=-float(leg.foot[1]))  # fmt: skip
     nv, record = model.nv, np.zeros(record_size(model))
     climb = float(leg.center_jacobian[1] @ v)
     record[[L.TIME, L.END, L.STEP, L.PHASE]] = 0.0, duration, 1e-6, L.RISING if climb > 0.0 else L.FALLING

@@ -24,7 +24,6 @@ PAPER = ((3.6, 4.1, 4.6), (11.4, 4.9, 3.6), (2.6, 2.7, 2.0))  # chi linear, chi 
 LENGTHS = (HOME_LENGTH, 0.005, 0.01, 0.02, 0.04)  # m: the posture compared, and how much the answer depends on it
 FITTED_LENGTH = 0.0125  # m: with the middle of the foot's box as the sole's origin, all nine indices come near the paper's
 
-
 WORDS = {HOME_LENGTH: ", home posture", FITTED_LENGTH: ", origin in the middle of the foot"}
 
 
@@ -73,9 +72,7 @@ def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Co
         model, q = talos(peer)
         name, mass = Path(peer).name, model.mass
         other, turning = cartesian_inertia(model, "left_sole_link", q).columns, angular_momentum(model, q).columns
-    return Comparison(
-        robot.source, robot.model.mass, np.array(lengths), inertia, momenta, com, name, mass, other, turning
-    )
+    return Comparison(robot.source, robot.model.mass, np.array(lengths), inertia, momenta, com, name, mass, other, turning)
 
 
 def tables(r: Comparison) -> list[Table]:
@@ -98,18 +95,14 @@ def tables(r: Comparison) -> list[Table]:
     fitted = ""
     if r.peer:
         off = float(np.abs(np.hstack([r.chi[-1], r.gamma[-1]]) / nine - 1.0).max())
-        fitted = (
-            "The paper gives neither posture nor origin of the sole. They can be chosen so that all nine indices agree within "
-            f"{100.0 * off:.1f} %: the origin in the middle of the foot's box, 35 mm before the ankle, and the leg "
-            f"{1e3 * FITTED_LENGTH:g} mm shorter. "
-        )
-    note = fitted + (
-        "Elsewhere Kangaroo's posture is the keyframe `home` of the public model: length motors at 0.0004 of 0.15 m, ankle "
-        "motors at -0.001 m, the others at zero, loops closed: a rule, no fit to the indices. The rows below it show how much "
-        "these depend on the legs' length. TALOS: half sitting (hip -0.411, knee 0.859, ankle -0.448 rad), arms and head "
-        "weightless, as Fig 17 leaves them out. Columns of Lambda mix kg, kg m and kg m^2 (the paper's definition), so angular "
-        "chi depends on the sole's origin and on how level it stands. gamma takes the base's angular columns."
-    )
+        fitted = ("The paper gives neither posture nor origin of the sole. They can be chosen so that all nine indices agree "
+            f"within {100.0 * off:.1f} %: the origin in the middle of the foot's box, 35 mm before the ankle, and the leg "
+            f"{1e3 * FITTED_LENGTH:g} mm shorter. ")
+    note = fitted + ("Elsewhere Kangaroo's posture is the keyframe `home` of the public model: length motors at 0.0004 of 0.15 "
+        "m, ankle motors at -0.001 m, the others at zero, loops closed: a rule, no fit to the indices. The rows below it show "
+        "how much these depend on the legs' length. TALOS: half sitting (hip -0.411, knee 0.859, ankle -0.448 rad), arms and "
+        "head weightless, as Fig 17 leaves them out. Columns of Lambda mix kg, kg m and kg m^2 (the paper's definition), so "
+        "angular chi depends on the sole's origin and on how level it stands. gamma takes the base's angular columns.")
     if not r.peer:
         note = "No TALOS given (--peer talos_full_v2.urdf): norms of columns instead of indices. " + note
     return [Table("Table III: against TALOS", columns, numbers, tuple(range(1, 11)), note)]
@@ -159,9 +152,7 @@ class AngularMomentum:
         return np.linalg.norm(self.A[:, 6:], axis=1)
 
 
-def cartesian_inertia(
-    model: Model, frame: str, q: ArrayLike | None = None, epsilon: float = EPSILON
-) -> CartesianInertia:
+def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsilon: float = EPSILON) -> CartesianInertia:
     """(31) at q (nq,), closed (without it: the file's posture, assembled); trees work too. Errors: InputError, UnknownNameError."""
     model.frame(frame)
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
@@ -178,8 +169,7 @@ def cartesian_inertia(
     if epsilon == 0.0 and (J.shape[1] < 6 or values[-1] < 1e-12 * values[0]):
         raise InputError(
             f"frame {frame!r} cannot move in all six directions here (smallest singular value {values[-1]:.3g}): its inertia "
-            "is infinite there; give an epsilon", frame=frame,
-        )  # fmt: skip
+            "is infinite there; give an epsilon", frame=frame)  # fmt: skip
     return CartesianInertia(frame, np.linalg.inv(mobility), values, float(epsilon))
 
 
@@ -188,8 +178,7 @@ def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentu
     if not model.joints or model.joints[0].kind != "free":
         raise InputError(
             f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
-            model=model.name,
-        )  # fmt: skip
+            model=model.name)  # fmt: skip
     posture = partition(model).q if q is None else row(model, "q", q, "q")
     split = partition(model, posture)
     A = centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.analysis.timing.clock import time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.control.body_tasks import FramePoseTask
@@ -92,15 +92,13 @@ def inverse_dynamics(robot: Kangaroo) -> Result:
     solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
     weight, rest = closed.mass * float(np.linalg.norm(closed.gravity)), [both[0] for both in solved[::2]]
-    return Result(
-        robot=robot.source, states=len(errors), solved=all(x.status == "solved" for both in solved for x in both),
-        sizes=_sizes(states[0][0]), motors=tuple(closed.actuated), feet=tuple([foot.frame for foot in robot.feet]), lengths=LENGTHS,
-        motor_forces=np.array([x.tau for x in rest]), times=_times(*states[-1]),
+    return Result(robot=robot.source, states=len(errors), solved=all(x.status == "solved" for both in solved for x in both),
+        sizes=_sizes(states[0][0]), motors=tuple(closed.actuated), feet=tuple([foot.frame for foot in robot.feet]),
+        lengths=LENGTHS, motor_forces=np.array([x.tau for x in rest]), times=_times(*states[-1]),
         shares=np.array([[x.forces[foot.frame][2] / weight for foot in robot.feet] for x in rest]),
         base_accelerations=np.array([_base_accelerations(state, both[0]) for state, both in zip(states, solved)][1::2]),
         held_back=tuple([both[0].levels[1].active for both in solved[1::2]]),
-        **{name: max(e[name] for e in errors) for name in errors[0]},
-    )  # fmt: skip
+        **{name: max(e[name] for e in errors) for name in errors[0]})  # fmt: skip
 
 
 def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], found: ControlSolution) -> tuple[np.ndarray,
@@ -180,37 +178,32 @@ def tables(results: tuple[Result, ...]) -> list[Table]:
 
 
 def _programs(results: tuple[Result, ...]) -> Table:
-    rows: list[tuple[str, ...]] = [
-        ("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
-        ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-"),
-    ]
+    rows: list[tuple[str, ...]] = [("paper", "three-step", "82", "24 (8 points)", "6", "64", "24", "40", "-", "-"),
+        ("", "full", "18", "24 (8 points)", "6", "0", "24", "40", "-", "-")]  # fmt: skip
     for r in results:
         for k, word in enumerate(FORMULATIONS):
             whole, terms = r.times[word]
             rows.append(("" if k else r.robot, word, *map(str, r.sizes[word]), f"{whole:.0f}", f"{terms:.0f}"))
     columns = ("robot", "form", "accelerations", "contact forces", "rows: base (26a)", "loops (25c)", "contacts (25b)", "cones",
                "solve us", "terms and rows alone us")  # fmt: skip
-    return Table(
-        "section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),
+    return Table("section III-B: the program of the first step, and the time from state to torques", columns, rows, range(2, 10),
         "Cones: inequalities. The paper's rows are counted from its text (76 joints, 8 contact points, normal force and four "
         "sides of a friction pyramid a point). Ours are of two soles: six forces each and the cone that their four corners "
         "span, the same set of wrenches as four point forces in pyramids, so that contact rows do not depend on each other. The "
         "paper times only (28) and (29) without contact forces, 380 us with its estimator and the model's update (below, "
-        "section VI-A); it gives no time for the program.",
-    )  # fmt: skip
+        "section VI-A); it gives no time for the program.")  # fmt: skip
 
 
 CHECKS = (
     ("accelerations of all joints: three steps against projected", "accelerations"),
     ("contact forces, of the weight: three steps against projected", "forces"),
     ("motor forces: three steps against projected", "torques"),
-    ("rows of the base (62), of the weight", "base"),
-    ("loops (25c)", "loops"),
+    ("rows of the base (62), of the weight", "base"), ("loops (25c)", "loops"),
     ("loop forces: (28) against (67)", "multipliers"),
     ("motor forces: the solver's against (29)", "third_step"),
     ("motor forces: the solver's against (69)", "written_out"),
     ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"),
-)
+)  # fmt: skip
 
 
 def _agreement(results: tuple[Result, ...]) -> Table:
@@ -218,25 +211,20 @@ def _agreement(results: tuple[Result, ...]) -> Table:
     for what, field in CHECKS:
         values = [getattr(r, field) for r in results]
         rows.append((what, "equal", *(f"{x:.1e}" for x in values), "yes" if max(values) < AGREED else "NO"))
-    return Table(
-        "section III-B beside Appendix B: largest differences",
+    return Table("section III-B beside Appendix B: largest differences",
         ("", "paper", *(r.robot for r in results), f"below {AGREED:g}"), rows, range(2, 2 + len(results)),
         f"Over {results[0].states} states: legs at {', '.join(f'{1e3 * x:g}' for x in LENGTHS)} mm, at rest and in motion with "
         f"random accelerations of the base, friction {FRICTION:g}; relative to the largest entry where nothing else is said. "
         "(28), (29), (62) to (73) are written out in NumPy over the tree's own M, h and Jacobians; the solver works otherwise. "
         "Both forms minimise the error of the base's acceleration first. The acceleration energy (the paper: |a|^2) and the "
         "squares of the point forces decide only what that leaves free. All programs "
-        f"{'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.",
-    )  # fmt: skip
+        f"{'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.")  # fmt: skip
 
 
 def _base(r: Result) -> Table:
-    rows = [
-        (f"{1e3 * length:g}" if k == 0 else "", name, *(f"{x:.6f}" for x in pair), f"{abs(pair[1] - pair[0]):.1g}",
-         ", ".join(held) if k == 0 else "")
-        for length, pairs, held in zip(r.lengths, r.base_accelerations, r.held_back)
-        for k, (name, pair) in enumerate(zip(BASE_ROWS, pairs.T))
-    ]  # fmt: skip
+    rows = [(f"{1e3 * length:g}" if k == 0 else "", name, *(f"{x:.6f}" for x in pair), f"{abs(pair[1] - pair[0]):.1g}",
+        ", ".join(held) if k == 0 else "") for length, pairs, held in zip(r.lengths, r.base_accelerations, r.held_back) for k,
+        (name, pair) in enumerate(zip(BASE_ROWS, pairs.T))]  # fmt: skip
     return Table(
         f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
@@ -251,10 +239,8 @@ def _forces(r: Result) -> Table:
     rows += [(f"share of the weight on {foot}", *(f"{x:.4f}" for x in r.shares[:, k])) for k, foot in enumerate(r.feet)]
     rows.append(("both feet together, less 1", *(f"{x - 1.0:.1g}" for x in r.shares.sum(axis=1))))
     columns = ("length motors at (mm)", *(f"{1e3 * x:g}" for x in r.lengths))
-    return Table(
-        f"motor forces that hold {r.robot} on two feet (N)", columns, rows, range(1, len(columns)),
-        "Of the left leg, by the three steps, at rest; those of the right leg mirror them. The paper gives none.",
-    )  # fmt: skip
+    return Table(f"motor forces that hold {r.robot} on two feet (N)", columns, rows, range(1, len(columns)),
+        "Of the left leg, by the three steps, at rest; those of the right leg mirror them. The paper gives none.")  # fmt: skip
 
 
 class Equations(NamedTuple):
@@ -327,7 +313,5 @@ def equations(closed: Model, q: np.ndarray, v: np.ndarray, feet: tuple[Contact, 
     tree, split = closed.tree, closed.reduction.split
     J_c = np.vstack([frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
-    return Equations(
-        mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
-        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent,
-    )  # fmt: skip
+    return Equations(mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
+        constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip

@@ -69,20 +69,16 @@ class Names:
 
 def like_names(side: str) -> Names:
     s = f"{side}_"
-    return Names(
-        s + "hip_roll_link", s + "sole", s + "yaw_motor", (s + "hip_outer_motor", s + "hip_inner_motor"), s + "length_motor",
-        (s + "ankle_outer_motor", s + "ankle_inner_motor"), s + "hip_yaw", s + "hip_roll", s + "hip_pitch", s + "thigh",
-        s + "knee", s + "ankle_roll", s + "ankle_pitch",
-    )  # fmt: skip
+    return Names(s + "hip_roll_link", s + "sole", s + "yaw_motor", (s + "hip_outer_motor", s + "hip_inner_motor"),
+        s + "length_motor", (s + "ankle_outer_motor", s + "ankle_inner_motor"), s + "hip_yaw", s + "hip_roll",
+        s + "hip_pitch", s + "thigh", s + "knee", s + "ankle_roll", s + "ankle_pitch")  # fmt: skip
 
 
 def real_names(side: str) -> Names:
     s = f"leg_{side}_"
-    return Names(
-        f"{side}_hip_roll", f"{side}_sole", s + "1_motor", (s + "2_motor", s + "3_motor"), s + "length_motor",
+    return Names(f"{side}_hip_roll", f"{side}_sole", s + "1_motor", (s + "2_motor", s + "3_motor"), s + "length_motor",
         (s + "4_motor", s + "5_motor"), s + "1_joint", s + "3_joint", s + "2_joint", s + "femour_joint", s + "knee_joint",
-        s + "5_joint", s + "4_joint",
-    )  # fmt: skip
+        s + "5_joint", s + "4_joint")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,10 +119,8 @@ def kangaroo(robot: Path | str | None = None) -> Kangaroo:
         if all(m in model.joint_names for group in names("left").groups.values() for m in group):
             return _kangaroo(model, names, path.name, path)
     wanted = [m for group in real_names("left").groups.values() for m in group]
-    raise InputError(
-        f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
-        f"{', '.join(model.actuated[:8])}. Give --robot {OWN} to use the built-in robot.", robot=str(robot),
-    )  # fmt: skip
+    raise InputError(f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
+        f"{', '.join(model.actuated[:8])}. Give --robot {OWN} to use the built-in robot.", robot=str(robot))  # fmt: skip
 
 
 def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Path | None) -> Kangaroo:
@@ -175,8 +169,7 @@ def talos(peer: Path | str) -> tuple[Model, np.ndarray]:
     if missing or "left_sole_link" not in model.frame_names:
         raise InputError(
             f"{Path(peer).name} is no TALOS: it has no {(missing or ['left_sole_link'])[0]!r}; give talos_full_v2.urdf, say",
-            peer=str(peer),
-        )  # fmt: skip
+            peer=str(peer))  # fmt: skip
     model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
     q = neutral(model)
     for side in ("left", "right"):

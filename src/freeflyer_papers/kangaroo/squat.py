@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.lateral_swing import servo_targets
-from freeflyer.analysis.swing.motion import Route, holding_forces
+from freeflyer.analysis.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_from_file
@@ -17,21 +16,16 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.linkages import extract_limb, follow, force_curve
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE
+from freeflyer.plots.estimation import draw_bones
 from freeflyer.plots.film import draw_arrow
-from freeflyer.plots.skeleton import bones
-from freeflyer.plots.swing import draw_bones, new_axes
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+from freeflyer.plots.view import bones
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
-
-
-def compute(robot: Kangaroo, progress: Progress) -> Squat:
-    """Postures, forces and the run in MuJoCo."""
-    return squat(robot, progress)
 
 
 def tables(r: Squat) -> list[Table]:
@@ -72,9 +66,7 @@ def _most(x: np.ndarray, digits: int = 0) -> str:
 
 def pictures(r: Squat) -> dict[str, Any]:
     """Fig 13 on two feet."""
-    from freeflyer_papers.kangaroo import squat as figures
-
-    return {"fig13_squat": figures.strip(r), "fig13_squat_course": figures.course(r)}
+    return {"fig13_squat": strip(r), "fig13_squat_course": course(r)}
 
 
 SAMPLES = 31
@@ -126,7 +118,7 @@ class Squat:
     places: np.ndarray
 
 
-def squat(robot: Kangaroo, progress: Progress) -> Squat:
+def compute(robot: Kangaroo, progress: Progress) -> Squat:
     """The postures of the squat, the forces that hold them, and the squat in MuJoCo."""
     text = "Fig 13: a squat in MuJoCo"
     progress(0.0, text)
@@ -145,10 +137,8 @@ def squat(robot: Kangaroo, progress: Progress) -> Squat:
     tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
-    return Squat(
-        robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
-        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved,
-    )  # fmt: skip
+    return Squat(robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
+        forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved)  # fmt: skip
 
 
 def _angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -167,10 +157,8 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     duration = REST + TIMES * PERIOD
     t = servos.dt * np.arange(round(duration / servos.dt) + 1)
     table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
-    run = simulate_in_mujoco(
-        plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration, progress=progress,
-        targets=lambda x: table[round(x / servos.dt)],
-    )  # fmt: skip
+    run = simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
+        progress=progress, targets=lambda x: table[round(x / servos.dt)])  # fmt: skip
     if run.failure:
         raise InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
@@ -218,7 +206,7 @@ ARROW, THICKNESS = 0.35, 0.25  # m: length of an arrow of the whole weight; how 
 
 def strip(r: Squat) -> Any:
     """The robot on its way down, with the force on each foot."""
-    figure, axes = new_axes(9.6, 3.6, 1, 1)
+    figure, axes = new_figure(9.6, 3.6, 1, 1)
     for n, (k, lines) in enumerate(zip(r.shown, r.bones)):
         shift = np.array([n * APART, 0.0])
         draw_bones(axes, lines[..., [0, 2]] + shift)
@@ -241,7 +229,7 @@ def strip(r: Squat) -> Any:
 
 def course(r: Squat) -> Any:
     """Motors, ankle and soles over time."""
-    figure, (top, middle, bottom) = new_axes(6.4, 6.0, 3, 1, sharex=True)
+    figure, (top, middle, bottom) = new_figure(6.4, 6.0, 3, 1, sharex=True)
     top.plot(r.t, 1e3 * r.moved, color=BLUE, lw=1.6, label="length motors")
     top.plot(r.t, 1e3 * r.others, color=ORANGE, lw=1.6, label="largest motion of another motor")
     top.set_ylabel("motors (mm)")

@@ -1,4 +1,5 @@
-"""Figs 21 and 22: a lateral swing, in MuJoCo here; contact wrenches from motor forces beside the simulator's contacts."""
+"""Figs 21 and 22: a lateral swing, in MuJoCo here; contact wrenches from motor forces beside the simulator's contacts. And the
+closed model as a mechanical system: energy and angular momentum over ten seconds of free flight."""
 
 from __future__ import annotations
 
@@ -8,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.swing.comparison import COLUMNS, Line, Swing, lines, settings
-from freeflyer.analysis.swing.lateral_swing import lateral_swing
-from freeflyer.analysis.swing.motion import Sway
+from freeflyer.analysis.flight import Flight, free_flight, middle_posture
+from freeflyer.analysis.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
-from freeflyer.plots.skeleton import bones
+from freeflyer.plots.view import bones
 from freeflyer.progress import Progress
 from freeflyer.sim import Servos
 from freeflyer.tables import Table
@@ -41,15 +41,13 @@ class SwingResult:
     settings: str
 
 
-def compute(robot: Kangaroo, progress: Progress) -> SwingResult:
+def compute_swing(robot: Kangaroo, progress: Progress) -> SwingResult:
     """The swing as the robot is, and with frictionless joints where it has others; MuJoCo reads the real robot's own file."""
 
     def run(word: str, servos: Servos, model: Model = robot.model, path: Path | None = robot.path) -> Swing:
         feet = None if path is not None and robot.is_real else robot.feet
-        return lateral_swing(
-            model, path if robot.is_real else None, feet, sway=SWAY, servos=servos,
-            progress=lambda x, what: progress(x, f"Fig 22, {word}: {what}"),
-        )  # fmt: skip
+        return lateral_swing(model, path if robot.is_real else None, feet, sway=SWAY, servos=servos, progress=lambda x,
+            what: progress(x, f"Fig 22, {word}: {what}"))  # fmt: skip
 
     rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)
     first = run("as the file has it", Servos())
@@ -68,7 +66,7 @@ def without_cages(model: Model) -> Model:
     return build(replace(d, links=tuple([replace(x, inertia=lighter) if x is torso else x for x in d.links])))
 
 
-def tables(r: SwingResult) -> list[Table]:
+def tables_swing(r: SwingResult) -> list[Table]:
     """Errors of wrenches, pressure and ZMP beside the paper's."""
     by = {x.source: x for x in r.lines}
     off, kg = by["motors"].weight_error, r.shown.weight / 9.81
@@ -80,23 +78,19 @@ def tables(r: SwingResult) -> list[Table]:
         ("centres of pressure inside the soles", "picture", _yes(all(x.inside > 0.0 for x in r.lines))),
         ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
     )
-    note = (
-        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors determine the 12 "
-        "entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least squares; at rest they "
-        "miss the inertia of the sway, which the last row puts in from differences of the estimated posture (the paper mentions "
-        "it, and leaves it out)."
-    )
+    note = (f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors "
+        "determine the 12 entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least "
+        "squares; at rest they miss the inertia of the sway, which the last row puts in from differences of the estimated "
+        "posture (the paper mentions it, and leaves it out).")
     one = Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said)
     two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
     three = Table(
         "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
         "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces.",
     )  # fmt: skip
-    four = Table(
-        f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
+    four = Table(f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
         "The paper's robot swings without its protection cages; here the torso is lighter by as much. MuJoCo reads the file "
-        "that we write.",
-    )  # fmt: skip
+        "that we write.")  # fmt: skip
     return [one, two, *([three] if r.smooth else []), *([four] if r.light else [])]
 
 
@@ -109,11 +103,63 @@ def _range(swing: Swing) -> tuple[float, float]:
     return float(x.min()), float(x.max())
 
 
-def pictures(r: SwingResult) -> dict[str, Any]:
+def pictures_swing(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    from freeflyer.plots import swing as figures
+    from freeflyer.plots import estimation as figures
 
-    return {
-        "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
-        "fig22b_balance": figures.balance(r.shown),
-    }  # fmt: skip
+    return {"fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
+        "fig22b_balance": figures.balance(r.shown)}  # fmt: skip
+
+
+DURATION = 10.0  # s
+STEP = 1e-3  # s
+STIFFNESS = 3000.0  # N/m at each motor
+FREE: dict[str, Any] = {"spin": 0.07}  # rad/s: the legs swing out, but reach no singular posture within DURATION
+SPRUNG: dict[str, Any] = {"spin": 1.4, "speed": 0.05, "stiffness": STIFFNESS}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One flight: dt (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the start, how
+    far the base turned, how far passive joints moved (rad), the largest stroke (m), the largest gap (m or rad)."""
+
+    dt: float
+    stiffness: float
+    flown: float
+    drift: float
+    momentum_drift: float
+    energy: float
+    turned: float
+    joints: float
+    stroke: float
+    gap: float
+
+
+def compute_flight(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
+    """From the middle of the strokes: motors free; and motors on springs, with the step and its double."""
+    q = middle_posture(robot.model)
+    rows = []
+    for options in ({**FREE, "dt": STEP}, {**SPRUNG, "dt": 2.0 * STEP}, {**SPRUNG, "dt": STEP}):
+        progress(0.0, f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
+        rows.append(row(free_flight(robot.model, q, duration=DURATION, **options)))
+    return tuple(rows)
+
+
+def row(f: Flight) -> Row:
+    """The summary of a flight."""
+    return Row(f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
+        float(f.motors.max()), f.gap)  # fmt: skip
+
+
+def tables_flight(rows: tuple[Row, ...]) -> list[Table]:
+    """One line for each flight."""
+    lines = [("springs" if r.stiffness else "free", f"{1e3 * r.dt:g}", f"{r.flown:g}", f"{r.drift:.1e}",
+        f"{r.momentum_drift:.1e}", f"{r.energy:.3g}", f"{np.degrees(r.turned):.0f}", f"{np.degrees(r.joints):.0f}",
+        f"{1e3 * r.stroke:.1f}", f"{r.gap:.0e}") for r in rows]  # fmt: skip
+    note = ("No gravity; the centre of mass rests. Steps: rk4, order 4 and commutator-free, in base and motor velocities. "
+        f"Drifts are relative to the largest kinetic energy and to the angular momentum. Springs of {STIFFNESS:g} N/m hold "
+        "the motors about the middle of their strokes; free ones turn slowly, or the knees would fold into a singular "
+        "posture.")
+    columns = ("motors", "step ms", "flown s", "energy drift", "momentum", "energy J", "base turned deg", "joints moved deg",
+               "strokes mm", "gap m")  # fmt: skip
+    return [Table("free flight with closed loops", columns, lines, range(1, len(columns)), note)]

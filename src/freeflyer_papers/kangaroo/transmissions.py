@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.linkages import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, new_figure
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -58,13 +59,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     shown = (n.thigh, n.knee, n.ankle_pitch)
     ankle = leg.joint(n.ankle_pitch).iv
     stop = float(min(-leg.position_lower[ankle], leg.position_upper[ankle]))
-    retractions = [
-        Retraction(
-            p.values[p.reached], {j: p.joint(leg, j)[p.reached] for j in shown},
-            {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside, stop,
-        )
-        for p in (level, fixed)
-    ]  # fmt: skip
+    retractions = [Retraction(p.values[p.reached], {j: p.joint(leg, j)[p.reached] for j in shown},
+        {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside, stop) for p in (level, fixed)]  # fmt: skip
     force = force_curve(leg, plain, n.sole, FORCE)
     return Transmissions(robot.source, transmission_curve(leg, plain, n.knee), retractions[0], retractions[1], force)
 
@@ -90,12 +86,10 @@ def tables(r: Transmissions) -> list[Table]:
         ("Fig 15", "smallest (N), at which length (m)", "fully compressed", _at(f, f.smallest)),
         ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"),
     )  # fmt: skip
-    note = (
-        "The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with the "
-        "knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular posture "
-        "where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where there is one. "
-        "Force: power at the sole is power at the motor, the other motors at rest."
-    )
+    note = ("The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with "
+        "the knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular "
+        "posture where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where "
+        "there is one. Force: power at the sole is power at the motor, the other motors at rest.")
     return [Table("transmission of the leg-length actuator", ("", "quantity", "paper", "ours"), rows, (3,), note)]
 
 
@@ -114,18 +108,17 @@ def _range(joints: dict[str, np.ndarray]) -> str:
 
 def pictures(r: Transmissions) -> dict[str, Any]:
     """Figs 12 to 15."""
-    from freeflyer.plots.figures import BLUE, ORANGE, new_figure
+    from freeflyer.plots.style import new_figure
 
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
-    axes.plot(
-        r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line"
-    )
+    axes.plot(r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line")
     axes.set(xlabel="leg-length actuator (mm)", ylabel="knee joint (deg)")
     axes.legend()
     drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level, "orientation of the foot kept"),
              "fig14_fixed_ankle": _retraction(r.fixed, "ankle pitch kept")}  # fmt: skip
-    figure, (top, middle, bottom) = new_rows(4.8, 6.0)
+    figure = blank_figure(4.8, 6.0)
+    top, middle, bottom = figure.subplots(3, 1, sharex=True)
     way = r.force.height - r.force.height[0]
     top.plot(way, r.force.force, color=BLUE)
     for k, colour, word in ((r.force.largest, "#d9a514", "largest"), (r.force.smallest, "#c8453b", "smallest")):
@@ -139,21 +132,9 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     return drawn | {"fig15_force": figure}
 
 
-def new_rows(width: float, height: float) -> Any:
-    """(figure, three axes) one above the other."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(3, 1, sharex=True)
-
-
 def _retraction(r: Retraction, kept: str) -> Any:
     """Passive joints beside the ankle's motors; `kept`: what stays constant."""
-    from freeflyer.plots.figures import GREY, SERIES, new_figure
-
-    figure, (left, right) = new_figure(8.0, 3.2, 2)
+    figure, (left, right) = new_figure(8.0, 3.2, columns=2)
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
     for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):
         left.plot(r.length * 1e3, np.degrees(x), style, color=colour, lw=width, label=f"{word} ({name})")

@@ -1,4 +1,6 @@
-"""Fig 5: manipulability of the left leg over the strokes of hip pitch/roll and knee."""
+"""Fig 5: manipulability of the left leg over the strokes of hip pitch/roll and knee; and how far the loops of a leg close within
+the joints' stops: a linkage with more rows than it needs closes all of them only if its dimensions agree. The public model's
+hip does not."""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.linkages import extract_limb, follow, manipulability
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.linkages import extract_limb, follow, manipulability, partition, sweep
+from freeflyer.linkages.rows import constraint_residual, constraints
+from freeflyer.model.model import Model
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -37,7 +42,7 @@ class Workspace:
     highest: float
 
 
-def compute(robot: Kangaroo, progress: Progress) -> Workspace:
+def compute_workspace(robot: Kangaroo, progress: Progress) -> Workspace:
     """The map of the left leg."""
     n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     axes = {}
@@ -53,13 +58,11 @@ def compute(robot: Kangaroo, progress: Progress) -> Workspace:
     shortest = follow(leg, n.length_motor, axes[n.length_motor]).q[-1]
     highest = (np.linalg.inv(X_WB) @ frame_pose(leg, shortest, n.sole))[2, 3]
     position = (found.position[kept] - X_WB[:3, 3]) @ X_WB[:3, :3]
-    return Workspace(
-        robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
-        found.angular[kept], found.peak_linear, found.peak_angular, float(highest),
-    )  # fmt: skip
+    return Workspace(robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
+        found.angular[kept], found.peak_linear, found.peak_angular, float(highest))  # fmt: skip
 
 
-def tables(r: Workspace) -> list[Table]:
+def tables_workspace(r: Workspace) -> list[Table]:
     """Sizes of the map."""
     low, high = r.position.min(axis=0), r.position.max(axis=0)
     rows = (
@@ -70,15 +73,13 @@ def tables(r: Workspace) -> list[Table]:
         ("highest sole (m), the joints' stops disregarded", f"{r.highest:.2f}"),
         ("largest manipulability: linear, angular", f"{r.peak_linear:.4g}, {r.peak_angular:.4g} rad^3/m^3"),
     )
-    note = (
-        "The paper gives a picture only. Postures beyond a joint's stop are left out: the highest are beyond that of the ankle's "
-        "pitch (see the squat). The motors of hip roll and pitch and of the leg's length are sampled, as in the paper; all six "
-        "motors of the leg count as moving in the Jacobian, which the paper leaves open."
-    )
+    note = ("The paper gives a picture only. Postures beyond a joint's stop are left out: the highest are beyond that of the "
+        "ankle's pitch (see the squat). The motors of hip roll and pitch and of the leg's length are sampled, as in the "
+        "paper; all six motors of the leg count as moving in the Jacobian, which the paper leaves open.")
     return [Table("Fig 5: manipulability of the left leg", ("quantity", "ours"), rows, (1,), note)]
 
 
-def pictures(r: Workspace) -> dict[str, Any]:
+def pictures_workspace(r: Workspace) -> dict[str, Any]:
     """Fig 5: position above, orientation below; from the front, from the rear; the sole in the base's frame."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable
@@ -105,3 +106,80 @@ def pictures(r: Workspace) -> dict[str, Any]:
         bar.set_label(f"{word}: manipulability over its peak", fontsize=7)
         bar.ax.tick_params(labelsize=6)
     return {"fig5_manipulability": figure}
+
+
+LOOP_POSITIONS = 15  # positions of each motor over its stroke
+STEPS, CONVERGED = 20, 1e-12  # of Gauss and Newton's method; m, rad
+LEAST = 1e-9  # relative to the largest singular value: smaller ones are rounding
+STOP_TOLERANCE = 1e-6  # m, rad
+NOTICED = 1e-5  # m: gaps below are the file's digits
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A sub-mechanism over its motors' strokes, within the stops of all joints. postures: how many. independent, redundant: largest
+    gaps, m or rad, of the rows that are solved and of the others; least_squares: of all rows, where all are fitted; moved: by how
+    much joints then stand elsewhere, m or rad."""
+
+    name: str
+    postures: int
+    independent: float
+    redundant: float
+    least_squares: float
+    moved: float
+
+
+def compute_closure(robot: Kangaroo, progress: Progress) -> tuple[Closure, ...]:
+    """The sub-mechanisms of the left leg."""
+    progress(0.0, "gaps of the loops")
+    leg = extract_limb(robot.model, robot.left.sole)
+    return tuple(closure(leg, name, motors) for name, motors in robot.left.groups.items())
+
+
+def closure(leg: Model, name: str, motors: tuple[str, ...]) -> Closure:
+    """Of one sub-mechanism, the other motors at rest."""
+    split, driven = partition(leg), [leg.joint(m).iv for m in motors]
+    strokes = [np.linspace(leg.position_lower[k], leg.position_upper[k], LOOP_POSITIONS) for k in driven]
+    swept = sweep(leg, dict(zip(motors, strokes)))
+    q = _within_stops(leg, swept.q.reshape(-1, leg.nq)[swept.reached.reshape(-1)])
+    gap = np.abs(constraint_residual(leg, q))
+    others = np.setdiff1d(np.arange(gap.shape[1]), split.rows)
+    fitted = np.array([least_squares_posture(leg, x) for x in q])
+    return Closure(name, len(q), float(gap[:, split.rows].max()), float(gap[:, others].max(initial=0.0)),
+        float(np.abs(constraint_residual(leg, fitted)).max()), float(np.abs(fitted - q).max()))  # fmt: skip
+
+
+def least_squares_posture(model: Model, q: np.ndarray) -> np.ndarray:
+    """The posture (nq,) near q with the same motors whose loops, all rows alike, are open by the least sum of squares."""
+    passive = np.setdiff1d(np.arange(model.nv), [model.joint(name).iv for name in model.actuated])
+    step = np.zeros(model.nv)
+    for _ in range(STEPS):
+        residual, J = constraints(model, q)
+        step[passive] = -np.linalg.lstsq(J[:, passive], residual, rcond=LEAST)[0]
+        q = integrate(model, q, step)
+        if np.abs(step).max() < CONVERGED:
+            break
+    return q
+
+
+def _within_stops(model: Model, q: np.ndarray) -> np.ndarray:
+    joints = [j for j in model.joints if j.nq == j.nv == 1]
+    x, at = q[:, [j.iq for j in joints]], [j.iv for j in joints]
+    low, high = model.position_lower[at] - STOP_TOLERANCE, model.position_upper[at] + STOP_TOLERANCE
+    return np.asarray(q[((x >= low) & (x <= high)).all(axis=1)])
+
+
+def tables_closure(parts: tuple[Closure, ...]) -> list[Table]:
+    """Gaps by sub-mechanism."""
+    rows = [(c.name, str(c.postures), f"{c.independent:.0e}", f"{c.redundant:.2g}", f"{c.least_squares:.2g}",
+        f"{np.degrees(c.moved):.2g}") for c in parts]  # fmt: skip
+    worst = max(parts, key=lambda c: c.redundant)
+    note = (
+        f"The {worst.name} of this file is over-constrained: its dimensions agree within {1e3 * worst.redundant:.2f} mm only. "
+        f"Which rows are solved decides where its passive joints stand, by up to {np.degrees(worst.moved):.1f} degrees; Figs 5, "
+        "7, 19 and 22 solve the independent rows. MuJoCo shares the gap among all rows."
+        if worst.redundant > NOTICED
+        else "No redundant row stays open: the dimensions agree."
+    )
+    columns = ("sub-mechanism", "postures", "independent rows m", "redundant rows m", "all, least squares m", "joints move deg")
+    return [Table("how far the loops close, within the stops", columns, rows, range(1, 6), note)]

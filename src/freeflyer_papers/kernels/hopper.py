@@ -217,10 +217,8 @@ def step_workspaces(like, n):
     put_weights(weights, 3, STATE_WEIGHTS[3], RATE_WEIGHTS[3])
     put_weights(weights, 4, STATE_WEIGHTS[4], RATE_WEIGHTS[4])
     put_weights(weights, 5, STATE_WEIGHTS[5], RATE_WEIGHTS[5])
-    return (
-        workspace(like, total), workspace(like, total), workspace(like, total * n),
-        workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights,
-    )  # fmt: skip
+    return (workspace(like, total), workspace(like, total), workspace(like, total * n),
+        workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 
 
 @kernel

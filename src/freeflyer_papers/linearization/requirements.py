@@ -1,20 +1,35 @@
-"""Table 1 as executed checks: singularity-free (SF), moving base (MB), exact derivatives (ED); RF is in `recursion`."""
+"""Table 1 as executed checks: singularity-free (SF), moving base (MB), exact derivatives (ED), recursive formulation (RF); and cost
+against the number of bodies: the paper's tables in NumPy, the compiled derivatives, finite differences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from freeflyer.analysis.timing.results import power, threads, time_interleaved
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.kernels.counting import Operations, count
+from freeflyer.kernels.counting import CountingScalar, Operations, count
+from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
+from freeflyer.progress import Progress
 from freeflyer.robots import chain
 from freeflyer.spatial import quaternion
-from freeflyer_papers.linearization.results import Approach, Check, Counts, Differences, Prediction, Sweep
-from freeflyer_papers.linearization.robot import State, by_complex_steps, distance
+from freeflyer_papers.linearization.robot import (
+    Approach,
+    Check,
+    Cost,
+    Counts,
+    Differences,
+    Prediction,
+    State,
+    Sweep,
+    by_complex_steps,
+    distance,
+)
 from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12
@@ -27,9 +42,7 @@ def pitch_sweep(model: Model, state: State) -> Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
     errors, conditions = [], []
     for pitch in PITCHES:
-        q = state.q.copy()
-        q[3:7] = quaternion.from_rpy([ROLL, pitch, YAW])
-        errors.append(_inverse_error(model, q, state.v, state.a))
+        errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
         conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
     return Sweep(PITCHES, np.array(errors), np.array(conditions))
 
@@ -37,13 +50,9 @@ def pitch_sweep(model: Model, state: State) -> Sweep:
 def singularity_free(sweep: Sweep) -> tuple[Check, ...]:
     """No attitude is special; where roll, pitch and yaw are singular neither."""
     upright = np.isclose(np.abs(sweep.pitch), np.pi / 2)
-    return (
-        Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
+    return (Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
         Check("SF", "error at exactly +-90 deg", float(sweep.error[upright].max()), ROUNDING),
-        Check(
-            "SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None
-        ),
-    )
+        Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
 
 
 def moving_base(model: Model, state: State, prediction: Prediction) -> tuple[Check, ...]:
@@ -54,19 +63,15 @@ def moving_base(model: Model, state: State, prediction: Prediction) -> tuple[Che
         v, a = state.v.copy(), state.a.copy()
         v[:6], a[:6] = 3.0 * rng.standard_normal((2, 6))
         ours = geometric.inverse_dynamics_derivatives(model, state.q, v, a)
-        for mine, exact in zip(
-            (ours.dq, ours.dv, ours.da), by_complex_steps("rnea", model, state.q, v, a), strict=True
-        ):
+        for mine, exact in zip((ours.dq, ours.dv, ours.da), by_complex_steps("rnea", model, state.q, v, a), strict=True):
             errors += [distance(mine[:6], exact[:6]), distance(mine[:, :6], exact[:, :6])]
         e = geometric.motion_pass(tree, state.q, v, a)
         inertial, body = geometric.derivative_by_pose(e, "inertial"), geometric.derivative_by_pose(e, "body")
         by_velocity = geometric.derivative_by_base_velocity(e)
         relations.append(distance(geometric.pose_derivative_with_inertial_twist(body, by_velocity, e.v[0]), inertial))
-    return (
-        Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
+    return (Check("MB", f"error of the base's rows and columns, {MOTIONS} base motions", max(errors), ROUNDING),
         Check("MB", "Table 5 at fixed inertial twist, from fixed body twist and Table 7", max(relations), ROUNDING),
-        Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1),
-    )
+        Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1))  # fmt: skip
 
 
 def exact_derivatives(model: Model, state: State, differences: tuple[Differences, ...]) -> tuple[Check, ...]:
@@ -74,21 +79,11 @@ def exact_derivatives(model: Model, state: State, differences: tuple[Differences
     ours = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = by_complex_steps("aba", model, state.q, state.v, state.tau)
     forward = max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.dtau), exact, strict=True))
-    compare = tuple(
-        Check(
-            "ED",
-            f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
-            float(d.maximal[d.best]),
-            None,
-        )
-        for d in differences
-    )
-    return (
-        Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
-              _inverse_error(model, state.q, state.v, state.a), ROUNDING),
-        Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING),
-        *compare,
-    )  # fmt: skip
+    compare = tuple(Check("ED", f"{d.kind} differences: error at their best step, {d.delta[d.best]:.0e}",
+        float(d.maximal[d.best]), None) for d in differences)  # fmt: skip
+    return (Check("ED", "inverse dynamics (Tables 5-8): error against complex steps",
+        _inverse_error(model, state.q, state.v, state.a), ROUNDING),
+        Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING), *compare)  # fmt: skip
 
 
 def _inverse_error(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
@@ -165,9 +160,7 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ..
     )
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
     exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
-    return tuple(
-        _judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made
-    )
+    return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
 
 
 def tables(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -185,9 +178,8 @@ def compiled_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
 def geometric_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Central differences along q (+) delta."""
     moves = STEP * np.eye(model.nv)
-    by_q = inverse_dynamics(model, integrate(model, q, moves), v, a) - inverse_dynamics(
-        model, integrate(model, q, -moves), v, a
-    )
+    ahead, behind = integrate(model, q, moves), integrate(model, q, -moves)
+    by_q = inverse_dynamics(model, ahead, v, a) - inverse_dynamics(model, behind, v, a)
     by_v = inverse_dynamics(model, q, v + moves, a) - inverse_dynamics(model, q, v - moves, a)
     return by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP)
 
@@ -214,9 +206,8 @@ def _judge(name: str, derivatives: Derivatives, model: Model, state: State, atti
         pairs = list(zip(derivatives(model, q, state.v, state.a), truth, strict=True))
         errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
         base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
-    return Approach(
-        name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)), operations=per_entry
-    )
+    return Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
+        operations=per_entry)  # fmt: skip
 
 
 def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
@@ -227,3 +218,100 @@ def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
 
 def _total(operations: Operations) -> int:
     return operations.multiplications + operations.additions
+
+
+SIZES = (5, 10, 20, 50, 100, 200, 300)
+LARGEST_TABLES = 200  # bodies: beyond, NumPy would take the reader's time and show nothing new
+ONE_SIDED_STEP = 1e-7
+BLOCKS, BLOCK_SECONDS = 11, 0.01
+
+
+def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
+    """Medians of time_interleaved blocks of calls, one state each, on chains with a floating base; on one thread."""
+    found = []
+    with threads(1):
+        for n in sizes:
+            progress(0.0, f"cost of all derivatives, {n} bodies")
+            found.append(_cost(n))
+    return tuple(found)
+
+
+def exponent(points: tuple[Cost, ...], field: str, smallest: int = 20) -> float | None:
+    """The power of the number of bodies by which a time grows, from `smallest` bodies on."""
+    return power([(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest])
+
+
+def _cost(n: int) -> Cost:
+    model, rng = chain(n, base="free"), np.random.default_rng(n)
+    q = random_configuration(model, rng)
+    v, a = rng.standard_normal((2, model.nv))
+    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_derivatives(model, q, v, a),
+        lambda: differences(model, q, v, a)]  # fmt: skip
+    if n <= LARGEST_TABLES:
+        calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
+    times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
+    return Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
+
+
+def differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """d tau / d q, v, a by one-sided geometric differences of the compiled inverse dynamics: one batch of 3 nv states."""
+    nv, moves = model.nv, ONE_SIDED_STEP * np.eye(model.nv)
+    Q, V, A = np.tile(q, (3 * nv, 1)), np.tile(v, (3 * nv, 1)), np.tile(a, (3 * nv, 1))
+    Q[:nv], V[nv : 2 * nv], A[2 * nv :] = integrate(model, q, moves), v + moves, a + moves
+    slopes = (inverse_dynamics(model, Q, V, A) - inverse_dynamics(model, q, v, a)) / ONE_SIDED_STEP
+    return slopes[:nv].T, slopes[nv : 2 * nv].T, slopes[2 * nv :].T
+
+
+COUNTED_SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial
+
+
+def count_operations(sizes: tuple[int, ...]) -> tuple[Counts, ...]:
+    """Multiplications and additions of Tables 4 to 8 on chains with a floating base."""
+    return tuple(_count(n) for n in sizes)
+
+
+def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
+    """To the last operation, Table 4 is linear in the number of bodies, and Tables 5 to 8 are quadratic, as their entries are.
+
+    So every further entry costs the same. A chain is the worst case: its depth is its number of bodies. As printed, Table 4 also
+    fills a table of wrenches, one for each pair of a body and one on its way to the base, which is quadratic on a chain; its
+    results do not need it, and Table 6 as printed does."""
+    table_4 = np.diff([c.eidamb for c in counts], 2)
+    tables_5_to_8 = np.diff([c.derivatives for c in counts], 3)
+    as_printed = np.diff([c.eidamb_as_printed for c in counts], 2)
+    printed = np.diff([c.by_shape_through_wrenches for c in counts], 3)
+    step = counts[1].bodies - counts[0].bodies
+    return (Check("RF", "Table 4 without its table of wrenches F: second difference of its operations", _largest(table_4),
+        0.0), Check("RF", "Table 4 as printed: operations times bodies^2, on a chain", _largest(as_printed) / (2.0 * step**2),
+        None), Check("RF", "Tables 5-8: third difference of theirs", _largest(tables_5_to_8), 0.0),
+        Check("RF", "Table 6 with lines 32-48 as printed: operations times bodies^3", _largest(printed) / (6.0 * step**3),
+        None))  # fmt: skip
+
+
+def _largest(x: np.ndarray) -> float:
+    return float(np.abs(x).max())
+
+
+def _count(n: int) -> Counts:
+    model = chain(n, base="free")
+    tree, joints = geometric.tree_of(model), n
+    operations = Operations()
+    x = CountingScalar(operations)
+
+    def scalars(*shape: int) -> np.ndarray:
+        return np.full(shape, x, object)
+
+    def spent(f: Callable[[], Any]) -> tuple[int, Any]:
+        before = operations.multiplications + operations.additions
+        made = f()
+        return operations.multiplications + operations.additions - before, made
+
+    inputs = (scalars(model.nq), scalars(joints), scalars(joints), scalars(4, 4), scalars(6), scalars(6))
+    eidamb, _ = spent(lambda: geometric.eidamb(tree, *inputs, wrenches=False))
+    printed, e = spent(lambda: geometric.eidamb(tree, *inputs))
+    return Counts(bodies=n, entries=(6 + n) * (6 + n + 6 + n), eidamb=eidamb, eidamb_as_printed=printed,
+        by_pose=spent(lambda: geometric.derivative_by_pose(e))[0],
+        by_shape=spent(lambda: geometric.derivative_by_shape(e, through_wrenches=False))[0],
+        by_shape_through_wrenches=spent(lambda: geometric.derivative_by_shape(e))[0],
+        by_base_velocity=spent(lambda: geometric.derivative_by_base_velocity(e))[0],
+        by_joint_velocity=spent(lambda: geometric.derivative_by_joint_velocity(e))[0])  # fmt: skip

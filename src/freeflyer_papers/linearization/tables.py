@@ -6,17 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, blank_figure, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
-from freeflyer_papers.linearization.cost import exponent
-from freeflyer_papers.linearization.results import LinearizationResult
-from freeflyer_papers.linearization.robot import SHAPE
+from freeflyer_papers.linearization.requirements import exponent
+from freeflyer_papers.linearization.robot import SHAPE, LinearizationResult
 
-MEANING = {
-    "SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives",
-}  # fmt: skip
+MEANING = {"SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives"}
 
 
 def tables(result: LinearizationResult) -> tuple[Table, ...]:
@@ -33,10 +29,8 @@ def _approaches(r: LinearizationResult) -> Table:
             a.name, paper, f"{yes[a.singularity_free]}: {number(a.worst, 2)}", f"{yes[a.moving_base]}: {number(a.base, 2)}",
             number(a.operations, 3), f"{yes[a.exact]}: {number(a.typical, 2)}",
         ))  # fmt: skip
-    columns = (
-        "approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows", "RF: operations an entry",
-        "ED: typical error",
-    )  # fmt: skip
+    columns = ("approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows",
+        "RF: operations an entry", "ED: typical error")  # fmt: skip
     return Table(
         f"Table 1, for the approaches that run here: {'; '.join(f'{k} {v}' for k, v in MEANING.items())}",
         columns,
@@ -52,11 +46,9 @@ def _requirements(r: LinearizationResult) -> Table:
         verdict = "comparison" if c.holds is None else "holds" if c.holds else "FAILS"
         bound = "-" if c.bound is None else number(c.bound, 2)
         rows.append((c.requirement, "yes", c.what, number(c.value, 3), bound, verdict))
-    return Table(
-        f"the four requirements, executed on a robot like that of Fig 4 ({r.bodies} bodies, nv {r.nv}, joints at 0.3)",
+    return Table(f"the four requirements, executed on a robot like that of Fig 4 ({r.bodies} bodies, nv {r.nv}, joints at 0.3)",
         ("requirement", "paper", "ours: what is measured", "value", "at most", ""), rows, (3, 4),
-        "errors are relative to the largest entry, against complex steps through other algorithms",
-    )  # fmt: skip
+        "errors are relative to the largest entry, against complex steps through other algorithms")  # fmt: skip
 
 
 def _differences(r: LinearizationResult) -> Table:
@@ -66,63 +58,33 @@ def _differences(r: LinearizationResult) -> Table:
         for d in r.differences
     ]  # fmt: skip
     rows.append(("geometric linearisation paper, Tables 5-9", "-", number(r.exact_error, 2), "-", "-", "-", "1"))
-    columns = (
-        "linearisation by",
-        "best step",
-        "maximal error",
-        "average error",
-        "slope falling",
-        "rising",
-        "evaluations",
-    )
-    return Table(
-        "Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),
+    columns = ("linearisation by", "best step", "maximal error", "average error", "slope falling", "rising", "evaluations")
+    return Table("Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),
         "the paper's curves, one-sided or central, fall with the step until round-off rises; its text gives no numbers. "
-        "The error of the tables is against complex steps",
-    )  # fmt: skip
+        "The error of the tables is against complex steps")  # fmt: skip
 
 
 def _counts(r: LinearizationResult) -> Table:
-    rows = [
-        (str(c.bodies), str(c.eidamb_as_printed), str(c.eidamb), number(c.eidamb / c.bodies), str(c.entries), str(c.derivatives),
-         number(c.derivatives / c.entries), number(c.by_shape_through_wrenches / c.by_shape, 3))
-        for c in r.counts
-    ]  # fmt: skip
-    columns = (
-        "bodies",
-        "Table 4 as printed",
-        "without F",
-        "a body",
-        "entries",
-        "Tables 5-8: operations",
-        "an entry",
-        "as printed / short",
-    )
-    return Table(
-        "operations counted on chains, 6x6 matrices taken as full", columns, rows, range(8),
+    rows = [(str(c.bodies), str(c.eidamb_as_printed), str(c.eidamb), number(c.eidamb / c.bodies), str(c.entries),
+        str(c.derivatives), number(c.derivatives / c.entries), number(c.by_shape_through_wrenches / c.by_shape, 3))
+        for c in r.counts]  # fmt: skip
+    columns = ("bodies", "Table 4 as printed", "without F", "a body", "entries", "Tables 5-8: operations", "an entry",
+        "as printed / short")  # fmt: skip
+    return Table("operations counted on chains, 6x6 matrices taken as full", columns, rows, range(8),
         "Table 4 as printed fills a table F of wrenches, quadratic on a chain; its results do not need it, and without it Table "
         "4 is linear, exactly. Tables 5 to 8 are quadratic in the bodies, so an entry costs ever closer to a constant. The last "
-        "column: Table 6 through the wrenches F, as printed, over its short form for the same entries",
-    )  # fmt: skip
+        "column: Table 6 through the wrenches F, as printed, over its short form for the same entries")  # fmt: skip
 
 
 def _costs(r: LinearizationResult) -> Table:
-    rows = [
-        (str(c.bodies), str(c.nv), microseconds(c.tables), microseconds(c.differences), microseconds(c.compiled),
-         f"{c.differences / c.compiled:.3g}x", f"{1e3 * c.compiled / (3 * c.nv**2):.2f}")
-        for c in r.costs
-    ]  # fmt: skip
+    rows = [(str(c.bodies), str(c.nv), microseconds(c.tables), microseconds(c.differences), microseconds(c.compiled),
+        f"{c.differences / c.compiled:.3g}x", f"{1e3 * c.compiled / (3 * c.nv**2):.2f}") for c in r.costs]  # fmt: skip
     columns = ("bodies", "nv", "tables, NumPy us", "differences us", "compiled us", "faster", "ns an entry")
-    powers = (
-        f"{name} bodies^{p:.2f}"
-        for name, field in (("tables", "tables"), ("differences", "differences"), ("compiled", "compiled"))
-        if (p := exponent(r.costs, field)) is not None
-    )
-    return Table(
-        "cost of all derivatives of the inverse dynamics: chains on a floating base", columns, rows, range(7),
+    powers = (f"{name} bodies^{p:.2f}" for name, field in (("tables", "tables"), ("differences", "differences"),
+        ("compiled", "compiled")) if (p := exponent(r.costs, field)) is not None)  # fmt: skip
+    return Table("cost of all derivatives of the inverse dynamics: chains on a floating base", columns, rows, range(7),
         f"from 20 bodies on: {', '.join(powers)}; differences are one-sided, of the compiled inverse dynamics in batches, and "
-        f"good to half the digits. One thread; medians of interleaved calls on {r.machine}",
-    )  # fmt: skip
+        f"good to half the digits. One thread; medians of interleaved calls on {r.machine}")  # fmt: skip
 
 
 YELLOW, RED = "#d9a514", "#c8453b"
@@ -134,20 +96,16 @@ def pictures(result: LinearizationResult) -> dict[str, Any]:
     with style(WHITE | {"grid.color": "#e3e5e8"}, PRINT_INK):  # 3D axes support no transparent grid
         drawn = {"fig4_robot": robot(result)}
     with style(WHITE, PRINT_INK):
-        return drawn | {
-            "table1_requirements": requirements(result), "fig5_differences": differences(result), "cost": cost(result),
-        }  # fmt: skip
+        return drawn | {"table1_requirements": requirements(result), "fig5_differences": differences(result),
+            "cost": cost(result)}  # fmt: skip
 
 
 def robot(r: LinearizationResult) -> Any:
     """Fig 4: joints coloured by kind, (a) at zero, (b) at 0.3 on the turned base."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(8.4, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(8.4, 4.2)
     titles = ("(a) reference", "(b) perturbed: every joint at 0.3 m or rad")
     for k, (segments, title) in enumerate(zip(r.skeletons, titles, strict=True)):
         axes: Any = figure.add_subplot(1, 2, k + 1, projection="3d")
@@ -186,9 +144,8 @@ def requirements(r: LinearizationResult) -> Any:
     p = r.prediction
     right.loglog(p.size, p.remainder, "o", color=BLUE, ms=4, label=f"|motion - prediction|, order {p.order:.2f}")
     right.loglog(p.size, p.remainder[0] * (p.size / p.size[0]) ** 2, "--", color=GREY, lw=1.0, label="order 2")
-    right.set(
-        xlabel="size of the perturbation", ylabel=f"remainder after {p.duration:g} s", title="MB: (A, B) along a motion"
-    )
+    right.set(xlabel="size of the perturbation", ylabel=f"remainder after {p.duration:g} s",
+        title="MB: (A, B) along a motion")  # fmt: skip
     right.legend(fontsize=7)
     for axes in (left, right):
         axes.grid(True)
@@ -227,9 +184,7 @@ def cost(r: LinearizationResult) -> Any:
     left.set_ylim(top=20.0 * max(c.tables or c.differences for c in r.costs))
     left.legend(fontsize=7, loc="upper left")
     bodies = [c.bodies for c in r.counts]
-    right.plot(
-        bodies, [c.derivatives / c.entries for c in r.counts], "o-", color=BLUE, ms=3, label="Tables 5 to 8, an entry"
-    )
+    right.plot(bodies, [c.derivatives / c.entries for c in r.counts], "o-", color=BLUE, ms=3, label="Tables 5 to 8, an entry")
     printed = [(c.derivatives - c.by_shape + c.by_shape_through_wrenches) / c.entries for c in r.counts]
     right.plot(bodies, printed, "s--", color=ORANGE, ms=3, label="with Table 6 through F, as printed")
     right.set_xticks(bodies, [str(n) for n in bodies])

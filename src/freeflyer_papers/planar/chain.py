@@ -10,7 +10,7 @@ import sympy as sp
 
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.public import public
-from freeflyer.symbolic.formulas import formula
+from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
 from freeflyer_papers.planar.poses import Pose
 

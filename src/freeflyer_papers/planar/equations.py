@@ -58,10 +58,9 @@ def equations(robot: PlanarRobot) -> Equations:
         g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
     """
     M = mass_matrix(robot)
-    return Equations(
-        M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot), coriolis_matrix(robot),
-        gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot), momentum(robot),
-    )  # fmt: skip
+    return Equations(M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot),
+        coriolis_matrix(robot), gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot),
+        momentum(robot))  # fmt: skip
 
 
 @public
@@ -329,9 +328,8 @@ def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """
     check_robot(robot)
     if len(robot.joints) != 1:
-        raise InputError(
-            f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate T_omega along the path"
-        )
+        raise InputError(f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate "
+            "T_omega along the path")
     q, rate = robot.joints[0], locked_velocity_map(robot)[2, 0]
     c = sp.cos(q)
     top, bottom = (sp.expand(e) for e in sp.fraction(rate))

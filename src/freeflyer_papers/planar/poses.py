@@ -9,7 +9,7 @@ import sympy as sp
 
 from freeflyer.errors import InputError
 from freeflyer.model.public import public
-from freeflyer.symbolic.formulas import formula, matrix
+from freeflyer.symbolic.routines import formula, matrix
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer.symbolic.variables import Variables, jacobian
 

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from freeflyer.dynamics.linearization import Linearization
-from freeflyer.formulations.geometric.algebra import cross
 from freeflyer.formulations.geometric.eidamb import armature_products, eidamb, forces_of, mass_matrix_of, motion_pass
-from freeflyer.formulations.geometric.tree import Tree, base_pose, tree_of
+from freeflyer.formulations.geometric.tree import Tree, base_pose, cross, tree_of
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.tolerances import ADDED_INERTIA
@@ -26,10 +25,10 @@ from freeflyer_papers.printed.derivatives import (
     derivative_by_joint_velocity,
     derivative_by_pose,
     derivative_by_shape,
+    immamb,
     pose_derivative_with_body_twist,
     pose_derivative_with_inertial_twist,
 )
-from freeflyer_papers.printed.immamb import immamb
 
 __all__ = [
     "base_pose", "derivative_by_base_velocity", "derivative_by_inertial_twist", "derivative_by_joint_velocity",
@@ -51,9 +50,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-def forward_dynamics_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
-) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
     Args:

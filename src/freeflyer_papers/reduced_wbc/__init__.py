@@ -8,63 +8,43 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress
+from freeflyer_papers.reduced_wbc import cycles, robot as robots, tables, two_programs
 from freeflyer_papers.reduced_wbc.tables import ReducedResult
-from freeflyer_papers.registry import Reproduction, deferred, model_file
+from freeflyer_papers.registry import Reproduction, model_file
 
 CAPTIONS = {
-    "table3_times": (
-        "Table 3 drawn: parts of a control cycle from Python with each solver, beside the paper's, which were measured with OSQP "
-        "in C++ on another processor. Calls from Python are most of OSQP's bars here; the tables give its own times."
-    ),
-    "fig4_tracking": (
-        "Fig 4: tracking errors of both methods in MuJoCo. The motions are our own, as the paper draws its ones only; both methods "
-        "must agree with each other, as in the paper."
-    ),
-    "fig5_joints": (
-        "Fig 5: time of a cycle's programs against the number of joints: called from Python, and OSQP alone, setup and solution by "
-        "its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it."
-    ),
+    "table3_times": ("Table 3 drawn: parts of a control cycle from Python with each solver, beside the paper's, which were "
+        "measured with OSQP in C++ on another processor. Calls from Python are most of OSQP's bars here; the tables give its "
+        "own times."),
+    "fig4_tracking": ("Fig 4: tracking errors of both methods in MuJoCo. The motions are our own, as the paper draws its ones "
+        "only; both methods must agree with each other, as in the paper."),
+    "fig5_joints": ("Fig 5: time of a cycle's programs against the number of joints: called from Python, and OSQP alone, setup "
+        "and solution by its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it."),
 }
-
 
 __all__ = ["REPRODUCTION", "ReducedResult", "compute"]
 
 
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
-    from freeflyer.analysis.timing.clock import machine
-    from freeflyer_papers.reduced_wbc import cycles, robot as robots, times, two_programs
-
     progress(0.0, "a posture on two feet, one on the left foot")
-    r = robots.robot(find_tocabi() if robot is None else robot)
+    r = robots.robot(model_file("tocabi", "tocabi.urdf") if robot is None else robot)
     both = [robots.stance(r, support) for support in robots.SUPPORTS]
     rows = tuple([count for st in both for count in two_programs.counts(st)])
-    measured: list[times.Timing] = []
-    alone: list[times.SolverTiming] = []
+    measured: list[cycles.Timing] = []
+    alone: list[cycles.SolverTiming] = []
     for st in both:
         progress(0.0, f"Table 3: {st.support} support")
-        measured += times.times(st, times.CYCLES)
-        alone += times.solver_times(st)
-    sizes, alone_sizes = times.sizes(progress)
+        measured += cycles.times(st, cycles.CYCLES)
+        alone += cycles.solver_times(st)
+    sizes, alone_sizes = cycles.sizes(progress)
     here = machine()
-    return ReducedResult(
-        r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
-        f"{here.cpu}, {here.cores} cores",
-    )  # fmt: skip
+    return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
+        f"{here.cpu}, {here.cores} cores")  # fmt: skip
 
 
-def find_tocabi() -> Path | None:
-    """TOCABI's file in the folder FREEFLYER_MODELS, if both are there."""
-    return model_file("tocabi", "tocabi.urdf")
-
-
-REPRODUCTION = Reproduction(
-    "reduced-wbc",
-    "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics",
-    compute,
-    deferred("freeflyer_papers.reduced_wbc.tables", "tables"),
-    deferred("freeflyer_papers.reduced_wbc.tables", "pictures"),
-    options=("robot",),
-    captions=CAPTIONS,
-)
+REPRODUCTION = Reproduction("reduced-wbc",
+    "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics", compute,
+    tables.tables, tables.pictures, options=("robot",), captions=CAPTIONS)  # fmt: skip

@@ -1,33 +1,40 @@
-"""Control cycles in their parts, each with its time: the conventional method, and the two programs of the reduced one.
+"""Control cycles in their parts, each with its time: the conventional method, and the two programs of the reduced one; Table 3 and
+Fig 5, times of both along a motion; and the identity of each cycle: the base rows of the dynamics vanish.
 
 Here programs are made by matrices, and a clock stands between the steps; WholeBodyProblem.solve does all of it in one compiled
 call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import fmean
 from time import thread_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
+from scipy.sparse import csc_matrix
 
+from freeflyer.analysis.timing.results import no_collection
+from freeflyer.analysis.timing.robots import sway
 from freeflyer.control.body_tasks import FramePoseTask
+from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.references import WaypointReference, move_pose
 from freeflyer.control.running import ControlRun, run_scenario
-from freeflyer.control.scenario import Following, Stance
+from freeflyer.control.scenario import Following, Stance as Standing
+from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.errors import SolverError
+from freeflyer.optimization import hierarchy
 from freeflyer.optimization.hierarchy import ACTIVE_SET
+from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
+from freeflyer.optimization.quadratic import solve_qp, solvers
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
-from freeflyer_papers.reduced_wbc.robot import Robot
-from freeflyer_papers.reduced_wbc.two_programs import (
-    Lqp,
-    conventional_program,
-    second_program,
-    split_program,
-    with_centroidal,
-)
+from freeflyer_papers.reduced_wbc import two_programs
+from freeflyer_papers.reduced_wbc.robot import Robot, Stance, robot, stance
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Way:
     name: str
     solver: str
 
-    def solve(self, program: Lqp) -> tuple[np.ndarray, int]:
+    def solve(self, program: two_programs.Lqp) -> tuple[np.ndarray, int]:
         """x, and how many quadratic programs were solved. Errors: SolverError."""
         return program.solve(self.solver), 1 + len(program.levels())
 
@@ -68,7 +75,7 @@ def conventional(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: W
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "full", clock)
     t, n = [clock()], problem.model.nv
-    whole = conventional_program(problem, q, v)
+    whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
     x, programs = way.solve(whole)
     t.append(clock())
@@ -80,22 +87,22 @@ def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, c
     if way.solver == ACTIVE_SET:
         return _compiled(problem, q, v, "reduced", clock)
     t = [clock()]
-    whole = conventional_program(problem, q, v)
+    whole = two_programs.conventional_program(problem, q, v)
     t.append(clock())
-    split = split_program(problem, q, whole)
+    split = two_programs.split_program(problem, q, whole)
     t.append(clock())
     p, u, k, first, second, programs, again = *_parts(problem), len(split.A), 0.0, 0.0, 0, False
     while True:
         start = clock()
         x, one = way.solve(split.first)
         middle = clock()
-        y, two = way.solve(second_program(problem, whole, split, x))
+        y, two = way.solve(two_programs.second_program(problem, whole, split, x))
         reached, end = split.A @ y, clock()
         first, second, programs = first + middle - start, second + end - middle, programs + one + two
         missed = np.abs(reached - x[len(p) : len(p) + k]).max()
         if again or missed <= CONTROL_TOLERANCE * (1.0 + (np.abs(split.A) @ np.abs(y)).max()):
             break
-        split, again = with_centroidal(problem, split, reached), True
+        split, again = two_programs.with_centroidal(problem, split, reached), True
     a = np.empty(problem.model.nv)
     a[p], a[u] = x[: len(p)], y
     return Cycle(a, x[len(p) + k :], (t[1] - t[0], t[2] - t[1], first, second), programs, again)
@@ -118,7 +125,6 @@ def _parts(problem: WholeBodyProblem) -> tuple[np.ndarray, np.ndarray]:
 
 
 METHODS: dict[str, Callable[..., Cycle]] = {"conventional": conventional, "reduced": reduced}
-
 
 TRACKED_METHODS: dict[str, Formulation] = {"conventional": "full", "reduced": "reduced"}
 DURATION, PERIOD = 4.0, 1e-3  # s
@@ -148,12 +154,12 @@ def track(r: Robot, progress: Progress) -> tuple[Tracked, ...]:
     return tuple([_tracked(r, method, progress) for method in TRACKED_METHODS])
 
 
-def reach(hand: str) -> Callable[[Stance], Following]:
+def reach(hand: str) -> Callable[[Standing], Following]:
     """A scenario: the centre of mass goes down and to the side and returns, while the hand goes up and outwards.
 
     The levels are those of Table 1, with a posture below: without it nothing holds what the tasks leave free."""
 
-    def scenario(stance: Stance) -> Following:
+    def scenario(stance: Standing) -> Following:
         c, X = stance.center_of_mass(), stance.pose(hand)
         there = X.copy()
         there[:3, 3] += WAY_OF_HAND
@@ -173,26 +179,185 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 
 def _tracked(r: Robot, method: str, progress: Progress) -> Tracked:
-    found = run_scenario(
-        reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
-        progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"),
-    )  # fmt: skip
+    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
+        progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
     return _summary(found, method)
 
 
 def _summary(found: ControlRun, method: str) -> Tracked:
     errors = list(found.errors.values())
     center, hand = errors[0], errors[1]
-    position, turn = _pose_error(hand)
+    position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
     center_size = np.linalg.norm(center, axis=1)
     keep = slice(None, None, THIN)
     largest = (float(center_size.max()), float(position.max()), float(turn.max()))
-    return Tracked(
-        method, found.run.t[: len(center)][keep], center_size[keep], position[keep], largest, float(np.abs(found.tau).max()),
-        found.statuses.get("solved", 0) / len(center), found.fell,
-    )  # fmt: skip
+    return Tracked(method, found.run.t[: len(center)][keep], center_size[keep], position[keep], largest,
+        float(np.abs(found.tau).max()), found.statuses.get("solved", 0) / len(center), found.fell)  # fmt: skip
 
 
-def _pose_error(e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Norms (T,) of position and orientation errors (T, 6)."""
-    return np.linalg.norm(e[:, :3], axis=1), np.linalg.norm(e[:, 3:], axis=1)
+CYCLES = 100  # of Table 3
+CYCLES_OF_SIZES = 30  # of each robot of Fig 5
+SIZES = (20, 25, 30, 35, 40, 45)
+FIRST = 3  # cycles that do not count: caches, compiled functions
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One method, solved in one way: mean and largest us of a cycle; means of its parts, as in Cycle; quadratic programs a cycle;
+    `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of M a + h - J^T F over the weight."""
+
+    support: str
+    joints: int
+    method: str
+    way: str
+    cycles: int
+    mean: float
+    largest: float
+    terms: float
+    dynamics: float
+    first: float
+    second: float
+    programs: float
+    again: int
+    base: float
+
+    @property
+    def solving(self) -> float:
+        """us of LQP 1 and LQP 2, or of the conventional program."""
+        return self.first + self.second
+
+
+def times(st: Stance, count: int) -> tuple[Timing, ...]:
+    """Both methods in each way whose solver is installed, at so many states of a sway about the posture, the methods in turn; the
+    thread's own time, as others may use the machine."""
+    q, v = sway(st.problem.constraints, st.q, count)
+    found: list[Timing] = []
+    for way in [way for way in WAYS if way.solver in (ACTIVE_SET, *solvers())]:  # not in turn: after another solver caches are cold
+        cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
+        with no_collection():
+            for k in [*range(min(FIRST, count)), *range(count)]:
+                for method, cycle in METHODS.items():
+                    cycles[method].append(cycle(st.problem, q[k], v[k], way))
+        for method, every in cycles.items():
+            kept = every[-count:]
+            worst = max(base_residual(st.problem, *x) for x in zip(q, v, kept))
+            found.append(_timing(st, method, way.name, kept, worst))
+    return tuple(found)
+
+
+def sizes(progress: Progress) -> tuple[tuple[Timing, ...], tuple[SolverTiming, ...]]:
+    """Our humanoid in double support with more and more joints, all of which no contact needs: cycles, and OSQP alone."""
+    found: list[Timing] = []
+    alone: list[SolverTiming] = []
+    for k, joints in enumerate(SIZES):
+        progress(k / len(SIZES), f"Fig 5: {joints} joints")
+        st = stance(robot(None, joints), "double", orientation=False)
+        found += times(st, CYCLES_OF_SIZES)
+        alone += solver_times(st)
+    return tuple(found), tuple(alone)
+
+
+def saving(timings: Sequence[Timing | SolverTiming], field: str) -> float:
+    """Share of the conventional method's time that the reduced one saves; of one robot, and one way or tolerance."""
+    by = {t.method: getattr(t, field) for t in timings}
+    return 1.0 - by["reduced"] / by["conventional"]
+
+
+def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle: Cycle) -> float:
+    """The largest base row of M a + h - J^T F over the weight; inverse dynamics knows nothing of how a and F were found."""
+    model = problem.model
+    left = inverse_dynamics(model, q, v, cycle.a) - problem.constraints.jacobian(q).T @ cycle.F
+    weight = model.mass * float(np.linalg.norm(model.gravity))
+    return float(np.abs(left[base_coordinates(model)]).max() / weight)
+
+
+def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], base: float) -> Timing:
+    terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in cycles) for k in range(4))
+    return Timing(st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
+        1e6 * max(c.total for c in cycles), terms, dynamics, first, second, fmean(c.programs for c in cycles),
+        sum(c.again for c in cycles), base)  # fmt: skip
+
+
+TOLERANCES = (1e-3, 1e-4)  # absolute and relative; the first is OSQP's default
+STATES = 20
+REPEATS = 3  # of each program, the least time counts: OSQP's clock does not stop while others have the processor
+MOST_ITERATIONS = 20000
+RECORDED = Way("daqp, level by level", "daqp")
+
+
+@dataclass(frozen=True)
+class SolverTiming:
+    """OSQP alone for one method at one tolerance: sums over the programs of a cycle, means over states. Times in us; unsolved:
+    programs of all states that OSQP did not solve to the tolerance."""
+
+    support: str
+    joints: int
+    method: str
+    tolerance: float
+    states: int
+    programs: float
+    iterations: float
+    setup: float
+    solve: float
+    unsolved: int
+
+    @property
+    def total(self) -> float:
+        """us: setup and solution."""
+        return self.setup + self.solve
+
+
+def solver_times(st: Stance) -> tuple[SolverTiming, ...]:
+    """Both methods at both tolerances, on programs of a sway about the posture; none if OSQP is not installed."""
+    if "osqp" not in solvers():
+        return ()
+    q, v = sway(st.problem.constraints, st.q, STATES)
+    recorded: dict[str, list[list[QuadraticProgram]]] = {method: [] for method in METHODS}
+    for method, cycle in METHODS.items():
+        for k in range(STATES):
+            with recording() as programs:
+                cycle(st.problem, q[k], v[k], RECORDED)
+            recorded[method].append(programs)
+    return tuple([_solver_timing(st, method, tol, states) for tol in TOLERANCES for method, states in recorded.items()])
+
+
+@contextmanager
+def recording() -> Iterator[list[QuadraticProgram]]:
+    """The programs of all hierarchies that are solved within; those of an attempt that fails are left out."""
+    programs: list[QuadraticProgram] = []
+
+    def program(H: Any, g: Any, A: Any, lower: Any, upper: Any, **options: Any) -> Any:
+        programs.append(quadratic_program(H, g, A, lower, upper))
+        return solve_qp(H, g, A, lower, upper, **options)
+
+    def levels(*given: Any, **options: Any) -> Any:
+        before = len(programs)
+        try:
+            return hierarchy.solve_hierarchy(*given, **options)
+        except SolverError:
+            del programs[before:]
+            raise
+
+    with patch.object(hierarchy, "solve_qp", program), patch.object(two_programs, "solve_hierarchy", levels):
+        yield programs
+
+
+def solve_by_osqp(p: QuadraticProgram, tolerance: float) -> Any:
+    """OSQP's answer to a program: x, and info with its own times."""
+    import osqp
+
+    solver = osqp.OSQP()
+    solver.setup(csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
+        max_iter=MOST_ITERATIONS, verbose=False)  # fmt: skip
+    return solver.solve(raise_error=False)
+
+
+def _solver_timing(st: Stance, method: str, tolerance: float, states: list[list[QuadraticProgram]]) -> SolverTiming:
+    found = [[[solve_by_osqp(p, tolerance).info for _ in range(REPEATS)] for p in programs] for programs in states]
+
+    def mean(field: str) -> float:
+        return fmean(sum(min(getattr(info, field) for info in repeats) for repeats in programs) for programs in found)
+
+    return SolverTiming(st.support, st.problem.model.nv - 6, method, tolerance, len(states),
+        fmean(len(programs) for programs in states), mean("iter"), 1e6 * mean("setup_time"), 1e6 * mean("solve_time"),
+        sum(repeats[0].status != "solved" for programs in found for repeats in programs))  # fmt: skip

@@ -28,11 +28,11 @@ from freeflyer.dynamics.named_postures import configuration
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, Site
-from freeflyer.model.inertias import possible
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
+from freeflyer.model.rigid_bodies import possible
 from freeflyer.robots.humanoid import humanoid
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 
 JOINTS = 33
 FRICTION = 0.7
@@ -127,10 +127,8 @@ def with_soles(model: Model) -> Model:
     sites = list(given.sites)
     for name, link in SOLE_LINKS.items():
         sites.append(Site(name, link, _translation(0.0, 0.0)))
-        sites += [
-            Site(f"{name}_{corner}", link, _translation(0.5 * x * SOLE_LENGTH, 0.5 * y * SOLE_WIDTH))
-            for corner, (x, y) in CORNERS.items()
-        ]
+        sites += [Site(f"{name}_{corner}", link, _translation(0.5 * x * SOLE_LENGTH, 0.5 * y * SOLE_WIDTH)) for corner,
+            (x, y) in CORNERS.items()]  # fmt: skip
     links = tuple([dataclasses.replace(link, inertia=possible(link.inertia)) for link in given.links])
     return build(dataclasses.replace(given, links=links, sites=tuple(sites)))
 
@@ -170,11 +168,9 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
     model, q = r.model, r.q if both else on_one_foot(r)
     feet = r.feet if both else r.feet[:1]
     ends = [r.hands[0]] if both else [r.hands[0], r.feet[1].frame]
-    tasks = [
-        CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
+    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
         FrameOrientationTask(r.base, frame_pose(model, q, r.base)[:3, :3], level=1),
-        *(_end(end, frame_pose(model, q, end), orientation) for end in ends),
-    ]
+        *(_end(end, frame_pose(model, q, end), orientation) for end in ends)]  # fmt: skip
     problem = WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
     return Stance(support, problem, q, len(feet), len(ends))
 

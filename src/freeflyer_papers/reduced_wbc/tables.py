@@ -7,19 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us, number
-from freeflyer_papers.reduced_wbc.cycles import METHODS, SAME, WAYS, Tracked, agree
-from freeflyer_papers.reduced_wbc.times import REPEATS, TOLERANCES, SolverTiming, Timing, saving
+from freeflyer_papers.reduced_wbc.cycles import (
+    METHODS,
+    REPEATS,
+    SAME,
+    TOLERANCES,
+    WAYS,
+    SolverTiming,
+    Timing,
+    Tracked,
+    agree,
+    saving,
+)
 from freeflyer_papers.reduced_wbc.two_programs import VARIABLES, Count
 
 # us of Table 3: total mean, total largest, dynamics, LQP 1, LQP 2
-PAPER_TIMES = {
-    ("double", "conventional"): (2176, 2473, None, None, None), ("double", "reduced"): (981, 1203, 34, 579, 273),
-    ("single", "conventional"): (1834, 2119, None, None, None), ("single", "reduced"): (613, 811, 36, 243, 270),
-}  # fmt: skip
+PAPER_TIMES = {("double", "conventional"): (2176, 2473, None, None, None), ("double", "reduced"): (981, 1203, 34, 579, 273),
+    ("single", "conventional"): (1834, 2119, None, None, None), ("single", "reduced"): (613, 811, 36, 243, 270)}  # fmt: skip
 BOUND = 1e-9  # of the weight
 PAPER_SIZES = {20: (754, 571), 45: (4081, 1319)}  # us, Fig 5: conventional, proposed
 
@@ -37,20 +44,14 @@ def _counts(r: ReducedResult) -> Table:
             continue
         other = by["single", c.program, c.rows]
         kind = "" if c.rows == VARIABLES else "equations" if c.equations else "inequalities"
-        rows.append((
-            c.program, c.rows, kind, _level(c.paper_level), _level(c.level), c.formula, str(c.paper), str(c.ours), str(other.paper),
-            str(other.ours),
-        ))  # fmt: skip
-    columns = (
-        "program", "rows", "", "level: paper", "ours", "paper", "double: paper", "ours", "single: paper", "ours",
-    )  # fmt: skip
-    return Table(
-        f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
+        rows.append((c.program, c.rows, kind, _level(c.paper_level), _level(c.level), c.formula, str(c.paper), str(c.ours),
+            str(other.paper), str(other.ours)))  # fmt: skip
+    columns = ("program", "rows", "", "level: paper", "ours", "paper", "double: paper", "ours", "single: paper", "ours")
+    return Table(f"Tables 1 and 2: rows counted in the programs that are solved, {r.robot}", columns, rows, range(3, 10),
         "Two-sided limits count twice. Cones: ours are the 16 exact facets of a rectangular sole with four edges of friction in "
         "each corner, the paper takes 10 rows. m is n_r of Table 2, the joints of the constraint chain and 6; the six centroidal "
         "coordinates have no motors and no limits, so ours are fewer. "
-        "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.",
-    )  # fmt: skip
+        "In LQP 2 limits come before the centroidal accelerations, what they take from them returns to LQP 1.")  # fmt: skip
 
 
 def _level(k: int) -> str:
@@ -61,23 +62,17 @@ def _times(r: ReducedResult) -> Table:
     rows: list[tuple[str, ...]] = []
     for t in r.times:
         paper = PAPER_TIMES[t.support, t.method]
-        rows.append((
-            t.support, t.method, t.way, us(t.mean), us(t.largest), us(t.terms), us(t.dynamics or None), us(t.first),
-            us(t.second or None), f"{t.programs:g}", *(str(x) if x else "-" for x in paper),
-        ))  # fmt: skip
-    columns = (
-        "support", "method", "solver", "mean us", "largest", "terms", "reduced dynamics", "LQP (1)", "LQP 2", "programs",
-        "paper: mean", "largest", "dynamics", "LQP 1", "LQP 2",
-    )  # fmt: skip
+        rows.append((t.support, t.method, t.way, us(t.mean), us(t.largest), us(t.terms), us(t.dynamics or None), us(t.first),
+            us(t.second or None), f"{t.programs:g}", *(str(x) if x else "-" for x in paper)))  # fmt: skip
+    columns = ("support", "method", "solver", "mean us", "largest", "terms", "reduced dynamics", "LQP (1)", "LQP 2",
+        "programs", "paper: mean", "largest", "dynamics", "LQP 1", "LQP 2")  # fmt: skip
     rows += _absent(r, 2, len(columns))
-    return Table(
-        f"Table 3: time of a control cycle, {r.robot}", columns, rows, range(3, 15),
+    return Table(f"Table 3: time of a control cycle, {r.robot}", columns, rows, range(3, 15),
         f"{r.times[0].cycles} states of a sway about the posture, the methods in turn, processor time of the thread. Terms of the "
         "state are the same in both methods; the paper does not say whether its totals hold them. OSQP by qpsolvers: each call "
         "from Python builds sparse matrices, splits two-sided rows in two, solves to 1e-9, not to OSQP's default of 1e-3, and "
         "checks the answer. Its own times are in the table of OSQP alone. The paper's times are C++ on an Intel Core i7-10700; "
-        f"ours are Python on {r.machine}.",
-    )  # fmt: skip
+        f"ours are Python on {r.machine}.")  # fmt: skip
 
 
 def _absent(r: ReducedResult, at: int, columns: int) -> list[tuple[str, ...]]:
@@ -102,20 +97,16 @@ def _savings(r: ReducedResult) -> Table:
     rows: list[tuple[str, ...]] = []
     for pair in _groups(r.times):
         paper = [PAPER_TIMES[pair[0].support, method][0] for method in ("conventional", "reduced")]
-        rows.append((
-            pair[0].support, pair[0].way, _percent(1.0 - paper[1] / paper[0]), _percent(saving(pair, "mean")),
-            _percent(saving(pair, "solving")),
-        ))  # fmt: skip
+        rows.append((pair[0].support, pair[0].way, _percent(1.0 - paper[1] / paper[0]), _percent(saving(pair, "mean")),
+            _percent(saving(pair, "solving"))))  # fmt: skip
     columns = ("support", "solver", "paper %", "ours: cycle %", "programs %")
     rows += _absent(r, 1, len(columns))
-    return Table(
-        "Table 3: saving of the reduced method in the cycles above", columns, rows, range(2, 5),
+    return Table("Table 3: saving of the reduced method in the cycles above", columns, rows, range(2, 5),
         "Negative: it takes longer. Programs: LQP 1 and 2 against the conventional program, with each call's cost in Python. The "
         "two parts solve more programs, so they pay it more often. WholeBodyProblem.solve is one call with the terms of the "
         "state. It "
         "eliminates the accelerations of all joints, and a program over the contact forces is left, whose size the reduction does "
-        "not change.",
-    )  # fmt: skip
+        "not change.")  # fmt: skip
 
 
 def _alone(r: ReducedResult) -> Table:
@@ -126,26 +117,21 @@ def _alone(r: ReducedResult) -> Table:
         cycles = [x for x in timings if (x.support, x.joints, x.way) == key]
         said = [PAPER_TIMES[full.support, name][0] for name in METHODS] if where == "Table 3" else PAPER_SIZES.get(full.joints)
         pair = full, reduced
-        rows.append((
-            where, full.support, str(full.joints), f"{full.tolerance:g}", *(f"{us(x.setup)} + {us(x.solve)}" for x in pair),
-            _percent(saving(pair, "total")), _percent(saving(pair, "solve")), _percent(saving(cycles, "mean")),
-            _percent(1.0 - said[1] / said[0]) if said else "-",
-        ))  # fmt: skip
-    columns = (
-        "of", "support", "joints", "tolerance", "conventional: setup + solve us", "reduced: setup + solve us", "saving %",
-        "of solve %", "of cycles above %", "paper %",
-    )  # fmt: skip
+        rows.append((where, full.support, str(full.joints), f"{full.tolerance:g}",
+            *(f"{us(x.setup)} + {us(x.solve)}" for x in pair), _percent(saving(pair, "total")),
+            _percent(saving(pair, "solve")), _percent(saving(cycles, "mean")),
+            _percent(1.0 - said[1] / said[0]) if said else "-"))  # fmt: skip
+    columns = ("of", "support", "joints", "tolerance", "conventional: setup + solve us", "reduced: setup + solve us",
+        "saving %", "of solve %", "of cycles above %", "paper %")  # fmt: skip
     if not rows:
         rows.append(_absent_row("OSQP", "osqp", 0, len(columns)))
     unsolved, states = sum(t.unsolved for _, t, _ in found), max((t.states for _, t, _ in found), default=0)
-    return Table(
-        "OSQP alone, on the programs of the cycles", columns, rows, range(2, 10),
+    return Table("OSQP alone, on the programs of the cycles", columns, rows, range(2, 10),
         f"Table 3: {r.robot}; Fig 5: our humanoid; {states} states each. OSQP's own times by its own clock, the least of {REPEATS} "
         "of each program; sums over the programs of a cycle, five and nine of them. They hold no Python, no qpsolvers, no terms of "
         "the state. Rows of two sides are one row. Tolerances are absolute and relative; "
         f"{f'{unsolved} programs were NOT' if unsolved else 'all programs were'} solved to them. The last program of each cascade, "
-        "the acceleration energy, is none of the paper's.",
-    )  # fmt: skip
+        "the acceleration energy, is none of the paper's.")  # fmt: skip
 
 
 def _percent(x: float) -> str:
@@ -158,19 +144,15 @@ def _sizes(r: ReducedResult) -> Table:
         full, reduced = pair
         paper = PAPER_SIZES.get(full.joints)
         said = ("-", "-", "-") if paper is None else (str(paper[0]), str(paper[1]), _percent(1.0 - paper[1] / paper[0]))
-        rows.append((
-            full.way, str(full.joints), us(full.solving), us(reduced.solving), _percent(saving(pair, "solving")), *said,
-        ))  # fmt: skip
-    columns = (
-        "solver", "joints", "conventional us", "LQP 1 + 2 us", "saving %", "paper: conventional", "LQP 1 + 2", "saving %",
-    )  # fmt: skip
+        rows.append((full.way, str(full.joints), us(full.solving), us(reduced.solving), _percent(saving(pair, "solving")),
+            *said))  # fmt: skip
+    columns = ("solver", "joints", "conventional us", "LQP 1 + 2 us", "saving %", "paper: conventional", "LQP 1 + 2",
+        "saving %")  # fmt: skip
     rows += _absent(r, 0, len(columns))
-    return Table(
-        "Fig 5: time against joints that no contact needs, our humanoid in double support", columns, rows, range(1, 8),
+    return Table("Fig 5: time against joints that no contact needs, our humanoid in double support", columns, rows, range(1, 8),
         f"{r.sizes[0].cycles} states each, from Python, as in Table 3; without the terms of the state and the reduced dynamics, "
         "as in the paper, but of WholeBodyProblem.solve whole cycles. The hand's position is the task: of 20 joints an arm has "
-        "four.",
-    )  # fmt: skip
+        "four.")  # fmt: skip
 
 
 def _tracking(r: ReducedResult) -> Table:
@@ -196,17 +178,13 @@ def _base(r: ReducedResult) -> Table:
         for method in ("conventional", "reduced"):
             some = [t for t in (*r.times, *r.sizes) if t.way == way and t.method == method]
             worst = max(t.base for t in some)
-            rows.append((
-                method, way, str(sum(t.cycles for t in some)), str(sum(t.again for t in some)), f"{worst:.1e}",
-                "holds" if worst < BOUND else "FAILS",
-            ))  # fmt: skip
+            rows.append((method, way, str(sum(t.cycles for t in some)), str(sum(t.again for t in some)), f"{worst:.1e}",
+                "holds" if worst < BOUND else "FAILS"))  # fmt: skip
     columns = ("method", "solver", "cycles", "LQP 1 again", "largest row / weight", f"below {BOUND:g}")
     rows += _absent(r, 1, len(columns))
-    return Table(
-        "the dynamics of the base, M a + h - J^T F, in the combined solution (not in the paper)",
+    return Table("the dynamics of the base, M a + h - J^T F, in the combined solution (not in the paper)",
         columns, rows, range(2, 5),
-        "M a + h by inverse dynamics, which shares no code with the solution; all cycles of Table 3 and Fig 5.",
-    )  # fmt: skip
+        "M a + h by inverse dynamics, which shares no code with the solution; all cycles of Table 3 and Fig 5.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -237,10 +215,8 @@ def times(r: ReducedResult) -> Any:
     """Table 3 as bars: parts of a cycle, for each solver, beside the paper's."""
     ways = list(dict.fromkeys(t.way for t in r.times))
     figure, panels = new_figure(9.6, 3.4, columns=1 + len(ways))
-    parts = (
-        ("terms", GREY, "terms of the state; in the paper, what it does not name"), ("dynamics", GREEN, "reduced dynamics"),
-        ("first", ORANGE, "LQP, LQP 1"), ("second", BLUE, "LQP 2"),
-    )  # fmt: skip
+    parts = (("terms", GREY, "terms of the state; in the paper, what it does not name"),
+        ("dynamics", GREEN, "reduced dynamics"), ("first", ORANGE, "LQP, LQP 1"), ("second", BLUE, "LQP 2"))  # fmt: skip
     rows = list(PAPER_TIMES)
     labels = [f"{support},\n{method}" for support, method in rows]
     for axes, way in zip(panels, ways):

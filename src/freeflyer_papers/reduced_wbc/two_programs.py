@@ -220,10 +220,8 @@ class Count:
 def counts(st: Stance) -> tuple[Count, ...]:
     """Of the conventional program and both reduced ones."""
     chains = st.problem.chains
-    numbers = {
-        "n": st.problem.model.nv - 6, "c": st.contacts, "k": st.ends, "m": len(chains.constraint) + 6,
-        "u": len(chains.unconstrained),
-    }  # fmt: skip
+    numbers = {"n": st.problem.model.nv - 6, "c": st.contacts, "k": st.ends, "m": len(chains.constraint) + 6,
+        "u": len(chains.unconstrained)}  # fmt: skip
     found = []
     for name, program in zip(PROGRAMS, programs(st)):
         ours = _rows(program)

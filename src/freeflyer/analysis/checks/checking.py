@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.checks.closure import loop_findings, with_loops_closed
 from freeflyer.analysis.checks.findings import (
     SEVERITIES,
     Finding,
     Severity,
     findings_table,
     identities_table,
+    loop_findings,
     sort_by_severity,
+    with_loops_closed,
 )
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
@@ -77,12 +78,8 @@ def check(model: Model, *, seed: int = 0) -> Check:
     model, open_because = with_loops_closed(model)
     laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
-    findings = [
-        *check_description(model.description),
-        *singular,
-        *loop_findings(model, open_because),
-        *(_broken(model, law) for law in laws if not law.holds and law.law not in explained),
-    ]
+    findings = [*check_description(model.description), *singular, *loop_findings(model, open_because),
+        *(_broken(model, law) for law in laws if not law.holds and law.law not in explained)]  # fmt: skip
     return Check(model.name, sort_by_severity(findings), laws)
 
 
@@ -104,10 +101,8 @@ def check_description(description: Description) -> tuple[Finding, ...]:
     findings = [*inertia_findings(description), *limit_findings(description)]
     for coupling in description.couplings:
         listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
-        sentence = (
-            f"it ties {coupling.joint1!r} to {coupling.joint2 or 'a constant'!r} by a polynomial ({listed}) that no "
-            "mimic joint can follow: it is kept but not enforced"
-        )
+        sentence = (f"it ties {coupling.joint1!r} to {coupling.joint2 or 'a constant'!r} by a polynomial ({listed}) that no "
+            "mimic joint can follow: it is kept but not enforced")  # fmt: skip
         findings.append(Finding("warning", "coupling", coupling.name, sentence))
     findings += [Finding("note", "reader", description.name, note) for note in description.notes]
     return sort_by_severity(findings)
@@ -141,9 +136,7 @@ def _position(joint: Joint) -> Iterator[Finding]:
         if np.isnan(lower) or np.isnan(upper):
             yield Finding("error", "limit-not-a-number", joint.name, f"a position limit{which} is not a number", values)
         elif lower > upper:
-            sentence = (
-                f"its lower limit{which}, {lower:.4g}, is above its upper limit, {upper:.4g}: no position is allowed"
-            )
+            sentence = f"its lower limit{which}, {lower:.4g}, is above its upper limit, {upper:.4g}: no position is allowed"
             yield Finding("error", "limits-inverted", joint.name, sentence, values)
         elif lower == upper and joint.kind != "continuous":
             sentence = f"both its position limits{which} are {lower:.4g}: it cannot move; lock it or give it a range"
@@ -176,11 +169,8 @@ def _missing(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
             continue
-        kinds = {
-            "position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
-            "velocity": _has_limits(joint.velocity),
-            "effort": _has_limits(joint.effort),
-        }
+        kinds = {"position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
+            "velocity": _has_limits(joint.velocity), "effort": _has_limits(joint.effort)}  # fmt: skip
         lacking = [kind for kind, present in kinds.items() if not present]
         if lacking:
             listed = " and ".join(", ".join(lacking).rsplit(", ", 1))

@@ -1,14 +1,25 @@
-"""Findings of a check, one sentence each, and the tables of a check."""
+"""Findings of a check, one sentence each; how far open each loop is, in the directions that it ties; and the tables of a check."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.analysis.checks.laws import Identity
+from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.rows import constraint_residual
+from freeflyer.model.configuration import neutral
+from freeflyer.model.inputs import one_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.tables import Table
+from freeflyer.tolerances import CLOSED_GAP
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -49,9 +60,8 @@ NAMED = 3  # subjects of a sentence
 
 def identities_table(identities: Sequence[Identity]) -> Table:
     """Last cell: "holds" or "fails"."""
-    rows = [
-        (x.law, x.meaning, f"{x.residual:.1e}", f"{x.tolerance:.0e}", "holds" if x.holds else "fails") for x in identities
-    ]
+    rows = [(x.law, x.meaning, f"{x.residual:.1e}", f"{x.tolerance:.0e}", "holds" if x.holds else "fails")
+        for x in identities]  # fmt: skip
     columns = ("law", "meaning", "residual", "tolerance", "")
     return Table("identities at random states (relative residuals)", columns, rows, (2, 3))
 
@@ -85,3 +95,96 @@ def listed(subjects: Sequence[str], show: Callable[[str], str] = str) -> str:
     """The first subjects by name, the others counted."""
     named = len(subjects) if len(subjects) <= NAMED + 1 else NAMED  # one name is no longer than "and 1 more"
     return ", ".join(map(show, subjects[:named])) + f" and {len(subjects) - named} more" * (named < len(subjects))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Opening of a loop, counting only its tied directions.
+
+    Attributes:
+        loop, frame_a, frame_b: Names.
+        position: Distance of the frames' origins along the tied directions, m.
+        angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
+            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+        >>> gaps = ff.analysis.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
+        >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
+        [('left_yaw_pin', 0.01)]
+    """
+
+    loop: str
+    frame_a: str
+    frame_b: str
+    position: float
+    angle: float
+
+    @property
+    def is_closed(self) -> bool:
+        return self.position <= CLOSED_GAP and self.angle <= CLOSED_GAP
+
+
+@public
+def loop_gaps(model: Model, q: ArrayLike) -> tuple[Gap, ...]:
+    """Openings of all loops of a robot at one posture.
+
+    These are the lengths of each loop's rows of constraint_residual, linear and angular ones separately. Directions that a loop
+    leaves free do not count.
+
+    Args:
+        q: (nq,) array.
+    Returns: tuple of Gap, m and rad, in the order of model.loops; couplings are not among them.
+
+    Examples:
+        >>> robot = ff.robots.kangaroo_like()
+        >>> gaps = ff.analysis.loop_gaps(robot, robot.neutral)
+        >>> len(gaps), all(gap.is_closed for gap in gaps)
+        (24, True)
+    """
+    model = model.tree
+    residual, first, found = constraint_residual(model, one_row(model, "q", q, "q")), 0, []
+    for loop in model.loops:
+        shifts, turns = sum(loop.mask[:3]), sum(loop.mask[3:])
+        shift, turn = residual[first : first + shifts], residual[first + shifts : first + shifts + turns]
+        found.append(Gap(loop.name, loop.frame_a, loop.frame_b, float(np.linalg.norm(shift)), float(np.linalg.norm(turn))))
+        first += shifts + turns
+    return tuple(found)
+
+
+def with_loops_closed(model: Model) -> tuple[Any, str]:
+    """(the model with its loops closed, ""), or (its tree, why they cannot be)."""
+    try:
+        return close_loops(model), ""
+    except FreeflyerError as error:
+        return model.tree, str(error)
+
+
+def loop_findings(model: Model, open_because: str = "") -> Iterator[Finding]:
+    """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
+    if not model.constraint_rows[0]:
+        return
+    for gap in loop_gaps(model, neutral(model.tree)):
+        if not gap.is_closed:
+            advice = "assemble the linkage before using results of the tree there"
+            yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
+    for gap in loop_gaps(model, neutral(model)) if model.reduction else ():
+        if not gap.is_closed:
+            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
+            yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
+    if model.reduction:
+        sentence = (f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in "
+            "these (freeflyer.close_loops)")
+        yield Finding("note", "loops-closed", model.name, sentence, {"independent": float(model.nv)})
+    else:
+        sentence = f"its loops cannot be closed, the laws are those of the tree: {open_because}"
+        yield Finding("error", "loops-not-closed", model.name, sentence)
+
+
+def _size(gap: Gap) -> str:
+    angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED_GAP else ""
+    return f"{gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and {gap.frame_b!r}"
+
+
+def _open(code: str, gap: Gap, sentence: str) -> Finding:
+    return Finding("warning", code, gap.loop, sentence, {"position": gap.position, "angle": gap.angle})

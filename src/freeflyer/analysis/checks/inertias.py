@@ -6,36 +6,21 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from freeflyer import tolerances as tol
 from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.inertias import join, transform
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_groups import rigid_groups
-from freeflyer.tolerances import (
-    FILE_INERTIA_ROUNDING,
-    HEAVIEST_LINK,
-    INERTIA_ROUNDING,
-    LARGEST_REACH,
-    LIGHT_MASS,
-    LIGHTEST_LINK,
-    MIN_DIAGONAL_RATIO,
-    MIN_EIGENVALUE,
-    MIN_GYRATION_RADIUS,
-    NEGLIGIBLE_INERTIA,
-    POINT_MASS_RADIUS,
-)
+from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:
     """Everything that can be said about masses and inertias without moving the robot."""
     scale, welded = reach(description), _welded_inertias(description)
-    if scale > LARGEST_REACH:
-        yield Finding(
-            "warning", "long-robot", description.name,
-            f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale},
-        )  # fmt: skip
+    if scale > tol.LARGEST_REACH:
+        yield Finding("warning", "long-robot", description.name,
+            f"the robot reaches {scale:.4g} m from its root: are lengths given in millimetres?", {"reach": scale})  # fmt: skip
     for link in description.links:
         if link.name == WORLD:
             continue
@@ -61,7 +46,7 @@ def _impossible(link: Link) -> Finding | None:
         return Finding("error", "negative-mass", link.name, sentence, {"mass": inertia.mass})
     largest = float(np.abs(inertia.rotational).max())
     skew = float(np.abs(inertia.rotational - inertia.rotational.T).max())
-    if skew > FILE_INERTIA_ROUNDING * largest:
+    if skew > tol.FILE_INERTIA_ROUNDING * largest:
         sentence = f"its inertia is not symmetric: entries differ by {skew:.3g} kg m^2 across the diagonal"
         return Finding("error", "unsymmetric-inertia", link.name, sentence, {"difference": skew})
     if inertia.mass == 0 and largest > 0:
@@ -72,10 +57,10 @@ def _impossible(link: Link) -> Finding | None:
 
 def _mass_unit(link: Link) -> Iterator[Finding]:
     mass = link.inertia.mass
-    if mass > HEAVIEST_LINK:
+    if mass > tol.HEAVIEST_LINK:
         sentence = f"it weighs {mass:.4g} kg, as much as a truck: is the mass given in grams?"
         yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
-    elif mass < LIGHTEST_LINK:
+    elif mass < tol.LIGHTEST_LINK:
         sentence = f"it weighs {mass:.3g} kg, less than a grain of sand: a placeholder, or another unit?"
         yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
 
@@ -84,13 +69,13 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     """Principal moments of a real body are positive, and none is larger than the other two together."""
     moments = np.linalg.eigvalsh(link.inertia.rotational)
     how, excess = _excess(moments)
-    if excess <= NEGLIGIBLE_INERTIA:
+    if excess <= tol.NEGLIGIBLE_INERTIA:
         return
     largest = float(moments[2])
     severity: Severity
-    if excess <= FILE_INERTIA_ROUNDING * largest:
+    if excess <= tol.FILE_INERTIA_ROUNDING * largest:
         severity, why = "warning", "by rounding"
-    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE_INERTIA:
+    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= tol.NEGLIGIBLE_INERTIA:
         severity, why = "warning", "but the sum with the links welded to it is positive"
     else:
         severity, why = "error", "no mass distribution has this inertia"
@@ -102,10 +87,10 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
 
 def _excess(moments: np.ndarray) -> tuple[str, float]:
     """(what is violated, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
-    if moments[0] < -INERTIA_ROUNDING * abs(moments[2]):
+    if moments[0] < -tol.INERTIA_ROUNDING * abs(moments[2]):
         return "negative-inertia", float(-moments[0])
     excess = float(moments[2] - moments[0] - moments[1])
-    return "triangle-inequality", excess if excess > INERTIA_ROUNDING * moments[2] else 0.0
+    return "triangle-inequality", excess if excess > tol.INERTIA_ROUNDING * moments[2] else 0.0
 
 
 def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
@@ -127,20 +112,15 @@ def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
     values = {"gyration_radius": gyration, "robot_reach": scale}
     limit = max(3 * scale, 0.5) if scale > 0 else 10.0
     if gyration > limit:
-        sentence = (
-            f"its inertia is that of {link.inertia.mass:.3g} kg spread {gyration:.3g} m away from its centre, on a "
-            f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?"
-        )
+        sentence = (f"its inertia is that of {link.inertia.mass:.3g} kg spread {gyration:.3g} m away from its centre, on a "
+            f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?")  # fmt: skip
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
-    elif gyration < POINT_MASS_RADIUS:
-        yield Finding(
-            "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
-        )
-    elif gyration < MIN_GYRATION_RADIUS and link.inertia.mass > LIGHT_MASS:
-        sentence = (
-            f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
-            "a placeholder, or another unit?"
-        )
+    elif gyration < tol.POINT_MASS_RADIUS:
+        yield Finding("note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass",
+            values)  # fmt: skip
+    elif gyration < tol.MIN_GYRATION_RADIUS and link.inertia.mass > tol.LIGHT_MASS:
+        sentence = (f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
+            "a placeholder, or another unit?")  # fmt: skip
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
 
 
@@ -148,16 +128,14 @@ def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
     distance = float(np.linalg.norm(link.inertia.com))
     others = scale - distance  # what the rest of the robot spans, if this centre of mass is what sets the reach
     if distance > 10.0 or (distance > 0.5 and distance > 3 * max(others, 0.2)):
-        sentence = (
-            f"its centre of mass lies {distance:.4g} m from its frame: is it given in millimetres, or in another frame?"
-        )
+        sentence = f"its centre of mass lies {distance:.4g} m from its frame: is it given in millimetres, or in another frame?"
         yield Finding("warning", "far-centre", link.name, sentence, {"distance": distance})
 
 
 def _massless(description: Description) -> Iterator[Finding]:
     """Links that carry no mass at all: frames when fixed, trouble when they move freely at the end of a branch."""
     carried = _carried_mass(description)
-    above, below = joint_above(description), joints_below(description)
+    above, below = {joint.child: joint for joint in description.joints}, joints_below(description)
     for link in description.links:
         joint = above.get(link.name)
         if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
@@ -169,10 +147,8 @@ def _massless(description: Description) -> Iterator[Finding]:
             sentence = f"it and all it carries have no mass; only the armature of joint {joint.name!r} resists motion"
             yield Finding("note", "massless-leaf", link.name, sentence)
         else:
-            sentence = (
-                f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
-                "give it a mass, fix the joint, or give the joint an armature"
-            )
+            sentence = (f"it and all it carries have no mass, yet joint {joint.name!r} moves it: the mass matrix is singular; "
+                "give it a mass, fix the joint, or give the joint an armature")
             yield Finding("error", "massless-leaf", link.name, sentence)
 
 
@@ -184,11 +160,6 @@ def _carried_mass(description: Description) -> dict[str, float]:
         if joint is not None:
             carried[joint.parent] += carried[link.name]
     return carried
-
-
-def joint_above(description: Description) -> dict[str, Joint]:
-    """The joint that carries each link, by link name; roots are absent."""
-    return {joint.child: joint for joint in description.joints}
 
 
 def joints_below(description: Description) -> dict[str, list[Joint]]:
@@ -240,27 +211,22 @@ def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
     M = mass_matrix(model, random_states(model, 1, seed).q[0])
     names = coordinate_joints(model)
     if not np.all(np.isfinite(M)):
-        yield Finding(
-            "error", "mass-matrix-not-finite", model.name, "its mass matrix has entries that are not finite numbers"
-        )
+        yield Finding("error", "mass-matrix-not-finite", model.name,
+            "its mass matrix has entries that are not finite numbers")  # fmt: skip
         return
     diagonal = np.diagonal(M)
-    free = diagonal <= MIN_DIAGONAL_RATIO * diagonal.max()
+    free = diagonal <= tol.MIN_DIAGONAL_RATIO * diagonal.max()
     for name in dict.fromkeys(names[i] for i in np.flatnonzero(free)):
         inertia = float(min(diagonal[i] for i in range(model.nv) if names[i] == name))
-        sentence = (
-            f"nothing resists its motion (inertia {inertia:.3g}): the mass matrix is singular; add mass or armature"
-        )
+        sentence = f"nothing resists its motion (inertia {inertia:.3g}): the mass matrix is singular; add mass or armature"
         yield Finding("error", "no-inertia", name, sentence, {"inertia": inertia})
     rest = np.flatnonzero(~free)
     if not len(rest):
         return
     values, vectors = np.linalg.eigh(scale_to_unit_diagonal(M[np.ix_(rest, rest)]))
-    if values[0] <= MIN_EIGENVALUE:
+    if values[0] <= tol.MIN_EIGENVALUE:
         strongest = rest[np.argsort(-np.abs(vectors[:, 0]))[:4]]
         moved = ", ".join(dict.fromkeys(repr(names[i]) for i in strongest))
-        sentence = (
-            f"its mass matrix is singular: moving {moved} together meets no inertia "
-            f"(smallest eigenvalue {values[0]:.2g} of the unit-free matrix)"
-        )
+        sentence = (f"its mass matrix is singular: moving {moved} together meets no inertia "
+            f"(smallest eigenvalue {values[0]:.2g} of the unit-free matrix)")  # fmt: skip
         yield Finding("error", "singular-mass-matrix", model.name, sentence, {"eigenvalue": float(values[0])})

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer import spatial
+from freeflyer import spatial, tolerances as tol
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import (
     bias_forces,
@@ -30,18 +30,6 @@ from freeflyer.model.edits import with_gravity
 from freeflyer.model.inputs import LARGEST_SEED, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import (
-    LAW_DIFFERENCED,
-    LAW_FLIGHT,
-    LAW_MIN_SPEED,
-    LAW_ROUNDING,
-    LAW_TIME_STEP,
-    MAX_LAW_ROUNDING,
-    MAX_RANDOM_SPEED,
-    MIN_LAW_SIZE,
-    MIN_PERTURBATION,
-    UNBOUNDED_POSITION,
-)
 
 STRAIGHT = "d(X M v)/dt = 0"
 NEED_REGULAR = (  # M, that is
@@ -111,57 +99,41 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
 def _identities(model: Model, x: States) -> Iterator[Identity]:
     M = mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
-    solved = min(max(LAW_ROUNDING, 100 * EPS * condition), MAX_LAW_ROUNDING)
+    solved = min(max(tol.LAW_ROUNDING, 100 * EPS * condition), tol.MAX_LAW_ROUNDING)
     difference = Difference(model, x)
     g, bias = gravity_forces(model, x.q), bias_forces(model, x.q, x.v)
     C = coriolis_matrix(model, x.q, x.v)
     A = centroidal_momentum_matrix(model, x.q)
     kinetic = kinetic_energy(model, x.q, x.v)
 
-    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), LAW_ROUNDING)
+    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), tol.LAW_ROUNDING)
     yield _positive(M)
     product = _or_nan(lambda: M @ inverse_mass_matrix(model, x.q), M)
-    yield _law(
-        "M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved
-    )
+    yield _law("M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved)
     acceleration = _or_nan(lambda: forward_dynamics(model, x.q, x.v, x.tau), x.tau)
     returned = _or_nan(lambda: inverse_dynamics(model, x.q, x.v, acceleration), x.tau)
     yield _law("ID(FD(tau)) = tau", "inverse dynamics undoes forward dynamics", returned, x.tau, solved, bias)
     torque = inverse_dynamics(model, x.q, x.v, x.a)
     returned = _or_nan(lambda: forward_dynamics(model, x.q, x.v, torque), torque)
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
-    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, LAW_ROUNDING)
+    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, tol.LAW_ROUNDING)
     Mdot = difference.along_velocity(lambda q: mass_matrix(model, q))
-    yield _law(
-        "Mdot = C + C^T",
-        "Coriolis forces do no work (finite difference)",
-        C + np.swapaxes(C, -1, -2),
-        Mdot,
-        LAW_DIFFERENCED,
-        M,
-    )
-    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, LAW_ROUNDING)
+    yield _law("Mdot = C + C^T", "Coriolis forces do no work (finite difference)", C + np.swapaxes(C, -1, -2), Mdot,
+        tol.LAW_DIFFERENCED, M)  # fmt: skip
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, tol.LAW_ROUNDING)
     slope = difference.along_each(lambda q: potential_energy(model, q))
-    yield _law(
-        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, LAW_DIFFERENCED
-    )
-    yield _law(
-        "A_G v = h",
-        "momentum matrix and momentum agree",
-        _multiply(A, x.v),
-        centroidal_momentum(model, x.q, x.v),
-        LAW_ROUNDING,
-    )
+    yield _law("dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope,
+        tol.LAW_DIFFERENCED)  # fmt: skip
+    yield _law("A_G v = h", "momentum matrix and momentum agree", _multiply(A, x.v), centroidal_momentum(model, x.q, x.v),
+        tol.LAW_ROUNDING)  # fmt: skip
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
-    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, LAW_ROUNDING)
+    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, tol.LAW_ROUNDING)
     if not np.all(np.isfinite(acceleration)):
         power = np.full(x.count, np.nan)
     else:
-        power = difference.along_motion(
-            acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q)
-        )
+        power = difference.along_motion(acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q))
     work = np.einsum("bi,bi->b", x.v, x.tau)
-    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, LAW_DIFFERENCED, kinetic)
+    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, tol.LAW_DIFFERENCED, kinetic)
     if any(joint.kind == "free" and joint.parent == WORLD for joint in model.joints):
         yield _straight_flight(model, x)
 
@@ -175,9 +147,9 @@ def _straight_flight(model: Model, x: States) -> Identity:
     momentum = floating_momentum(model, x.q, x.v)
     a = _or_nan(lambda: forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
     if not np.all(np.isfinite(a)):
-        return Identity(STRAIGHT, meaning, np.nan, LAW_FLIGHT)
+        return Identity(STRAIGHT, meaning, np.nan, tol.LAW_FLIGHT)
     rate = Difference(weightless, x).along_motion(a, lambda q, v: floating_momentum(weightless, q, v))
-    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), LAW_FLIGHT, momentum)
+    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), tol.LAW_FLIGHT, momentum)
 
 
 def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -209,7 +181,7 @@ class Difference:
 
         The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2."""
         v, largest = self.x.v, np.abs(a).max(axis=1)
-        h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, MIN_LAW_SIZE))[:, None]
+        h = np.minimum(tol.LAW_TIME_STEP, tol.LAW_MIN_SPEED / np.maximum(largest, tol.MIN_LAW_SIZE))[:, None]
         ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
         return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
 
@@ -227,12 +199,12 @@ class Difference:
         return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
 
     def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:
-        return (f(LAW_TIME_STEP) - f(-LAW_TIME_STEP)) / (2 * LAW_TIME_STEP)
+        return (f(tol.LAW_TIME_STEP) - f(-tol.LAW_TIME_STEP)) / (2 * tol.LAW_TIME_STEP)
 
 
 def _law(law: str, meaning: str, left: Any, right: Any, tolerance: float, scale: Any = 0.0) -> Identity:
     """Compare two sides, relative to the larger of the right side and `scale`."""
-    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), MIN_LAW_SIZE)
+    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), tol.MIN_LAW_SIZE)
     return Identity(law, meaning, float(np.max(np.abs(np.asarray(left) - right))) / size, tolerance)
 
 
@@ -240,7 +212,7 @@ def _positive(M: np.ndarray) -> Identity:
     """The residual of positive definiteness: how far below zero the smallest scaled eigenvalue lies."""
     meaning = "the mass matrix is positive definite"
     if not np.all(np.isfinite(M)):
-        return Identity("M > 0", meaning, np.nan, LAW_ROUNDING)
+        return Identity("M > 0", meaning, np.nan, tol.LAW_ROUNDING)
     smallest = float(np.min(np.linalg.eigvalsh(scale_to_unit_diagonal(M))))
     return Identity("M > 0", meaning, max(-smallest, 0.0), 0.0)
 
@@ -288,11 +260,11 @@ def random_states(model: Model, count: int, seed: int = 0, spread: float | None 
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
         q = np.stack([random_configuration(model, rng) for _ in range(count)])
-        q = np.where(np.abs(q) > UNBOUNDED_POSITION, np.fmod(q, UNBOUNDED_POSITION), q)
+        q = np.where(np.abs(q) > tol.UNBOUNDED_POSITION, np.fmod(q, tol.UNBOUNDED_POSITION), q)
     else:
         q = _perturb_neutral(model, spread * rng.standard_normal((count, model.nv)))
     if model.reduction:
-        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / MAX_RANDOM_SPEED)[:, None]
+        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / tol.MAX_RANDOM_SPEED)[:, None]
     return States(q, v, a, tau)
 
 
@@ -301,6 +273,6 @@ def _perturb_neutral(model: Model, step: np.ndarray) -> np.ndarray:
     try:
         return integrate(model, neutral(model), step)
     except FreeflyerError:
-        if not model.reduction or np.abs(step).max() < MIN_PERTURBATION:
+        if not model.reduction or np.abs(step).max() < tol.MIN_PERTURBATION:
             raise
         return _perturb_neutral(model, 0.5 * step) if step.ndim == 1 else np.stack([_perturb_neutral(model, s) for s in step])

@@ -1,17 +1,27 @@
-"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; inverse kinematics."""
+"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; inverse kinematics; robots with their
+loops closed, beside peers if some are given."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from freeflyer import contacts
+from freeflyer import contacts, linkages
+from freeflyer.analysis.timing.results import (
+    Call,
+    ClosedTiming,
+    ClosedTimings,
+    PeerTiming,
+    no_collection,
+    time_interleaved,
+)
 from freeflyer.analysis.timing.robots import (
     ReachPeer,
     ReachTiming,
@@ -22,17 +32,24 @@ from freeflyer.analysis.timing.robots import (
     reach_times,
     talos,
 )
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solving import ControlSolution
 from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
+from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.model.configuration import neutral
+from freeflyer.model.model import Model
 from freeflyer.progress import Progress, no_progress
 from freeflyer.robots import humanoid
-from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
@@ -74,16 +91,11 @@ def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Calla
     for k in range(min(len(c.states) for c in contestants)):
         for c in contestants:
             c.cycle(*c.states[k])
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collection():
         for first in range(0, rounds * max(len(c.states) for c in contestants), turn):
             for c, taken in zip(contestants, times, strict=True):
                 for i in range(first, min(first + turn, len(taken))):
                     taken[i] = _seconds(c, i % len(c.states), clock)
-    finally:
-        if was_on:
-            gc.enable()
     return tuple(_timing(c.name, 1e6 * taken) for c, taken in zip(contestants, times, strict=True))
 
 
@@ -117,26 +129,24 @@ def cycles_table(timings: Sequence[CycleTiming], note: str = "", title: str = TI
     return Table(title, columns, rows, (1, 2, 3, 4), note)
 
 
+LIMITED, LIMITED_SHARE, LOOSE = (0, 1, 4, 12), 0.97, 1e4  # torques that are limited, to this share of what they need; N m
+SWING, PERIOD = 0.02, 1e-3  # rad/s, of a swing of one second; s, from state to state
+LIMITED_TITLE = f"the same, torques limited to {LIMITED_SHARE} of what they need; states of a swing, {1e3 * PERIOD:g} ms apart"
+
 JOINTS = 33
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
-WAYS: tuple[tuple[str, bool, Formulation], ...] = (
-    ("freeflyer, weighted", True, "full"), ("freeflyer, strict levels", False, "full"),
-    ("freeflyer, strict levels, reduced", False, "reduced"),
-)  # fmt: skip
+WAYS: tuple[tuple[str, bool, Formulation], ...] = (("freeflyer, weighted", True, "full"),
+    ("freeflyer, strict levels", False, "full"), ("freeflyer, strict levels, reduced", False, "reduced"))  # fmt: skip
 
 
 def control_problem(standing: Standing) -> WholeBodyProblem:
     """Tasks, contacts and limits of the problem; the weighted form leaves the levels out."""
     tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
     feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
-    limits = [
-        TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
-        *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet),
-    ]  # fmt: skip
-    return WholeBodyProblem(
-        standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
-        contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])),
-    )  # fmt: skip
+    limits = [TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
+        *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet)]  # fmt: skip
+    return WholeBodyProblem(standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
+        contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])))  # fmt: skip
 
 
 def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Contestant]:
@@ -159,9 +169,11 @@ def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) 
 
 @dataclass(frozen=True)
 class ControlTimings:
-    """Cycles on the built-in humanoid and on TALOS, inverse kinematics on TALOS, with notes on peers that are missing."""
+    """Cycles on the built-in humanoid, also with limited torques, and on TALOS; inverse kinematics on TALOS; notes on peers that
+    are missing."""
 
     humanoid: tuple[CycleTiming, ...]
+    limited: tuple[CycleTiming, ...]
     talos: tuple[CycleTiming, ...]
     talos_note: str
     reach: tuple[ReachTiming, ...]
@@ -170,7 +182,7 @@ class ControlTimings:
     def tables(self) -> list[Table]:
         """One for each of them that was timed."""
         title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, reduced whole-body control paper, Table 1"
-        found = [cycles_table(self.humanoid, title=title)]
+        found = [cycles_table(self.humanoid, title=title), cycles_table(self.limited, title=LIMITED_TITLE)]
         found += [cycles_table(self.talos, self.talos_note)] if self.talos or self.talos_note else []
         return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])
 
@@ -180,13 +192,30 @@ def humanoid_problem() -> tuple[WholeBodyProblem, np.ndarray]:
     and accelerations."""
     model = humanoid(JOINTS)
     q = standing_posture(model)
-    tasks = [
-        CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
+    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
         FrameOrientationTask("pelvis", frame_pose(model, q, "pelvis")[:3, :3], level=1),
-        FramePoseTask("left_palm", frame_pose(model, q, "left_palm"), level=2),
-    ]
+        FramePoseTask("left_palm", frame_pose(model, q, "left_palm"), level=2)]  # fmt: skip
     feet = [contacts.surface("left_sole"), contacts.surface("right_sole")]
     return WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(300.0)]), q
+
+
+def limited_contestants(problem: WholeBodyProblem, q: np.ndarray, count: int) -> list[Contestant]:
+    """Cycles at states one after the other, the largest torques limited to LIMITED_SHARE of what they are at the first state."""
+    model = problem.model
+    speed = SWING * np.random.default_rng(0).standard_normal(model.nv)
+    states = []
+    for k in range(count):
+        v = speed * np.cos(2.0 * np.pi * PERIOD * k)
+        q = integrate(model, q, PERIOD * v)
+        states.append((q, v))
+    needed = np.abs(problem.solve(*states[0]).tau)
+    found = []
+    for n in LIMITED:
+        most = np.where(needed >= np.sort(needed)[len(needed) - n] if n else False, LIMITED_SHARE * needed, LOOSE)
+        limited = replace(problem, limits=[TorqueLimits(most), *(x for x in problem.limits if type(x) is not TorqueLimits)])
+        name = f"{n} torques limited" if n > 1 else ("no torque limited", "one torque limited")[n]
+        found.append(Contestant(name, _cycle(limited, False, "full"), states))
+    return found
 
 
 def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, ReachPeer] = MappingProxyType({}),
@@ -198,6 +227,7 @@ def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, R
     states = [(integrate(problem.model, q, 1e-3 * step), 1e-2 * v) for step, v in steps]
     progress(0.0, "control cycles: humanoid")
     own = cycle_times([Contestant(name, _cycle(problem, strict, way), states) for name, strict, way in WAYS], rounds)
+    limited = cycle_times(limited_contestants(problem, q, count), rounds)
     try:
         progress(0.4, "control cycles: TALOS")
         times, note = standing_times(own_contestants, peers, count, rounds)
@@ -205,4 +235,113 @@ def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, R
         reached, missing = reach_times(peers=reach_peers)
     except FreeflyerError as error:  # without the file of TALOS
         times, note, reached, missing = (), str(error), (), str(error)
-    return ControlTimings(own, times, note, reached, missing)
+    return ControlTimings(own, limited, times, note, reached, missing)
+
+
+class ClosedPeer(Protocol):
+    """Another library that holds the same closed robot."""
+
+    def compare(self, model: Any, s: ClosedState, quantity: str, ours: Any) -> Sequence[tuple[str, Call | None, float | None, str]]:
+        """(label, a call to time, how far its answer is from ours, by which means) of each way in which it answers."""
+        ...
+
+    def softness(self, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
+        """Pairs of a softness of its constraints and how far its accelerations then are from ours; () if they are rigid."""
+        ...
+
+
+# of a model and its own MJCF file; with notes on those that are missing
+MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[ClosedPeer], Sequence[str]]]
+
+
+def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int,
+        block_seconds: float, progress: Progress) -> ClosedTimings:  # fmt: skip
+    """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
+    s, split = closed_state(model), linkages.partition(model)
+    many = _states(s, batch)
+    peers, notes = make_peers(model, mjcf) if make_peers else ((), ())
+    rows = []
+    for quantity in QUANTITIES:
+        progress(0.0, f"{model.name}, loops closed: {quantity.name}")
+        answer = quantity.evaluate(model, s)
+        found = [x for p in peers for x in p.compare(model, s, quantity.name, answer)]
+        calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
+        ours, *theirs = time_interleaved(calls, blocks, block_seconds)
+        (state,) = time_interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
+        times = iter(theirs)
+        beside = [PeerTiming(label, None if call is None else next(times), gap, means) for label, call, gap, means in found]
+        rows.append(ClosedTiming(quantity.name, ours, state / batch, tuple(beside)))
+    softness = tuple(pair for p in peers for pair in p.softness(model, s))
+    residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
+    return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows),
+        softness, tuple(notes))  # fmt: skip
+
+
+def _states(s: ClosedState, batch: int) -> ClosedState:
+    """The same state many times: cost does not depend on the numbers."""
+    arrays = {f.name: np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s) if f.name != "closed"}
+    return ClosedState(s.closed, **arrays)
+
+
+@dataclass(frozen=True)
+class ClosedState:
+    """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
+    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their projection on the
+    independent ones, G^T tau. closed: the model in its independent velocities."""
+
+    closed: Model
+    q: np.ndarray
+    u: np.ndarray
+    u_dot: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    tau_u: np.ndarray
+
+
+@lru_cache(maxsize=8)
+def loop_set(model: Model) -> ConstraintSet:
+    """The loops of a tree as constraints, and nothing else."""
+    return ConstraintSet(model)
+
+
+def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float = 1.0) -> ClosedState:
+    """A random closed state, the same for the same seed. Errors: LinkageError where the linkage has none.
+
+    Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7 two
+    millimetres off it), or up to `amplitude` rad or m off that at the independent joints."""
+    rng, closed = np.random.default_rng(seed), close_loops(model)
+    nu = closed.nv
+    q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
+    u, u_dot = rng.standard_normal((2, nu))
+    largest = np.abs(linkages.expand_motion(model, q, u, u_dot)[0]).max()
+    u = u * (speed / largest)
+    v, a = linkages.expand_motion(model, q, u, u_dot)
+    tau = rng.standard_normal(model.tree.nv)
+    return ClosedState(closed, q, u, u_dot, v, a, tau, linkages.reduce_forces(model, q, tau))
+
+
+Function = Callable[[Any, Any], Any]  # of a model and a state
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """`evaluate(model, state)` gives the answer, for one state or (if `batched`) for states with leading axes."""
+
+    name: str
+    evaluate: Function
+    batched: bool = True
+
+    def call(self, model: Any, s: ClosedState) -> Call:
+        evaluate = self.evaluate
+        return lambda: evaluate(model, s)
+
+
+QUANTITIES = (Quantity("constraint_jacobian", lambda m, s: linkages.constraint_jacobian(m, s.q)),
+    Quantity("constraint_bias", lambda m, s: linkages.constraint_bias(m, s.q, s.v)),
+    Quantity("projected_equations", lambda m, s: linkages.projected_equations(m, s.q, s.u)),
+    Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
+    Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
+    Quantity("constrained_dynamics", lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a),
+    Quantity("inverse_dynamics_derivatives", lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot)),
+    Quantity("forward_dynamics_derivatives", lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u)))  # fmt: skip

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts, robots
-from freeflyer.analysis.timing.clock import NoPeerError, time_interleaved
+from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
 from freeflyer.contacts.projection import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, PostureTask
@@ -139,12 +139,10 @@ def talos() -> Standing:
     hand, pelvis, tilt = "gripper_left_base_link", "base_link", quaternion.to_matrix(quaternion.exp([0.1, 0.0, 0.0]))
     X = frame_pose(model, q, hand)
     X[:3, 3] += (0.03, 0.02, 0.02)
-    return Standing(
-        model, urdf, feet, tuple(frame_pose(model, q, foot) for foot in feet),
+    return Standing(model, urdf, feet, tuple(frame_pose(model, q, foot) for foot in feet),
         np.array([[x, y, 0.0] for x in (-0.11, 0.1) for y in (-0.06, 0.07)]), q,
-        center_of_mass(model, q) + [0.01, 0.02, -0.01], pelvis, tilt @ frame_pose(model, q, pelvis)[:3, :3],
-        hand, X, model.effort_limit[6:], model.velocity_limit[6:], np.full(model.nv - 6, 100.0),
-    )  # fmt: skip
+        center_of_mass(model, q) + [0.01, 0.02, -0.01], pelvis, tilt @ frame_pose(model, q, pelvis)[:3, :3], hand, X,
+        model.effort_limit[6:], model.velocity_limit[6:], np.full(model.nv - 6, 100.0))  # fmt: skip
 
 
 def motion_tasks(problem: Standing) -> dict[str, Task]:
@@ -262,9 +260,7 @@ def reach_times(reaches: Sequence[tuple[float, float, bool]] = REACHES, blocks: 
 
 def reach_table(timings: Sequence[ReachTiming], note: str = "") -> Table:
     """A row for each contestant."""
-    rows = [
-        (t.name, "at limits" if t.limits else "no limits", str(t.steps), us(t.time), us(t.time / max(t.steps, 1)), f"{t.error:.0e}")
-        for t in timings
-    ]
+    rows = [(t.name, "at limits" if t.limits else "no limits", str(t.steps), us(t.time), us(t.time / max(t.steps, 1)),
+        f"{t.error:.0e}") for t in timings]  # fmt: skip
     columns = ("contestant", "target", "steps", "us", "us a step", "error")
     return Table(f"inverse kinematics: TALOS to {TOLERANCE:g} m and rad", columns, rows, (2, 3, 4, 5), note)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,12 +21,22 @@ from freeflyer.analysis.timing.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.analysis.timing.clock import Call, NoPeerError, time_interleaved, usable_cores
-from freeflyer.analysis.timing.closed_loops import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.results import BatchPoint, ClosedTimings, RobotTimings, ScalingPoint, Timing
+from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
+from freeflyer.analysis.timing.results import (
+    BatchPoint,
+    Call,
+    ClosedTimings,
+    NoPeerError,
+    RobotTimings,
+    ScalingPoint,
+    Timing,
+    power,
+    threads,
+    time_interleaved,
+    usable_cores,
+)
 from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
-from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
@@ -83,28 +92,13 @@ def largest_batch(nv: int) -> int:
     return max(8, LARGEST_RESULT // (8 * max(nv, 1) ** 2) // 8 * 8)
 
 
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Run batches on `count` threads, and as before afterwards."""
-    before = get_threads()
-    set_threads(count)
-    try:
-        yield
-    finally:
-        set_threads(before)
-
-
-def time_robot(
-    model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, make_peer: MakePeer | None = None,
-    closed_peers: MakeClosedPeers | None = None, effort: Effort | None = None, algorithms: tuple[str, ...] = NAMES,
-    closed: bool = True, progress: Progress = no_progress,
-) -> RobotTimings:  # fmt: skip
+def time_robot(model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, make_peer: MakePeer | None = None,
+        closed_peers: MakeClosedPeers | None = None, effort: Effort | None = None, algorithms: tuple[str, ...] = NAMES,
+        closed: bool = True, progress: Progress = no_progress) -> RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` or `mjcf`: the file that peers may read too. `closed`: also with its loops closed, if
     it has any."""
     effort = effort or Effort()
-    effort = replace(
-        effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())
-    )
+    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores()))
     x, frame = random_states(model, effort.batch), outermost_frame(model)
     peer, note = None, None
     try:
@@ -118,24 +112,12 @@ def time_robot(
         progress(0.0, f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
     with_loops, open_note = _time_closed(model, mjcf, closed_peers, effort, progress) if closed else (None, None)
-    return RobotTimings(
-        model.name,
-        model.nq,
-        model.nv,
-        len(model.joints),
-        effort.batch,
-        effort.threads,
-        effort.blocks,
-        effort.batch_blocks,
-        tuple(rows),
-        "; ".join(filter(None, (note, open_note))) or None,
-        with_loops,
-    )
+    return RobotTimings(model.name, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
+        effort.batch_blocks, tuple(rows), "; ".join(filter(None, (note, open_note))) or None, with_loops)  # fmt: skip
 
 
-def _time_closed(
-    model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, effort: Effort, progress: Progress
-) -> tuple[ClosedTimings | None, str | None]:
+def _time_closed(model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, effort: Effort,
+        progress: Progress) -> tuple[ClosedTimings | None, str | None]:  # fmt: skip
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
     if not model.constraint_rows[0]:
         return None, None
@@ -164,19 +146,11 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer | 
     if effort.threads > 1:
         with threads(effort.threads):
             (spread,) = time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
-    return Timing(
-        algorithm=algorithm.name,
-        call=call,
-        call_out=others[0] if others else None,
-        batch=(more[0] if more else batch_fresh) / x.count,
-        batch_fresh=batch_fresh / x.count,
-        batch_threads=None if spread is None else spread / x.count,
-        peer=peer.label if peer else None,
-        peer_call=peer_call,
-        peer_batch=peer_batch,
-        peer_batch_means=means,
-        difference=difference(model, algorithm, x, frame, peer) if peer else None,
-    )
+    return Timing(algorithm=algorithm.name, call=call, call_out=others[0] if others else None,
+        batch=(more[0] if more else batch_fresh) / x.count, batch_fresh=batch_fresh / x.count,
+        batch_threads=None if spread is None else spread / x.count, peer=peer.label if peer else None, peer_call=peer_call,
+        peer_batch=peer_batch, peer_batch_means=means, difference=difference(model, algorithm, x, frame,
+        peer) if peer else None)  # fmt: skip
 
 
 def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer) -> float:
@@ -205,15 +179,12 @@ def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[in
 
 
 SHORT_SIZES = (16, 64, 512, 4096)
-SHORT_ALGORITHMS = (
-    "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives",
-    "inverse_dynamics, 2 wrenches", "all_terms, 4 frames",
-)  # fmt: skip
+SHORT_ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives", "inverse_dynamics, 2 wrenches", "all_terms, 4 frames")  # fmt: skip
 
 
-def batches(
-    robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort, progress: Progress
-) -> tuple[BatchPoint, ...]:
+def batches(robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort,
+        progress: Progress) -> tuple[BatchPoint, ...]:  # fmt: skip
     """Time batches of SHORT_SIZES states on each robot, interleaved with the peer's."""
     points = []
     for robot in robots:
@@ -228,9 +199,8 @@ def batches(
 
 def call_overhead(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
     """Microseconds beside the states: where the line through the two shortest batches begins."""
-    times = sorted(
-        (p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)
-    )
+    times = sorted((p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot,
+        algorithm))  # fmt: skip
     if len(times) < 2:
         return None
     (a, first), (b, second), *_ = times
@@ -246,19 +216,12 @@ def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress
     points = []
     for n in sizes:
         effort = Effort(batch=256, blocks=9, threads=1)
-        timed = time_robot(
-            robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS, progress=progress
-        )
+        timed = time_robot(robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS,
+            progress=progress)  # fmt: skip
         points += [ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
     return tuple(points)
 
 
 def exponent(points: Iterable[ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
     """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
-    pairs = [
-        (p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm and getattr(p, field) is not None
-    ]
-    if len(pairs) < 2:
-        return None
-    n, t = np.log(np.array(pairs, dtype=float)).T
-    return float(np.polyfit(n, t, 1)[0])
+    return power([(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm])

@@ -18,7 +18,7 @@ from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model.description import WORLD, Loop
 from freeflyer.spatial import _series
-from freeflyer.spatial._turns import rotation_vector
+from freeflyer.spatial.quaternion import rotation_vector
 
 if TYPE_CHECKING:
     from freeflyer.contacts.sets.constraint_set import ConstraintSet

@@ -18,7 +18,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.linkages.closed.calls import motion, velocity_map
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.inputs import row
-from freeflyer.spatial._turns import rotation_vector
+from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 
 if TYPE_CHECKING:

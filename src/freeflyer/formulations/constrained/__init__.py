@@ -8,13 +8,14 @@
 `weighted` is the pseudo-inverse of (62) and (63), in NumPy; `udwadia_kalaba` the equations of a robot with it; `unilateral` the
 quadratic program that the principle becomes with inequalities."""
 
-from freeflyer.formulations.constrained.inequalities import joint_stops, unilateral_contacts
-from freeflyer.formulations.constrained.prescribed import differential_drive, prescribed_motion
-from freeflyer.formulations.constrained.rows import DriftControl, Rows
+from freeflyer.formulations.constrained.rows import DriftControl, Rows, differential_drive, prescribed_motion
 from freeflyer.formulations.constrained.udwadia_kalaba import ConstrainedMotion, accelerations
-from freeflyer.formulations.constrained.unilateral import UnilateralMotion, unilateral_accelerations
+from freeflyer.formulations.constrained.unilateral import (
+    UnilateralMotion,
+    joint_stops,
+    unilateral_accelerations,
+    unilateral_contacts,
+)
 
-__all__ = [
-    "ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive", "joint_stops",
-    "prescribed_motion", "unilateral_accelerations", "unilateral_contacts",
-]  # fmt: skip
+__all__ = ["ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive",
+    "joint_stops", "prescribed_motion", "unilateral_accelerations", "unilateral_contacts"]  # fmt: skip

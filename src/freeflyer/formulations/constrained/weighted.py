@@ -94,15 +94,11 @@ def refuse_contradictions(x: Weighted, solved: Solved, names: tuple[str, ...], s
     where = f" at state {list(at)}" if at else ""
     off = abs(demanded - w[k]) / scale[k]
     if rank == nv and len(names) > nv:
-        text = (
-            f"{len(names)} rows{where} for {nv} freedoms: {nv} of them leave no motion free, and {names[k]!r} contradicts these by "
-            f"{off:.3g} m/s^2 or rad/s^2. At most {nv} rows may be independent: leave some out"
-        )
+        text = (f"{len(names)} rows{where} for {nv} freedoms: {nv} of them leave no motion free, and {names[k]!r} contradicts "
+            f"these by {off:.3g} m/s^2 or rad/s^2. At most {nv} rows may be independent: leave some out")
     else:
-        text = (
-            f"{names[k]!r}{where} depends on rows before it and contradicts them by {off:.3g} m/s^2 or rad/s^2, so that no "
-            "acceleration keeps all: leave one of them out, or make their right-hand sides agree"
-        )
+        text = (f"{names[k]!r}{where} depends on rows before it and contradicts them by {off:.3g} m/s^2 or rad/s^2, so that "
+            "no acceleration keeps all: leave one of them out, or make their right-hand sides agree")
     raise InputError(text, row=names[k], gap=float(off), rank=rank)
 
 

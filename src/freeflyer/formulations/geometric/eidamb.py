@@ -8,8 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, scalars, transform, zeros
-from freeflyer.formulations.geometric.tree import Tree, base_pose, jcalc
+from freeflyer.formulations.geometric.tree import (
+    Tree,
+    base_pose,
+    cross,
+    cross_star,
+    cross_star_of,
+    jcalc,
+    scalars,
+    transform,
+    zeros,
+)
 from freeflyer.kernels.model import layout as L
 
 Array = np.ndarray
@@ -75,9 +84,7 @@ def base_transform(H: Array) -> Array:
     return transform(R, o)  # line 4
 
 
-def eidamb(
-    tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True
-) -> Pass:
+def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
     What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,

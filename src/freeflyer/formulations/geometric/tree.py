@@ -1,22 +1,17 @@
-"""The data of a Model in the form of
-"Efficient geometric linearization of moving-base rigid robot dynamics": bodies, joints and inertias of a tree."""
+"""Bodies, joints and inertias of a Model for "Efficient geometric linearization of moving-base rigid robot dynamics", and the
+operators of its section 3.1: spatial vectors [linear; angular] as 6-vectors and 6x6 matrices, over any scalar that NumPy holds.
+
+Real, complex (derivatives by complex steps) and object arrays (counting scalars) go through the same lines. `freeflyer.spatial` is
+made for checked reals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import (
-    blocks,
-    cross,
-    inverse_transform,
-    pose,
-    rotation_of_quaternion,
-    wedge,
-    zeros,
-)
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.model import Model
@@ -101,25 +96,17 @@ def tree_of(model: Model) -> Tree:
     start, stop = body[:, L.FIRST_COLUMN] - first, body[:, L.FIRST_COLUMN] + body[:, L.COLUMN_COUNT] - first
     names, owned = _columns(model)
     coordinate = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)[:, L.COORDINATE]
-    return Tree(
-        moving=moving,
-        parent=tuple(int(body[i, L.PARENT]) - base for i in kept),
-        last=tuple(int(body[i, L.LAST_BODY]) - base for i in kept),
-        kind=tuple(int(body[i, L.KIND]) for i in kept),
-        first_q=tuple(int(body[i, L.FIRST_Q]) for i in kept),
-        screw=tuple(number[i, L.TURN : L.TURN + 4] for i in kept),
+    return Tree(moving=moving, parent=tuple(int(body[i, L.PARENT]) - base for i in kept),
+        last=tuple(int(body[i, L.LAST_BODY]) - base for i in kept), kind=tuple(int(body[i, L.KIND]) for i in kept),
+        first_q=tuple(int(body[i, L.FIRST_Q]) for i in kept), screw=tuple(number[i, L.TURN : L.TURN + 4] for i in kept),
         placement=tuple(inverse_transform(*_placement(number[i])) for i in kept),
-        mount=pose(*_placement(number[1])) if moving else np.eye(4),
-        inertia=tuple(_inertia(number[i]) for i in kept),
+        mount=pose(*_placement(number[1])) if moving else np.eye(4), inertia=tuple(_inertia(number[i]) for i in kept),
         gamma=tuple(_gamma(int(body[i, L.KIND]), number[i]) if i > base else np.zeros((6, 0)) for i in kept),
         columns=tuple(slice(int(start[i]), int(stop[i])) if i > base else slice(0, 0) for i in kept),
-        n_joint_columns=len(coordinate) - first,
-        spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
-        owned=owned,
-        armature=np.where(owned, model.armature[coordinate], 0.0),
+        n_joint_columns=len(coordinate) - first, spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
+        owned=owned, armature=np.where(owned, model.armature[coordinate], 0.0),
         gravity=np.concatenate([-P[L.GRAVITY : L.GRAVITY + 3], np.zeros(3)]),
-        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept),
-    )
+        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept))  # fmt: skip
 
 
 def _columns(model: Model) -> tuple[list[str], np.ndarray]:
@@ -187,3 +174,70 @@ def _displacement(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.nda
     if kind == L.BALL:
         return rotation_of_quaternion(q[first : first + 4]), zeros(3, q.dtype)
     return rotation_of_quaternion(q[first + 3 : first + 7]), q[first : first + 3]
+
+
+Array = np.ndarray
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Zeros of a dtype, also of object arrays (whose zeros are the number 0.0)."""
+    return np.full(shape, 0.0, dtype)
+
+
+def scalars(*arrays: Array) -> Any:
+    """The dtype that holds results computed from these arrays, at least float64."""
+    return np.result_type(float, *arrays)
+
+
+def wedge(a: Array) -> Array:
+    """a^ (3, 3): wedge(a) @ b = a x b."""
+    out = zeros((3, 3), a.dtype)
+    out[0, 1], out[0, 2], out[1, 0], out[1, 2], out[2, 0], out[2, 1] = -a[2], a[1], a[2], -a[0], -a[1], a[0]
+    return out
+
+
+def blocks(A: Array, B: Array, C: Array, D: Array) -> Array:
+    """[[A, B], [C, D]] (6, 6)."""
+    return np.concatenate([np.concatenate([A, B], axis=1), np.concatenate([C, D], axis=1)])
+
+
+def cross(v: Array) -> Array:
+    """v x (6, 6), the twist cross product: cross(a) @ b = ad_a b."""
+    linear, angular = wedge(v[:3]), wedge(v[3:])
+    return blocks(angular, linear, zeros((3, 3), v.dtype), angular)
+
+
+def cross_star(v: Array) -> Array:
+    """v xbar* (6, 6), the twist-wrench cross product: minus the transpose of v x."""
+    return -cross(v).T
+
+
+def cross_star_of(f: Array) -> Array:
+    """The matrix (6, 6) that takes a twist u to u xbar* f: how the product with a fixed wrench depends on the twist."""
+    force, torque = wedge(f[:3]), wedge(f[3:])
+    return blocks(zeros((3, 3), f.dtype), -force, -force, -torque)
+
+
+def transform(R: Array, o: Array) -> Array:
+    """Velocity transformation ^C X_D (6, 6) from ^C R_D and ^C o_D: Table 4, line 4. Wrenches: _D X^C is its transpose."""
+    return blocks(R, wedge(o) @ R, zeros((3, 3), R.dtype), R)
+
+
+def inverse_transform(R: Array, o: Array) -> Array:
+    """^D X_C (6, 6) from ^C R_D and ^C o_D."""
+    return transform(R.T, -(R.T @ o))
+
+
+def rotation_of_quaternion(q: Array) -> Array:
+    """R (3, 3) of a unit quaternion x, y, z, w: a polynomial, so derivatives by complex steps pass through it."""
+    x, y, z, w = q
+    return np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])  # fmt: skip
+
+
+def pose(R: Array, o: Array) -> Array:
+    """H (4, 4)."""
+    out = zeros((4, 4), scalars(R, o))
+    out[:3, :3], out[:3, 3], out[3, 3] = R, o, 1.0
+    return out

@@ -1,14 +1,15 @@
 """One control cycle: the terms of a state, the rows of what is asked, their lexicographic optimum, the torques.
 
 Most cycles have no active limit. So their rows are first taken as equations, whose optimum is found by elimination; if it keeps all
-rows, it is the answer. Else rounds of an active set begin.
+rows, it is the answer. Limits that were active in the cycle before are equations, too, if all tasks were met; then multipliers of
+the right sign prove the answer. Else rounds of an active set begin.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import item_int, table_int
-from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations
+from freeflyer.kernels.control.equations import copy, copy_rows, keeps, put_least_energy, solve_equations
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS,
     AT_ONCE,
@@ -49,6 +50,7 @@ from freeflyer.kernels.model.set_layout import ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
+NEAR = 3e-2  # likewise: a task that is met in this cycle was met so well by the cycle before
 ACTIVE = 1.0  # what a row that is held at a limit is marked by
 
 
@@ -147,6 +149,64 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
 
 
 @kernel
+def at_limits(topology, parameters, A, lower, upper, guess, start, M, linear, x):
+    """The optimum x of all equations and of the limits that `guess` holds, if it keeps all other limits and multipliers have the
+    right sign: AT_ONCE, or BY_ROUNDS if there is none. Tasks that `start` does not meet need rounds."""
+    n, N, k, d = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES),
+                  table_int(topology, N_FREE))  # fmt: skip
+    hard, rows = table_int(topology, N_HARD_ROWS), table_int(topology, N_ROWS)
+    held, tasks, active = table_int(topology, N_LOOP_ROWS) + k, rows - hard, 0
+    for i in range(rows):
+        moves = i < hard
+        if abs(load(guess, i)) == ACTIVE:
+            active += 1
+        elif i >= hard:
+            value = -1.0 * load(upper, i)
+            for j in range(N):
+                value += load(A, N * i + j) * load(start, j)
+            moves = load(lower, i) == load(upper, i) and abs(value) < NEAR * (1.0 + abs(load(upper, i)))
+        if (abs(load(guess, i)) == ACTIVE or i >= hard) and not moves:
+            return BY_ROUNDS
+    most, last = held + tasks + d + active, d + active
+    if most > N:
+        return BY_ROUNDS
+    K, side, B = workspace(A, most * n + 8), workspace(A, most + 8), workspace(A, last * k + 8)
+    low, high, multipliers = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, last + 8)
+    alpha, F = workspace(A, n + 8), workspace(A, k + 8)
+    copy_rows(A, table_int(topology, CONTACTS_ROW), held, N, n, K, 0)
+    copy_rows(A, hard, tasks, N, n, K, held)
+    copy(lower, table_int(topology, CONTACTS_ROW), held, side, 0)
+    copy(lower, hard, tasks, side, held)
+    copy(lower, 0, rows, low, 0)
+    copy(upper, 0, rows, high, 0)
+    to = 0
+    for i in range(hard):
+        at = load(guess, i)
+        if i < d or abs(at) == ACTIVE:
+            limit = load(upper, i) if at == ACTIVE else load(lower, i)
+            store(low, i, limit)
+            store(high, i, limit)
+            copy_rows(A, i, 1, N, n, K, held + tasks + to)
+            store(side, held + tasks + to, limit)
+            for j in range(k):
+                store(B, k * to + j, -1.0 * load(A, N * i + n + j))
+            to += 1
+    metric = from_entry(parameters, table_int(topology, CONSTANTS_AT) + FORCE_METRIC)
+    put_least_energy(linear, M, K, side, B, metric, n, most, last, k, alpha, F, multipliers)
+    to = d
+    for i in range(d, hard):
+        if abs(load(guess, i)) == ACTIVE:
+            if not load(guess, i) * load(multipliers, to) < 0.0:
+                return BY_ROUNDS
+            to += 1
+    for j in range(8):
+        store(x, N + j, 0.0)
+    copy(alpha, 0, n, x, 0)
+    copy(F, 0, k, x, n)
+    return AT_ONCE if keeps(A, low, high, x, N, 0, rows) else BY_ROUNDS
+
+
+@kernel
 def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, x, held):
     """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`."""
     multipliers, verdict = workspace(g, rows + 8), workspace(g, 8)
@@ -192,6 +252,11 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
         store(held, i, 0.0)
     if not active:
         way = without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, found)
+    else:
+        way = at_limits(topology, parameters, A, lower, upper, guess, start, M, linear, found)
+        if way != BY_ROUNDS:
+            copy(guess, 0, rows, held, 0)
+            rounds = 1.0
     if way == BY_ROUNDS:
         H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
         put_metric(topology, parameters, M, linear, H, g)
@@ -199,7 +264,8 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)
-    store(facts, CONTRADICTED, contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if rounds > 0.0 else 0.0)
+    missed = contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if way == BY_ROUNDS else 0.0
+    store(facts, CONTRADICTED, missed)
     copy(found, 0, N, x, 0)
     copy(found, n, k, F, 0)
     for i in range(nu):

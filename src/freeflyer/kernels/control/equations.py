@@ -49,8 +49,9 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
 
 
 @kernel
-def put_least(H, slope, theta, beta, inverses, d, r, F):
-    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
+def put_least(H, slope, theta, beta, inverses, d, r, F, multipliers):
+    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero, and their multipliers
+    (d,)."""
     E, e = workspace(H, d * r + 8), workspace(H, d + 8)
     for i in range(d):
         kept = select_less(load(inverses, i), ZERO, 1.0, 0.0)
@@ -58,7 +59,7 @@ def put_least(H, slope, theta, beta, inverses, d, r, F):
         for j in range(r):
             store(E, r * i + j, kept * load(theta, r * i + j))
     none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
-    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots)
+    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots, multipliers)
 
 
 @inlined
@@ -119,20 +120,32 @@ def put_sides(theta, beta, inverses, k, share, d, w):
             store(g, i, load(g, i) - size * load(E, d * c + i) * load(e, c))
     none, sides, own, pivots = (workspace(theta, 8), workspace(theta, d + 8), workspace(theta, d + 8),
                                 workspace(theta, d + 8))  # fmt: skip
-    condense_rows(g, H, E, e, d, d, 0, w, none, none, sides, own, pivots)
+    condense_rows(g, H, E, e, d, d, 0, w, none, none, sides, own, pivots, workspace(theta, d + 8))
     return pivot_ratio(pivots, d, 1.0)
 
 
 @kernel
-def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
+def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, multipliers):
     """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to K alpha = k +
-    [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
+    [0; B F], K (rows, n), of which the last d rows have sides B (d, r). multipliers (d,) of these: K^T times all of them is metric
+    alpha + linear."""
     a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
     beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
     H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d
-    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
-    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
+    sides, between = workspace(linear, d * d + 8), workspace(linear, d + 8)
+    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, sides, H, slope)
+    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F, between)
     put_accelerations(a, A, n, r, F, alpha)
+    for i in range(d):
+        store(multipliers, i, 0.0 * load(beta, first))
+    for c in range(d):
+        x = load(beta, first + c)
+        for j in range(r):
+            x = x + load(theta, r * c + j) * load(F, j)
+        inverse = load(inverses, first + c)
+        x = select_less(ZERO, inverse, x * inverse, -1.0 * load(between, c))
+        for i in range(c + 1):
+            store(multipliers, i, load(multipliers, i) + x * load(sides, d * c + i))
 
 
 @inlined
@@ -161,7 +174,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
     a, A, theta = workspace(K, n + 8), workspace(K, n * d + 8), workspace(K, d * d + 8)
     beta, inverses, pivots = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n + 8)
-    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
+    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, workspace(K, rows + 8))
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
@@ -173,7 +186,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     resting, more = workspace(K, r + 8), workspace(K, r + 8)
     for i in range(r):
         store(resting, i, 0.0)
-    condense_rows(resting, force_metric, B, w, r, d, 0, F, none, none, sides, other, more)
+    condense_rows(resting, force_metric, B, w, r, d, 0, F, none, none, sides, other, more, workspace(K, d + 8))
     worst, size = 0.0, 1.0
     for i in range(s):
         x = -1.0 * load(b, i)
@@ -214,7 +227,7 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
         copy(k, held + met, squares, b, 0)
         if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
             return True
-    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)
+    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, workspace(K, d + 8))
     return False
 
 

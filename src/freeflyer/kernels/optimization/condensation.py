@@ -112,10 +112,10 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 
 @kernel
-def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots):
+def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, multipliers):
     """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
     zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
-    pivots (n,): the inverses of D.
+    pivots (n,): the inverses of D. multipliers (rows,): y for w = 0.
 
     linear: g (n,). M (n, n); K (rows, n), k (rows,).
     """
@@ -148,6 +148,8 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
         for j in range(d):
             store(theta, d * i + j, load(S, width * (first + i) + rows + 1 + j))
     solve_upwards(S, rows, width, inverses, Y, wide)
+    for i in range(rows):
+        store(multipliers, i, load(Y, wide * i))
     step = row_step(V)
     for j in range(n):  # V = -[a, A]
         for i in range(wide):
@@ -187,14 +189,15 @@ def put_rows(X, rows, columns, wide):
 
 
 @kernel
-def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
-    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
+def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, sides, H, slope):
+    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,); sides (d, d): theta
+    for w itself.
 
     The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,).
     """
     width = row_width(linear, r)
-    own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
-    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))
+    own = workspace(linear, n * d + 8)
+    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8), workspace(linear, rows + 8))
     wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
     for k in range(width):
         store(wide, k, 0.0)  # read where there are no rows

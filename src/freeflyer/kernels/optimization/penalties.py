@@ -218,7 +218,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
                 own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
                 if load(held, i) == FREE and i < end and own > LEFT * LEFT * size:
-                    store(softness, i, 1.0 if i >= begin else SOFT * own / longest)
+                    store(softness, i, 1.0 if i >= begin else SOFT * relative * own / share)
         clear(rest, 0, width)
         if stage == levels:
             put_products(Q, rank, width, y, 0, parts)

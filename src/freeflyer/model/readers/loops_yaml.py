@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import FileError, unknown_name
+from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.model.description import HINGE, POINT, ROOT_JOINT, WELD, WORLD, Description, Joint, Loop
 from freeflyer.model.readers.safe_file import read_bytes
 from freeflyer.model.recorded_states import without_joints
@@ -60,9 +60,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     )  # fmt: skip
 
 
-def _with_links(
-    loops: list[Loop], description: Description, where: str
-) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
+def _with_links(loops: list[Loop], description: Description, where: str) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
     """The loops with joints' names replaced by their child links; notes on names of a joint that a frame has, too."""
     frames = dict.fromkeys([*(x.name for x in description.links), *(s.name for s in description.sites), WORLD])
     roots = description.roots
@@ -126,28 +124,23 @@ def _unique_keys(loader: type) -> type:
 
 def _mapping(value: Any, where: str, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise FileError(f"{where} holds {_format(value)}; expected a mapping with keys of {', '.join(known)}")
+        raise FileError(f"{where} holds {format_value(value)}; expected a mapping with keys of {', '.join(known)}")
     for key in value:
         if key not in known:
-            raise FileError(f"{where} has the key {_format(key)}; known keys: {', '.join(known)}")
+            raise FileError(f"{where} has the key {format_value(key)}; known keys: {', '.join(known)}")
     return value
 
 
 def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FileError(f"{where}: expected a list, got {_format(value)}")
+        raise FileError(f"{where}: expected a list, got {format_value(value)}")
     return value
 
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise FileError(f"{where}: expected a name, got {_format(value)}")
+        raise FileError(f"{where}: expected a name, got {format_value(value)}")
     return value
-
-
-def _format(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 80 else text[:77] + "..."
 
 
 def _joint_names(value: Any, description: Description, where: str) -> tuple[str, ...]:
@@ -178,14 +171,14 @@ def _our_loops(content: dict[str, Any], where: str) -> list[Loop]:
 def _mask(value: Any, where: str) -> tuple[int, ...]:
     items = _list(value, f"{where}, mask")
     if len(items) != 6 or any(x not in ("0", "1") for x in items) or "1" not in items:
-        raise FileError(f"{where}, mask: expected six of 0 and 1 for x y z rx ry rz, not all 0; got {_format(value)}")
+        raise FileError(f"{where}, mask: expected six of 0 and 1 for x y z rx ry rz, not all 0; got {format_value(value)}")
     return tuple(int(x) for x in items)
 
 
 def _type(value: Any, where: str) -> tuple[int, ...]:
     name = _text(value, f"{where}, type").lower()
     if name not in MASKS:
-        raise FileError(f"{where} has the type {_format(value)}; known types: {', '.join(MASKS)}")
+        raise FileError(f"{where} has the type {format_value(value)}; known types: {', '.join(MASKS)}")
     return MASKS[name]
 
 
@@ -199,7 +192,7 @@ def _their_loops(content: dict[str, Any], where: str) -> list[Loop]:
         at = f"{where}, closed_loop {k + 1}"
         frames = [_text(x, at) for x in _list(pair, at)]
         if len(frames) != 2:
-            raise FileError(f"{at}: expected two frames, got {_format(pair)}")
+            raise FileError(f"{at}: expected two frames, got {format_value(pair)}")
         a, b = frames
         loops.append(Loop(f"{a}~{b}", a, b, _type(kind, at)))
     return loops
@@ -229,6 +222,6 @@ def _change_kind(joint: Joint, kind: Any, where: str) -> Joint:
     if name == f"UJOINT_{a}{b}" and a in AXES and b in AXES and a != b:
         return replace(bare, kind="universal", axis=np.array(AXES[a]), axis2=np.array(AXES[b]))
     raise FileError(
-        f"{where}: joint {joint.name!r} has the type {_format(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "
+        f"{where}: joint {joint.name!r} has the type {format_value(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "
         "different axes (UJOINT_XY, UJOINT_ZY, ...)"
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.errors import FileError, unknown_name
+from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.readers.loops_yaml import parse_yaml
 from freeflyer.model.readers.safe_file import numbers, read_bytes
@@ -35,7 +35,7 @@ def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
     where = f"posture file {Path(path).name!r}" if isinstance(path, str | os.PathLike) else "the posture file"
     content = parse_yaml(read_bytes(path, "posture file", MAX_BYTES), where)
     if not isinstance(content, dict):
-        raise FileError(f"{where} holds {_format(content)}; expected joints with their values, as in 'knee: 0.4'")
+        raise FileError(f"{where} holds {format_value(content)}; expected joints with their values, as in 'knee: 0.4'")
     q = np.array(model.neutral)
     for name, value in content.items():
         joint = next((j for j in model.joints if j.name == name), None)
@@ -62,7 +62,7 @@ def _values(joint: JointInfo, value: Any, where: str) -> np.ndarray:
 def _pose(value: dict[Any, Any], where: str) -> np.ndarray:
     strange = [k for k in value if k not in PARTS]
     if strange or not value:
-        raise FileError(f"{where}: expected position, rpy or both, got {_format(value)}")
+        raise FileError(f"{where}: expected position, rpy or both, got {format_value(value)}")
     position = _check_list(value.get("position", ["0"] * 3), 3, f"{where}, position")
     return np.concatenate([position, quaternion.from_rpy(_check_list(value.get("rpy", ["0"] * 3), 3, f"{where}, rpy"))])
 
@@ -71,10 +71,5 @@ def _check_list(value: Any, n: int, where: str) -> np.ndarray:
     items = value if isinstance(value, list) else [value]
     if len(items) != n or not all(isinstance(x, str) for x in items):
         wanted = "a number" if n == 1 else f"a list of {n} numbers"
-        raise FileError(f"{where}: expected {wanted}, got {_format(value)}")
+        raise FileError(f"{where}: expected {wanted}, got {format_value(value)}")
     return np.array([numbers(x, (1,), where)[0] for x in items])
-
-
-def _format(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 80 else text[:77] + "..."

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.errors import FileError, format_value
+from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
-from freeflyer.model.rotations import rotation_of_rpy
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

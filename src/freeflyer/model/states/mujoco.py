@@ -1,14 +1,152 @@
-"""Configurations between MuJoCo's qpos and our q."""
+"""Where the entries of MuJoCo's qpos and qvel stand in our q and v, and configurations between both."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration
-from freeflyer.model.model import Model
-from freeflyer.model.states.mujoco_places import Places
+from freeflyer.model.locking import leader
+from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.readers.mjcf import names as N
+from freeflyer.model.recorded_states import SIZES, MujocoJoint
+from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, cross, match_joints, rotation
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
+
+KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
+ADVICE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """q_from (nq,): the entry of qpos for each of q, -1 where MuJoCo lacks the joint, which stands at `rest` (nq,). qpos_from (nq
+    there,): the reverse, times `ratios` plus `offsets`; -1 where the joint stands at `theirs_at_rest`."""
+
+    q_from: np.ndarray
+    rest: np.ndarray
+    qpos_from: np.ndarray
+    ratios: np.ndarray
+    offsets: np.ndarray
+    theirs_at_rest: np.ndarray
+    velocities: Coordinates
+    absent_base: tuple[str, ...]
+
+
+_known: WeakKeyDictionary[Model, Places] = WeakKeyDictionary()
+
+
+def mujoco_places(model: Model, mj_model: Any = None) -> Places:
+    """For a tree. mj_model: a compiled mujoco.MjModel whose joints they are; without it those of the MJCF file that the model was
+    read from, or that `to_mjcf` would write."""
+    if mj_model is not None:
+        if not all(hasattr(mj_model, name) for name in ("njnt", "jnt_type", "qpos0")):
+            raise InputError(f"mj_model must be a mujoco.MjModel, got {type(mj_model).__name__}")
+        bodies = N.body_names(mj_model)
+        names = list(N.joint_names(mj_model, bodies))
+        for j in np.flatnonzero(np.asarray(mj_model.jnt_type) == N.FREE):  # an invented name is no reason to be of the robot
+            names[j] = mj_model.joint(int(j)).name
+        return _places(model, N.layout(mj_model, bodies, names), "the MjModel")
+    if model not in _known:
+        read = model.description.mujoco
+        _known[model] = _places(model, read or written_layout(model), "the MJCF file" if read else "the MJCF of the model")
+    return _known[model]
+
+
+def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
+    """The joints of the MJCF that `to_mjcf` writes."""
+    found = []
+    for joint in model.joints:
+        if joint.kind == "helical":
+            raise InputError(f"joint {joint.name!r} of {model.name!r} is helical: MuJoCo has none", joint=joint.name)
+        if joint.kind == "free" and (joint.parent != "world" or _find_place(model, joint)):
+            raise InputError(
+                f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's do",
+                joint=joint.name,
+            )
+        for k, kind in enumerate(N.CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
+            name = N.group_name(joint.name, joint.kind, k) if joint.kind in N.CHAINS else joint.name
+            found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
+    return tuple(found)
+
+
+def _find_place(model: Model, joint: JointInfo) -> bool:
+    return not np.array_equal(model.description.joint(joint.name).placement, np.eye(4))
+
+
+def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
+    nq, nv = (sum(SIZES[j.kind][k] for j in joints) for k in (0, 1))
+    q_from, qpos_from = np.full(model.nq, -1), np.full(nq, -1)
+    ratios, offsets, at_rest = np.ones(nq), np.zeros(nq), np.zeros(nq)
+    pairs: list[tuple[int, int]] = []
+    followed: list[tuple[int, int, float]] = []
+    blocks: list[Block] = []
+    found: set[str] = set()
+    counterparts = _counterparts(model, joints, whose)
+    at = dof = 0
+    for theirs, (joint, part) in zip(joints, counterparts):
+        size, width = SIZES[theirs.kind]
+        if joint is None:
+            at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
+        elif joint.mimic is not None:
+            head, ratio, offset = leader(model.description, model.description.joint(joint.name))
+            qpos_from[at], ratios[at], offsets[at] = model.joint(head.name).iq, ratio, offset
+            followed.append((dof, model.joint(head.name).iv, ratio))
+        else:
+            found.add(joint.name)
+            iq, iv = joint.iq + part, joint.iv + part
+            q_from[iq : iq + size] = at + np.array(N.TO_OURS[theirs.kind])
+            qpos_from[at : at + size] = iq + np.array(N.TO_MUJOCO[theirs.kind])
+            pairs += [(iv + k, dof + k) for k in range(width)]
+            if theirs.kind == "free":
+                blocks.append(_free(iq, iv, dof))
+        at, dof = at + size, dof + width
+    check_all_found(model, found, whose, ADVICE)
+    rest = model.neutral.copy()
+    for joint in model.joints:
+        initial = model.description.joint(joint.name).initial
+        if joint.nq and joint.name not in found and initial:
+            rest[joint.iq : joint.iq + joint.nq] = initial
+    absent = tuple(j.name for j in model.joints if j.mimic is None and j.name not in found)
+    velocities = Coordinates(match_joints(model, nv, pairs, followed), tuple(blocks))
+    return Places(q_from, rest, qpos_from, ratios, offsets, at_rest, velocities, absent)
+
+
+def _free(iq: int, iv: int, dof: int) -> Block:
+    """Linear velocities of a free joint: along the world's axes there, along the body's here; s = w x l."""
+
+    def rate(v: np.ndarray) -> np.ndarray:
+        return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
+
+    return Block(iv, dof, 3, lambda q: rotation(q[..., iq + 3 : iq + 7]), rate=rate)
+
+
+def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
+    """For each of MuJoCo's joints ours and the first coordinate in it: by name; free joints, which often have none, by body."""
+    ours = {j.name: j for j in model.joints}
+    floating = {j.child: j for j in model.joints if j.kind == "free"}
+    by_body = {j.body: floating[j.body] for j in joints if j.kind == "free" and j.body in floating}
+    taken = {j.name for j in by_body.values()}
+    found: list[tuple[JointInfo | None, int]] = []
+    for theirs in joints:
+        group = N.GROUPED.fullmatch(theirs.name)
+        if theirs.name not in ours and group and group[1] in ours and ours[group[1]].kind == group[2]:
+            found.append((ours[group[1]], int(group[3])))
+            continue
+        joint = ours.get(theirs.name)
+        if theirs.kind == "free":
+            joint = by_body.get(theirs.body) or (None if joint is None or joint.name in taken else joint)
+        if joint is not None and KINDS.get(joint.kind) != theirs.kind:
+            raise InputError(
+                f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model {model.name!r}: "
+                f"states of another robot, or of another base. {ADVICE}", joint=theirs.name,
+            )  # fmt: skip
+        found.append((joint, 0))
+    return found
 
 
 def configuration_from_mujoco(model: Model, places: Places, qpos: np.ndarray) -> np.ndarray:

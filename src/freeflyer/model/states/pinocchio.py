@@ -13,8 +13,7 @@ from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.states.matching import check_all_found, match_joints
-from freeflyer.model.states.velocities import Block, Coordinates
+from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, match_joints
 from freeflyer.spatial import se3
 
 ADVICE = "Load the same file in both, with the same base and the same joints locked"
@@ -101,8 +100,7 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
     elif joint.kind == "planar" and what == "JointModelPlanar":
         return Piece("planar", at, joint.iq, 4)
     elif (joint.kind == "spherical" and what == "JointModelSpherical") or (
-        joint.kind in SEVERAL_COORDINATES
-        and what in ("JointModelComposite", "JointModelUniversal")
+        joint.kind in SEVERAL_COORDINATES and what in ("JointModelComposite", "JointModelUniversal")
         and sizes == (joint.nq, joint.nv)
     ):
         return Piece("plain", at, joint.iq, joint.nq)

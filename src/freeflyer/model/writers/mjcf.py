@@ -10,9 +10,8 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, joint_sizes
-from freeflyer.model.keyframes import complete_followers
-from freeflyer.model.readers.mjcf_layout import TO_MUJOCO
-from freeflyer.model.readers.mjcf_names import CHAINS, group_name, link_site
+from freeflyer.model.locking import complete_followers
+from freeflyer.model.readers.mjcf.names import CHAINS, TO_MUJOCO, group_name, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.writers.mjcf_bodies import Tree
 from freeflyer.model.writers.xml_out import description_of, finish, refuse, text
@@ -123,8 +122,7 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
         etree.SubElement(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
     joints = {j.name: j for j in description.joints}
     couplings = [
-        Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio))
-        for j in description.joints
+        Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio)) for j in description.joints
         if j.mimic is not None
     ]
     for c in (*couplings, *description.couplings):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, group_name, hidden_link, link_site
-from freeflyer.model.rotations import inverse, placement, quaternion, shift, turn_about
+from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
+from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.validate_numbers import PER_COORDINATE
 from freeflyer.model.writers.xml_out import refuse, text
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
@@ -205,7 +205,7 @@ def _massless(link: Link) -> bool:
 
 def _motions(chain: list[Joint]) -> tuple[list[Motion], np.ndarray]:
     """The MuJoCo joints of a chain, and the placement (4, 4) of the link after the last of them."""
-    from freeflyer.model.screws import turn_z_to
+    from freeflyer.model.placements import turn_z_to
 
     motions = []
     before = np.eye(4)

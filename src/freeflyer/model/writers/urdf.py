@@ -9,8 +9,8 @@ import numpy as np
 
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint
 from freeflyer.model.load import BASES
+from freeflyer.model.placements import rpy_of_rotation
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
-from freeflyer.model.rotations import rpy_of_rotation
 from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
 from freeflyer.model.writers.xml_out import description_of, finish, text
 from freeflyer.tolerances import UNLIMITED_WRITTEN

@@ -1,7 +1,7 @@
 """Where joints place their bodies, and how vectors and inertias change from a body's axes to its parent's and back.
 
 A screw's axes follow from its parent's by an azimuth about z (zero but at branches), a twist about x and the joint's angle about z
-(see model/alignment.py): two or three plane rotations, which cost half of a full one.
+(see model/flatten.py): two or three plane rotations, which cost half of a full one.
 """
 
 from __future__ import annotations

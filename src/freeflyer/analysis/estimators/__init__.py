@@ -1,1 +1,0 @@
-"""Studies of estimators of a closed robot: accuracy along a motion, calibration, times."""

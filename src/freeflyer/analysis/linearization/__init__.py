@@ -1,1 +1,0 @@
-"""Linearised dynamics of one robot: accuracy, modes, recovery after a push."""

@@ -1,1 +1,0 @@
-"""A robot that sways on two feet in MuJoCo; its contact wrenches estimated from its motors."""

@@ -1,0 +1,194 @@
+"""Commands about the library: `bench`, `warm`, and `demo`, which takes all built-in robots through it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli import options as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from freeflyer.analysis.timing.measured import Bench, Peers
+    from freeflyer.progress import Progress
+    from freeflyer.report.reporting import Tour
+
+
+class Part(StrEnum):
+    """The tables of a benchmark."""
+
+    robots = "robots"
+    batches = "batches"
+    scaling = "scaling"
+    simulation = "simulation"
+    solvers = "solvers"
+    control = "control"
+    start = "start"
+
+
+RobotsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ROBOT ...]", help="Robots to time; the usual ones if none is named.", show_default=False),
+]
+PartsOption = Annotated[
+    list[Part] | None,
+    typer.Option("--part", help="Only this table; may be repeated.", show_default="all without ROBOT, else robots"),
+]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw ratios and scaling.", show_default=False)
+]
+BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
+BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]
+
+
+def bench(
+    robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
+    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: opt.BaseOption = None, loops: opt.LoopsOption = None,
+    json: opt.JsonOption = None, peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False,
+    debug: opt.DebugOption = False,
+) -> None:  # fmt: skip
+    """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; control; first calls."""
+    if peers:
+        from freeflyer.errors import InputError
+
+        raise InputError("timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers")
+    run_bench(robots, parts, plot, batch, threads, blocks, base, loops, json)
+
+
+def wanted_parts(robots: list[str] | None, parts: list[Part] | None) -> list[Part]:
+    """The parts asked for; else the robots named, or all parts."""
+    return parts or ([Part.robots] if robots else list(Part))
+
+
+def run_bench(
+    robots: list[str] | None, parts: list[Part] | None, plot: Path | None, batch: int, threads: int, blocks: int,
+    base: Any, loops: Path | None, json: Path | None, peers: Peers | None = None,
+    more: Callable[[Bench, Progress], Bench] | None = None,
+) -> None:  # fmt: skip
+    """Measure, beside peers if some are given, and show; `more` adds to the result."""
+    from freeflyer.analysis.timing.measured import measure
+    from freeflyer.analysis.timing.robots import robot_of_file
+    from freeflyer.analysis.timing.runner import Effort
+    from freeflyer.cli.output import output, print_table, status, write_json
+
+    if plot is not None:
+        _refuse_plot(plot)
+    loaded = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
+    named = [robot_of_file(robot.model, robot.path) for robot in loaded]
+    out = output(json)
+    with status() as progress:
+        effort = Effort(batch=batch, blocks=blocks, threads=threads)
+        result = measure(wanted_parts(robots, parts), named, effort, progress, peers)
+        result = more(result, progress) if more else result
+    out.print(result.conditions(), soft_wrap=True)
+    for shown in result.tables():
+        print_table(out, shown)
+    if plot is not None:
+        from freeflyer.plots.bench import save
+
+        save(result, plot)
+        out.print(f"drew {plot}")
+    write_json(json, "bench", result)
+
+
+def _refuse_plot(path: Path) -> None:
+    from freeflyer.errors import FileError
+
+    if path.suffix.lower() != ".png":
+        raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(path)!r}", path=str(path))
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"the folder of {str(path)!r} does not exist", path=str(path))
+
+
+def warm(
+    functions: Annotated[
+        str | None,
+        typer.Option(help="Names of functions, separated by commas; or loads, loops, closed, estimation. All if left out."),
+    ] = None,
+    debug: opt.DebugOption = False,
+) -> None:
+    """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
+    from time import perf_counter
+
+    from freeflyer.cli.output import console, status
+    from freeflyer.dynamics import warming
+    from freeflyer.progress import part_of
+
+    names = None if functions is None else [name.strip() for name in functions.split(",") if name.strip()]
+    start = perf_counter()
+    with status("compiling") as progress:
+        count = warming.warm(names, part_of(progress, "compiling"))
+    made = f"{count} functions compiled in {perf_counter() - start:.1f} s"
+    console().print(made if count else "nothing to do: all of them are in the cache")
+
+
+SHOWN = "humanoid"  # whose report is written
+COMPILED = (
+    "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "gravity_forces",
+    "centroidal_momentum_matrix", "centroidal_momentum", "centroidal_bias", "center_of_mass", "integrate",
+    "kinetic_energy", "potential_energy", "frame_pose", "frame_jacobian",
+)  # fmt: skip
+
+
+def demo(
+    output_file: opt.OutputOption = Path("freeflyer-demo.html"), force: opt.ForceOption = False, json: opt.JsonOption = None,
+    debug: opt.DebugOption = False,
+) -> None:  # fmt: skip
+    """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
+    from freeflyer import robots
+    from freeflyer.cli.output import output, status, write_json
+    from freeflyer.control.running import run_scenario
+    from freeflyer.dynamics import warming
+    from freeflyer.errors import FileError
+    from freeflyer.plots.controlled import run_strip
+    from freeflyer.plots.files import save_png
+    from freeflyer.progress import part_of
+    from freeflyer.report.page import refuse_to_replace, write_report
+    from freeflyer.report.reporting import report, tour
+
+    refuse_to_replace(output_file, force)
+    picture = output_file.with_name(f"{output_file.stem}-squat.png")
+    if picture.exists() and not (force or output_file.exists()):  # beside a report of ours it is ours, too
+        raise FileError(f"{str(picture)!r} is there already: give another name by --output, or --force", path=str(picture))
+    start, out = perf_counter(), output(json)
+    with status("compiling: only the first run does") as progress:
+        warming.warm(COMPILED, part_of(progress, "compiling: only the first run does"))
+        rows = []
+        for name in robots.names():
+            progress(0.0, f"{name}: inverse and forward dynamics, momentum, a batch")
+            rows.append(tour(robots.make(name)))
+        out.print(_table(rows))
+        result = report(robots.make(SHOWN), progress=progress)
+        squatting = run_scenario("squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress,
+            f"the {SHOWN} squats"))
+    written = write_report(result, output_file, force)
+    write_json(json, "demo", rows)
+    save_png(run_strip(squatting), picture)
+    verdict = "falls" if squatting.fell else "stands, and squats by 20 cm under control"
+    out.print(f"The {SHOWN} {verdict}: {picture.resolve()}", soft_wrap=True)
+    out.print(f"{perf_counter() - start:.1f} s. The report of the {SHOWN}: {written.resolve()}", soft_wrap=True)
+
+
+def _table(rows: list[Tour]) -> Any:
+    from freeflyer.cli.output import table
+    from freeflyer.text import microseconds as us, number
+
+    columns = (
+        "robot", "nq", "nv", "mass kg", "com z m", "FD(ID(a)) - a", "A v - h", "ID us a call", "ID us a state",
+        "FD us a state"
+    )
+    cells = [
+        (r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3),
+         f"{r.round_trip:.0e}", f"{r.momentum:.0e}",
+         us(r.inverse_dynamics_call), us(r.inverse_dynamics_batch), us(r.forward_dynamics_batch))
+        for r in rows
+    ]  # fmt: skip
+    return table(
+        f"built-in robots; batches of {rows[0].batch_size} random states", columns, cells, range(1, len(columns))
+    )

@@ -1,0 +1,134 @@
+"""Placements: of joints as chains of screws, and rotations as files write them (MuJoCo's w, x, y, z; URDF's roll, pitch, yaw)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.errors import DescriptionError
+from freeflyer.model.description import Joint
+from freeflyer.spatial import se3
+from freeflyer.spatial.quaternion import check_unit, from_axis_angle, normalize, to_matrix
+from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
+
+
+def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
+    """(axis, turn, slide) per unit of each coordinate, for the kinds that are chains of one-DoF screws."""
+    axis = joint.axis / np.linalg.norm(joint.axis)
+    match joint.kind:
+        case "revolute" | "continuous":
+            return [(axis, 1.0, 0.0)]
+        case "prismatic":
+            return [(axis, 0.0, 1.0)]
+        case "helical":
+            return [(axis, 1.0, joint.pitch)]
+        case "cylindrical":
+            return [(axis, 0.0, 1.0), (axis, 1.0, 0.0)]
+        case "universal":
+            return [(axis, 1.0, 0.0), (joint.axis2 / np.linalg.norm(joint.axis2), 1.0, 0.0)]
+        case "planar":
+            A = turn_z_to(axis)
+            return [(A[:, 0], 0.0, 1.0), (A[:, 1], 0.0, 1.0), (axis, 1.0, 0.0)]
+    raise DescriptionError(f"joint {joint.name!r} has the unknown kind {joint.kind!r}", joint=joint.name)
+
+
+def turn_z_to(axis: np.ndarray) -> np.ndarray:
+    """A rotation (3, 3) whose third column is the unit vector `axis`: the short turn from z; the identity for z itself."""
+    x, y, z = axis
+    if z < 0.0 and x * x + y * y < HALF_TURN_SQUARED_SINE:  # half a turn about x first
+        F = np.diag([1.0, -1.0, -1.0])
+        return F @ turn_z_to(F @ axis)
+    K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
+    return np.eye(3) + K + K @ K * (1.0 / (1.0 + z) if z > 0.0 else (1.0 - z) / (x * x + y * y))  # 1 + z would cancel
+
+
+def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
+    """Pose (4, 4) of the child link in the joint frame at `position` (nq,), laid out as in a configuration.
+
+    Screws: rad or m, a cylindrical joint's slide before its turn, a planar one's x, y, angle. Spherical: unit quaternion x, y, z,
+    w. Free: position in m, then the quaternion. The child's pose in the parent link is joint.placement @ this. A mimic joint takes
+    its own position, its leader's times ratio plus offset. Errors: a quaternion that is not unit."""
+    match joint.kind:
+        case "fixed":
+            return np.eye(4)
+        case "spherical":
+            return _rotate(position)
+        case "free":
+            X = _rotate(position[3:])
+            X[:3, 3] = position[:3]
+            return X
+    X = np.eye(4)
+    for coordinate, (axis, turn, slide) in zip(position, screws(joint)):
+        step = np.eye(4)
+        step[:3, :3] = to_matrix(from_axis_angle(axis, turn * coordinate))
+        step[:3, 3] = slide * coordinate * axis
+        X = X @ step
+    return X
+
+
+def _rotate(q: np.ndarray) -> np.ndarray:
+    return se3.from_position_quaternion(np.zeros(3), normalize(check_unit(q)))
+
+
+def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """(4, 4) of a position (3,) and a quaternion w, x, y, z of any length but zero."""
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    X = np.eye(4)
+    X[:3, :3] = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    X[:3, 3] = position
+    return X
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    """w, x, y, z with w >= 0, of a rotation (3, 3)."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    rows = np.array([  # each is 4 times the quaternion times one of its entries; the longest is the most exact
+        [1.0 + a + e + i, h - f, c - g, d - b],
+        [h - f, 1.0 + a - e - i, b + d, c + g],
+        [c - g, b + d, 1.0 - a + e - i, f + h],
+        [d - b, c + g, f + h, 1.0 - a - e + i],
+    ])  # fmt: skip
+    row = rows[int(np.argmax(np.diag(rows)))]
+    return row / np.linalg.norm(row) * (1.0 if row[0] >= 0.0 else -1.0)
+
+
+def shift(position: np.ndarray) -> np.ndarray:
+    """(4, 4) of a translation."""
+    X = np.eye(4)
+    X[:3, 3] = position
+    return X
+
+
+def turn_about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """(4, 4) of a rotation by `angle` (rad) about a unit axis."""
+    return placement(np.zeros(3), np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) * axis)]))
+
+
+def inverse(X: np.ndarray) -> np.ndarray:
+    """(4, 4) inverse of a rigid placement."""
+    Y = np.eye(4)
+    Y[:3, :3] = X[:3, :3].T
+    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return Y
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """(3, 3) rotation of URDF's angles: about the fixed axes x, y, z, in this order (rad)."""
+    (sr, sp, sy), (cr, cp, cy) = np.sin([roll, pitch, yaw]), np.cos([roll, pitch, yaw])
+    return np.array([
+        [cp * cy, sp * (sr * cy) - cr * sy, sp * (cr * cy) + sr * sy],
+        [cp * sy, sp * (sr * sy) + cr * cy, sp * (cr * sy) - sr * cy],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+
+
+def rpy_of_rotation(R: np.ndarray) -> np.ndarray:
+    """(3,) roll, pitch, yaw; roll is read after yaw has been taken out, so that pitch = +-90 deg loses no digits."""
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    s, c = np.sin(yaw), np.cos(yaw)
+    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return np.array([roll, pitch, yaw])

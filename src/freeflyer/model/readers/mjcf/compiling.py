@@ -1,0 +1,179 @@
+"""Vetted MJCF, or a mujoco.MjSpec, as a compiled model: actuators are collected, geoms that define inertias kept.
+
+The XML of an MjSpec, which MuJoCo writes with six digits, passes the checks of files. The numbers come from a copy of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, vet_text
+from freeflyer.model.readers.mjcf.meshes import attach_meshes, content, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, body_names, joint_names
+from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
+
+
+@dataclass
+class Drive:
+    """The actuators of one joint: how many, and the joint force they can reach (N or N m; infinite: not limited)."""
+
+    count: int = 0
+    effort: float = 0.0
+    armature: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled MuJoCo model without its actuators, names of all bodies and joints, and drives by joint name."""
+
+    model: Any
+    bodies: tuple[str, ...]
+    joints: tuple[str, ...]
+    drives: dict[str, Drive]
+
+
+def compile_xml(robot: VettedFile) -> Compiled:
+    """MuJoCo's compiled model of a stripped tree; a FileError with MuJoCo's message where it refuses.
+
+    Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file."""
+    spec = parse_spec(robot)
+    drives = drives_of(spec, robot)
+    needed = {
+        mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
+        for body, geom, shaping in geoms_by_inertia(spec)
+        if shaping and (mesh := mesh_of(geom))
+    }
+    files = attach_meshes(robot.root, robot.extras.meshes, needed, robot.where)
+    for section in robot.root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
+        robot.root.remove(section)
+    spec = parse_spec(robot, files)
+    for _, geom, shaping in geoms_by_inertia(spec):
+        if not shaping:
+            delete(spec, geom)
+    model = compile_model(spec, robot)
+    bodies = body_names(model)
+    return Compiled(model, bodies, joint_names(model, bodies), drives)
+
+
+def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
+    """By joint, what its actuators in a specification amount to."""
+    import mujoco
+
+    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
+    for actuator in spec.actuators:
+        if actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+            _collect(actuator, drives, mujoco)
+    return drives
+
+
+def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:
+    """Adds an actuator to its joint's drive."""
+    gear = abs(float(actuator.gear[0]))
+    caps = []
+    forced = _range(actuator.forcelimited, actuator.forcerange, mujoco)
+    if forced is not None:
+        caps.append(forced * gear)
+    controlled = _range(actuator.ctrllimited, actuator.ctrlrange, mujoco)
+    plain = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+    if (
+        controlled is not None
+        and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+        and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+        and actuator.dyntype in plain
+    ):
+        caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
+    drive = drives.setdefault(actuator.target, Drive())
+    drive.count += 1
+    drive.effort += min(caps, default=np.inf)
+    for name in ("armature", "damping"):
+        value = float(np.ravel(getattr(actuator, name, 0.0))[0])
+        if value:
+            setattr(drive, name, getattr(drive, name) + gear * gear * value)
+
+
+def _range(limited: Any, values: np.ndarray, mujoco: Any) -> float | None:
+    """The bound of a symmetric range that is in force."""
+    low, high = (float(x) for x in values)
+    on = limited == mujoco.mjtLimited.mjLIMITED_TRUE or (limited == mujoco.mjtLimited.mjLIMITED_AUTO and low < high)
+    return high if on and high > 0.0 and abs(low + high) <= EQUAL_BOUNDS_ROUNDING * high else None
+
+
+UNREAD = ("keys", "sensors", "tendons", "pairs", "excludes", "flexes", "skins", "cameras", "lights", "hfields", "textures")
+
+
+def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
+    """(the checked file, the compiled copy). Errors: FileError where MuJoCo or the checks refuse the specification."""
+    import mujoco
+
+    copy = spec.copy()
+    try:
+        if not hasattr(mujoco.MjSpec, "to_zip"):  # older MuJoCo writes compiled specifications only
+            copy.compile()
+        text = copy.to_xml()
+    except Exception as error:
+        raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
+    folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
+    robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
+    robot.extras.keyframes[:] = [(key.name, _qpos(key)) for key in spec.keys]
+    _restore_custom(spec, robot)
+    drives = drives_of(spec, robot)
+    copy = spec.copy()
+    _cut(copy, mujoco)
+    _attach_mesh_bytes(copy, spec, robot)
+    model = compile_model(copy, robot)
+    bodies = body_names(model)
+    return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
+
+
+def _qpos(key: Any) -> str | None:
+    return " ".join(repr(float(x)) for x in key.qpos) if len(key.qpos) else None
+
+
+def _restore_custom(spec: Any, robot: VettedFile) -> None:
+    """The digits of what our writer keeps in custom numerics."""
+    for numeric in spec.numerics:
+        if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
+            field, joint = numeric.name[len(CUSTOM) :].split(":", 1)
+            if field in CUSTOM_FIELDS:
+                robot.extras.fields.setdefault(joint, {})[field] = tuple(float(x) for x in numeric.data)
+
+
+def _cut(copy: Any, mujoco: Any) -> None:
+    """Removes from a copy the elements that `strip_unused` removes from a file."""
+    ties = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT)
+    unread = [e for kind in UNREAD for e in getattr(copy, kind, ())]
+    unread += [*copy.actuators, *(e for e in copy.equalities if e.type not in ties)]
+    for element in unread:
+        delete(copy, element)
+    for _, geom, shaping in geoms_by_inertia(copy):
+        if shaping:
+            geom.material = ""
+        else:
+            delete(copy, geom)
+    for material in list(copy.materials):
+        delete(copy, material)
+    needed = {mesh for _, geom, _ in geoms_by_inertia(copy) if (mesh := mesh_of(geom))}
+    for mesh in list(copy.meshes):
+        if mesh.name not in needed:
+            delete(copy, mesh)
+
+
+def _attach_mesh_bytes(copy: Any, spec: Any, robot: VettedFile) -> None:
+    """The bytes of mesh files under names that exist nowhere, so that MuJoCo opens no file itself."""
+    own: dict[str, bytes] = {}
+    assets = dict(spec.assets)
+    for mesh in copy.meshes:
+        if not mesh.file:
+            continue
+        at = f"{robot.where}: a body takes its inertia from the mesh {mesh.name!r}"
+        data = assets.get(mesh.file)
+        name = f"freeflyer_mesh_{len(own)}{Path(mesh.file).suffix[:8]}"
+        own[name] = data.encode() if isinstance(data, str) else data or content(robot.extras.meshes, mesh.file, at)
+        mesh.file = name
+    if own:
+        copy.meshdir, copy.assets = "", own

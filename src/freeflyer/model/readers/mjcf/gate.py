@@ -1,0 +1,135 @@
+"""Checks of untrusted MJCF before MuJoCo reads it: as text and bytes, so that MuJoCo opens no file itself."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
+from freeflyer.model.readers.safe_file import is_xml_text, read_xml
+from freeflyer.text import listed
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+
+@dataclass(frozen=True)
+class VettedFile:
+    """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
+
+    root: _Element
+    where: str
+    notes: list[str]
+    extras: Extras
+
+
+def vet(source: str | os.PathLike[str], shapes: bool = False) -> VettedFile:
+    """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
+
+    shapes: geoms stay that shape no inertia. Errors: FileError."""
+    root, where = read_xml(source, "MJCF")
+    return _vet(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
+
+
+def vet_text(text: str, folder: Path | None, where: str) -> VettedFile:
+    """The same for XML text that stands for a file in this folder; `where` opens messages."""
+    root, _ = read_xml(text, "MJCF")
+    return _vet(root, folder, where, shapes=False)
+
+
+def _vet(root: _Element, folder: Path | None, where: str, shapes: bool) -> VettedFile:
+    expand(root, folder, where)
+    notes, extras = strip_unused(root, folder, where, shapes)
+    return VettedFile(root, where, notes, extras)
+
+
+def parse_spec(robot: VettedFile, files: dict[str, bytes] | None = None) -> Any:
+    """MuJoCo's specification of the tree, its classes resolved, nothing compiled. files: what it may open, by name."""
+    import mujoco
+    from lxml import etree
+
+    text = etree.tostring(robot.root, encoding="unicode")
+    try:
+        return mujoco.MjSpec.from_string(text, assets=files) if files else mujoco.MjSpec.from_string(text)
+    except Exception as error:
+        raise refusal(robot, error) from None
+
+
+def compile_model(spec: Any, robot: VettedFile) -> Any:
+    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's message."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = spec.compile()
+    except Exception as error:
+        raise refusal(robot, error) from None
+    robot.notes.extend(f"MuJoCo warns: {_words(w.message)}" for w in caught)
+    return model
+
+
+def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
+    """(MjSpec, what it came from): what the reader reads of a file, with its primitive shapes and the meshes that matter.
+
+    Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError."""
+    import mujoco
+
+    robot = vet(source, shapes=True)
+    first = parse_spec(robot)
+    needed = {
+        mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
+        for body, geom, shaping in geoms_by_inertia(first)
+        if (mesh := mesh_of(geom)) and (shaping or collides(geom))
+    }
+    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    for _, geom, shaping in geoms_by_inertia(spec):
+        if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
+            delete(spec, geom)
+    for actuator in list(spec.actuators):  # MuJoCo simulates the robot to find the range of a muscle
+        if actuator.gaintype == mujoco.mjtGain.mjGAIN_MUSCLE or actuator.biastype == mujoco.mjtBias.mjBIAS_MUSCLE:
+            delete(spec, actuator)
+    return spec, robot
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """MuJoCo's warnings while it runs, as texts: it would write them to MUJOCO_LOG.TXT in the working folder."""
+    import mujoco
+
+    found: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(found.append)
+    try:
+        yield found
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def refusal(robot: VettedFile, error: Exception) -> FileError:
+    """MuJoCo's message, and the elements that were left out before: it may refer to one of them."""
+    words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
+    if not left_out:
+        return FileError(f"{robot.where} is refused by MuJoCo: {words}")
+    return FileError(
+        f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
+        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid "
+        "bodies in its place"
+    )
+
+
+def _words(error: Exception | str) -> str:
+    return " ".join(str(error).split())[:400] or type(error).__name__
+
+
+def _advice(text: str) -> str:
+    if "mjMINVAL" in text:
+        return ". Give the body a mass and an inertia, or weld a body that has them to it"
+    if "A + B >= C" in text:
+        return ". Correct the inertia; a URDF of the robot would be read as it is"
+    return ""

@@ -1,0 +1,89 @@
+"""Names under which MJCF holds what it has no elements for, and the joints of a compiled model in the order of qpos."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from freeflyer.model.recorded_states import MujocoJoint
+
+# Kinds that MuJoCo lacks: the joints that make them up, outermost first, named "joint/kind/0" and so on.
+CHAINS = {"cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"), "planar": ("slide", "slide", "hinge")}
+GROUPED = re.compile(r"(.+)/(cylindrical|universal|planar)/([012])", re.DOTALL)
+# A custom numeric "freeflyer:velocity:joint" holds a field of Joint; a custom text "freeflyer:fixed:body" names the
+# fixed joint that carries the body, "freeflyer:link:body/joint" the massless link between two joints of a body.
+CUSTOM = "freeflyer:"
+CUSTOM_FIELDS = ("lower", "upper", "velocity", "effort", "initial")
+CUSTOM_NAMES = ("fixed", "link")
+
+
+def hidden_link(body: str, joint: str) -> str:
+    """The massless link after `joint`, where more joints follow in the same body."""
+    return f"{body}/{joint}"
+
+
+def hidden_joint(body: str) -> str:
+    """The fixed joint from the anchor of a body's last joint to the body's frame."""
+    return f"{body}/anchor"
+
+
+def link_site(link: str) -> str:
+    """The site that stands for a link's own frame at the end of a loop."""
+    return f"{link}/frame"
+
+
+def group_name(joint: str, kind: str, k: int) -> str:
+    """The k-th MuJoCo joint of a joint of a kind of CHAINS."""
+    return f"{joint}/{kind}/{k}"
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; from now on it is."""
+    k, free = 2, name
+    while free in taken:
+        free, k = f"{name}_{k}", k + 1
+    taken.add(free)
+    return free
+
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+KINDS = ("free", "ball", "slide", "hinge")
+# Entries of qpos that make a position here, and the reverse.
+TO_OURS = {"free": (0, 1, 2, 4, 5, 6, 3), "ball": (1, 2, 3, 0), "slide": (0,), "hinge": (0,)}
+TO_MUJOCO = {"free": (0, 1, 2, 6, 3, 4, 5), "ball": (3, 0, 1, 2), "slide": (0,), "hinge": (0,)}
+NEUTRAL = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0), (0.0,), (0.0,))
+
+
+def position(kind: int, qpos: Sequence[float]) -> tuple[float, ...]:
+    """The position in our order of a joint whose entries begin `qpos`; kind: MuJoCo's number."""
+    return tuple(float(qpos[k]) for k in TO_OURS[KINDS[kind]])
+
+
+def layout(m: Any, bodies: Sequence[str], joints: Sequence[str]) -> tuple[MujocoJoint, ...]:
+    """The joints of a compiled model, each standing where qpos0 has it. bodies, joints: the names of all of them."""
+    return tuple(
+        MujocoJoint(
+            name, KINDS[int(m.jnt_type[j])], bodies[int(m.jnt_bodyid[j])],
+            position(int(m.jnt_type[j]), m.qpos0[int(m.jnt_qposadr[j]) :]),
+        )
+        for j, name in enumerate(joints)
+    )  # fmt: skip
+
+
+def body_names(m: Any) -> tuple[str, ...]:
+    """Unnamed bodies become body_3 or the like."""
+    names = [m.body(i).name for i in range(m.nbody)]
+    taken = set(names)
+    return tuple(name or unique_name(f"body_{i}", taken) for i, name in enumerate(names))
+
+
+def joint_names(m: Any, bodies: Sequence[str]) -> tuple[str, ...]:
+    """Unnamed joints are called after their body; an unnamed free joint that is the only one is the root_joint."""
+    names = [m.joint(j).name for j in range(m.njnt)]
+    taken = set(names)
+    unnamed_free = [j for j in range(m.njnt) if m.jnt_type[j] == FREE and not names[j]]
+    for j, name in enumerate(names):
+        if not name:
+            names[j] = unique_name("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
+    return tuple(names)

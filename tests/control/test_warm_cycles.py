@@ -1,0 +1,51 @@
+"""Cycles that begin with the answer of the cycle before, at active limits of torques, accelerations and forces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from closeness import close
+from programs import program_of
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.analysis.timing.control_cycles import humanoid_problem
+from freeflyer.control import TorqueLimits
+from freeflyer.kernels.control.layout import AT_ONCE, WAY
+from freeflyer.kernels.entries import CONTROL_CYCLE
+from freeflyer.optimization.compiled import call, solve_levels
+
+
+@pytest.mark.parametrize(("limited", "friction"), [(1, 0.6), (2, 0.6), (0, 0.02), (0, 0.05), (1, 0.1)])
+def test_limits_that_stay_active_need_no_rounds(limited, friction):
+    """Cycles that take active limits as equations find what the active set alone finds, begun anew."""
+    rng = fresh(limited, round(100 * friction))
+    problem, start = humanoid_problem()
+    model, problem = problem.model, replace(problem, friction=friction)
+    at_once = 0
+    for _ in range(6):
+        q, speed = start, 10.0 ** rng.uniform(-3.0, -1.0) * rng.standard_normal(model.nv)
+        tau = np.abs(problem.solve(q, speed).tau)
+        most = np.where(tau >= np.sort(tau)[-limited] if limited else False, rng.uniform(0.9, 0.99) * tau, 1e4)
+        motors = replace(problem, limits=[TorqueLimits(most), *problem.limits[1:]])
+        last = motors.solve(q, speed)
+        for k in range(15):
+            v = np.cos(0.3 * k) * speed
+            q = ff.integrate(model, q, 1e-3 * v)
+            found = motors.solve(q, v, warm=last)
+            if last.held is not None and way(found, last) == AT_ONCE:
+                p = program_of(motors, q, v)
+                cold = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+                assert cold.optimal
+                close(found.tau, p.motors @ cold.x + p.h, 1e-6)
+                at_once += 1
+            last = found
+    assert at_once or not limited
+
+
+def way(found, last):
+    """How a cycle that began with the answer of the last one found its own."""
+    program, given, _ = found.asked
+    return call(CONTROL_CYCLE, program.sizes, *given, program.weights, last.held, last.asked[2])[5][WAY]
