@@ -11,8 +11,9 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.sets.tables import loops_of, support
 from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
+from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -67,9 +68,7 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
         >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
         True
     """
-    if not isinstance(contacts, ConstraintSet):
-        raise InputError(f"contacts must be a freeflyer.ConstraintSet, got {format_value(contacts)}")
-    check_set(model, contacts)
+    check_set(model, instance("contacts", contacts, ConstraintSet))
     # where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's
     above = np.array([_closure(model, np.arange(model.tree.nv) == at) for at in velocity_places(model)], bool).reshape(model.nv, -1)
     np.fill_diagonal(above, False)

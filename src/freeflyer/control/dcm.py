@@ -26,7 +26,7 @@ from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of, project_into, signed_distance
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
-from freeflyer.model.inputs import SMALLEST, finite_array, number, positive
+from freeflyer.model.inputs import SMALLEST, finite_array, instance, number, positive
 from freeflyer.model.public import public
 
 GAIN = 3.0  # 1/s, of the feedback
@@ -200,9 +200,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
         array([[0.035, 0.   ],
                [1.535, 0.   ]])
     """
-    if not isinstance(footsteps, FootstepPlan):
-        raise InputError(f"footsteps must be a plan of control.walk_forward or gait_footsteps, got {format_value(footsteps)}")
-    phases = footsteps.phases
+    phases = instance("footsteps", footsteps, FootstepPlan, "control.walk_forward, control.gait_footsteps").phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
     times, points = [footsteps.begin], [middles[0]]
     for phase, middle in zip(phases, middles):
@@ -242,8 +240,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         >>> pushed.zmp.round(3) + 0.0
         array([0.1 , 0.05, 0.  ])
     """
-    if not isinstance(plan, DCMPlan):
-        raise InputError(f"plan must be a freeflyer.control.DCMPlan, got {format_value(plan)}")
+    instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
     c, speed = shaped("position", position, "...", 3), shaped("velocity", velocity, "...", 3)
     strength, time = positive("gain", gain), number("t", t)
     return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))

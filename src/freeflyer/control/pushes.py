@@ -24,8 +24,8 @@ from freeflyer.control.scenario import Stance
 from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
-from freeflyer.errors import FreeflyerError, InputError, StepError
-from freeflyer.model.inputs import LARGEST_SEED, number, whole_number
+from freeflyer.errors import FreeflyerError, StepError
+from freeflyer.model.inputs import LARGEST_SEED, instance, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.inputs import Sensing
@@ -82,8 +82,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
         >>> ff.control.survives_push(robot, [[10.0, 0.0]], dt=5e-3)
         array([ True])
     """
-    if not isinstance(robot, Standing):
-        raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
+    instance("robot", robot, Standing, "control.stand_on_feet")
     given = shaped("impulses", impulses, "n", 2, more=", N s")
     options = {"formulation": formulation, "dt": dt, "sensing": sensing}
     count = whole_number("processes", processes, 1)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number, real_array
+from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, instance, number, real_array
 from freeflyer.spatial import quaternion, se3
 
 AHEAD = 100  # cycles
@@ -306,9 +306,7 @@ class PoseReference(Reference):
 
     def __post_init__(self) -> None:
         for name, shape in (("position", (3,)), ("rotation", (3, 3))):
-            part = getattr(self, name)
-            if not isinstance(part, Reference):
-                raise InputError(f"{name} must be a reference (freeflyer.control.WaypointReference, ...), got {format_value(part)}")
+            part = instance(name, getattr(self, name), Reference, "control.WaypointReference, ...")  # type: ignore[type-abstract]
             found = np.shape(part(0.0).target)
             if found != shape:
                 raise InputError(f"{name} must be a reference with targets of shape {shape}, got one of shape {found}")

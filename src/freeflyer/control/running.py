@@ -26,11 +26,11 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
-from freeflyer.errors import InputError, StepError, format_value, unknown_name
+from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closed.calls import velocity_map
 from freeflyer.linkages.closed.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, one_row, positive, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, instance, one_row, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
@@ -203,8 +203,8 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
     dt, seed = positive("dt", dt), whole_number("seed", seed, 0, LARGEST_SEED)
-    if not (sensing is None or isinstance(sensing, Sensing)):
-        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
+    if sensing is not None:
+        instance("sensing", sensing, Sensing)
     if q is None:
         model, q, feet = stand_on_feet(model, feet, path=path)
     model = close_loops(model)
