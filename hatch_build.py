@@ -29,7 +29,7 @@ class ObjectCode(BuildHookInterface):  # type: ignore[type-arg]
             return
         self._folder = tempfile.TemporaryDirectory()
         path = filter(None, (str(Path(self.root, "src")), os.environ.get("PYTHONPATH")))  # pip's isolation uses it, too
-        command = [sys.executable, "-m", "freeflyer.kernels.compiler.wheel", self._folder.name, levels]
+        command = [sys.executable, "-m", "freeflyer.kernels.compiler.ahead", self._folder.name, levels]
         if subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(path)}, check=False).returncode:
             raise SystemExit(f"{VARIABLE}={levels}: no object code was made, see above")
         build_data["force_include"][self._folder.name] = "freeflyer/kernels/objects"

@@ -19,8 +19,7 @@ from benchmarks.tsid_peer import tsid_contestants
 from freeflyer.analysis.timing.measured import Peers
 from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import MOST, TOLERANCE, Reach, Reaching
-from freeflyer.dynamics.mujoco_states import from_mujoco, to_mujoco
-from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
+from freeflyer.dynamics.states import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf

@@ -20,7 +20,7 @@ from benchmarks.pinocchio_peer import peer_for
 from freeflyer.analysis.timing.control_cycles import Contestant
 from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import Standing
-from freeflyer.dynamics.pinocchio_states import from_pinocchio, to_pinocchio
+from freeflyer.dynamics.states import from_pinocchio, to_pinocchio
 
 NAME = "TSID"
 SOLVERS = {"eiquadprog": "SolverHQuadProg", "eiquadprog-fast": "SolverHQuadProgFast"}

@@ -23,32 +23,47 @@ from .contacts.constrained_derivatives import (
 )
 from .contacts.constrained_dynamics import (
     ConstrainedDynamics as ConstrainedDynamics,
-    constrained_dynamics as constrained_dynamics,
-)
-from .contacts.constrained_inverse import (
     ConstrainedInverseDynamics as ConstrainedInverseDynamics,
+    constrained_dynamics as constrained_dynamics,
     constrained_inverse_dynamics as constrained_inverse_dynamics,
 )
 from .contacts.constrained_linearization import linearize as linearize
-from .contacts.impacts import Impact as Impact, impact as impact
-from .contacts.projection import (
+from .contacts.impacts import (
+    Impact as Impact,
+    impact as impact,
     project_configuration as project_configuration,
     project_velocity as project_velocity,
 )
 from .contacts.sets.constraint_set import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (
+    CenterOfMassAccelerationDerivatives as CenterOfMassAccelerationDerivatives,
+    CenterOfMassVelocityDerivatives as CenterOfMassVelocityDerivatives,
+    CentroidalMomentumDerivatives as CentroidalMomentumDerivatives,
+    CentroidalMomentumRateDerivatives as CentroidalMomentumRateDerivatives,
     center_of_mass as center_of_mass,
+    center_of_mass_acceleration as center_of_mass_acceleration,
+    center_of_mass_acceleration_derivatives as center_of_mass_acceleration_derivatives,
     center_of_mass_jacobian as center_of_mass_jacobian,
+    center_of_mass_velocity as center_of_mass_velocity,
+    center_of_mass_velocity_derivatives as center_of_mass_velocity_derivatives,
     centroidal_bias as centroidal_bias,
     centroidal_momentum as centroidal_momentum,
+    centroidal_momentum_derivatives as centroidal_momentum_derivatives,
     centroidal_momentum_matrix as centroidal_momentum_matrix,
+    centroidal_momentum_rate as centroidal_momentum_rate,
+    centroidal_momentum_rate_derivatives as centroidal_momentum_rate_derivatives,
 )
+from .dynamics.closed import velocity_map as velocity_map, velocity_map_bias as velocity_map_bias
 from .dynamics.derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives as InverseDynamicsDerivatives,
+    InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
+    InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
     forward_dynamics_derivatives as forward_dynamics_derivatives,
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+    inverse_dynamics_hessian_product as inverse_dynamics_hessian_product,
+    inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
 )
 from .dynamics.equations import (
     bias_forces as bias_forces,
@@ -64,53 +79,34 @@ from .dynamics.equations import (
 from .dynamics.evaluate import get_threads as get_threads, set_threads as set_threads
 from .dynamics.frame_sets import FrameSet as FrameSet, frame_set as frame_set
 from .dynamics.frames import (
-    frame_bias_acceleration as frame_bias_acceleration,
-    frame_jacobian as frame_jacobian,
-    frame_pose as frame_pose,
-    frame_velocity as frame_velocity,
-)
-from .dynamics.integrators import step as step
-from .dynamics.linearization import Linearization as Linearization
-from .dynamics.manifold import difference as difference, integrate as integrate
-from .dynamics.manifold_derivatives import (
-    DifferenceDerivatives as DifferenceDerivatives,
-    IntegrateDerivatives as IntegrateDerivatives,
-    difference_derivatives as difference_derivatives,
-    integrate_derivatives as integrate_derivatives,
-)
-from .dynamics.momentum_derivatives import (
-    CenterOfMassAccelerationDerivatives as CenterOfMassAccelerationDerivatives,
-    CenterOfMassVelocityDerivatives as CenterOfMassVelocityDerivatives,
-    CentroidalMomentumDerivatives as CentroidalMomentumDerivatives,
-    CentroidalMomentumRateDerivatives as CentroidalMomentumRateDerivatives,
-    center_of_mass_acceleration as center_of_mass_acceleration,
-    center_of_mass_acceleration_derivatives as center_of_mass_acceleration_derivatives,
-    center_of_mass_velocity as center_of_mass_velocity,
-    center_of_mass_velocity_derivatives as center_of_mass_velocity_derivatives,
-    centroidal_momentum_derivatives as centroidal_momentum_derivatives,
-    centroidal_momentum_rate as centroidal_momentum_rate,
-    centroidal_momentum_rate_derivatives as centroidal_momentum_rate_derivatives,
-)
-from .dynamics.motion_derivatives import (
     FrameAccelerationDerivatives as FrameAccelerationDerivatives,
     FrameVelocityDerivatives as FrameVelocityDerivatives,
     frame_acceleration as frame_acceleration,
     frame_acceleration_derivatives as frame_acceleration_derivatives,
+    frame_bias_acceleration as frame_bias_acceleration,
+    frame_jacobian as frame_jacobian,
+    frame_pose as frame_pose,
+    frame_velocity as frame_velocity,
     frame_velocity_derivatives as frame_velocity_derivatives,
 )
-from .dynamics.mujoco_states import (
-    from_mujoco as from_mujoco,
-    mujoco_velocity_map as mujoco_velocity_map,
-    to_mujoco as to_mujoco,
+from .dynamics.integrators import step as step
+from .dynamics.linearization import Linearization as Linearization
+from .dynamics.manifold import (
+    DifferenceDerivatives as DifferenceDerivatives,
+    IntegrateDerivatives as IntegrateDerivatives,
+    difference as difference,
+    difference_derivatives as difference_derivatives,
+    integrate as integrate,
+    integrate_derivatives as integrate_derivatives,
 )
 from .dynamics.named_postures import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
-from .dynamics.pinocchio_states import from_pinocchio as from_pinocchio, to_pinocchio as to_pinocchio
-from .dynamics.second_order import (
-    InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
-    InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
-    inverse_dynamics_hessian_product as inverse_dynamics_hessian_product,
-    inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives,
+from .dynamics.states import (
+    from_mujoco as from_mujoco,
+    from_pinocchio as from_pinocchio,
+    mujoco_velocity_map as mujoco_velocity_map,
+    to_mujoco as to_mujoco,
+    to_pinocchio as to_pinocchio,
 )
 from .errors import (
     DescriptionError as DescriptionError,
@@ -119,11 +115,7 @@ from .errors import (
     InputError as InputError,
     UnknownNameError as UnknownNameError,
 )
-from .linkages.closed.closing import (
-    close_loops as close_loops,
-    velocity_map as velocity_map,
-    velocity_map_bias as velocity_map_bias,
-)
+from .linkages.closing import close_loops as close_loops
 from .model.build import build as build
 from .model.configuration import (
     neutral as neutral,

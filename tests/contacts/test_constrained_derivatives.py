@@ -11,7 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.contacts.sets.lock_forces import turning_locks
+from freeflyer.contacts.sets.forces import turning_locks
 from freeflyer.errors import InputError, UnknownNameError
 
 

@@ -13,7 +13,7 @@ TEXT = (DOCS / "questions.md").read_text()
 PARTS = re.split(r"^\*\*(.*\?)\*\*$", TEXT, flags=re.MULTILINE)[1:]
 QUESTIONS = dict(zip(PARTS[::2], PARTS[1::2]))
 ANSWERS = {  # what stands in the section that a question leads to
-    "Where is the mass matrix computed?": "src/freeflyer/kernels/tree/crba.py",
+    "Where is the mass matrix computed?": "src/freeflyer/kernels/tree/mass_matrix.py",
     "What is the sign of a contact force?": "act on the robot",
     "How do I add a joint kind?": "src/freeflyer/model/placements.py",
     "Which function gives the motor force for an ankle torque?": "linkages.transmission(model, q, ankle, motors)",

@@ -1,4 +1,4 @@
-"""The rules of entry_code/adapter.py in Python: an oracle for what a compiled call takes, refuses and returns."""
+"""The rules of compiler/adapter.py in Python: an oracle for what a compiled call takes, refuses and returns."""
 
 from __future__ import annotations
 

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import LANES, inlined, kernel
 from freeflyer.kernels.compiler import (
     meanings,  # noqa: F401  gives primitives their compiled meaning
     object_code,
 )
 from freeflyer.kernels.compiler.frontend.functions import Functions
+from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
-from freeflyer.kernels.compiler.frontend.source import source
-from freeflyer.kernels.marks import inlined, kernel
 
 CACHE_LINE = 64  # bytes
 C_TYPES = {"i64": ctypes.c_int64, "i1": ctypes.c_bool, "double": ctypes.c_double, "ptr": ctypes.c_void_p, "void": None}

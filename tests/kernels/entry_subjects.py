@@ -25,8 +25,7 @@ from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
-from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
-from freeflyer.kernels.model.set_layout import SETS
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
 from freeflyer.linkages.closure import plan_for
 from freeflyer_papers.hopping.settings import make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS

@@ -14,7 +14,7 @@ from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
-from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
 from freeflyer.spatial import quaternion
 

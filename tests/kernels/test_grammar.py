@@ -11,11 +11,11 @@ import pytest
 from kernel_grammar import COMPILING, MARKS, PRIMITIVES, PYTHON, is_python, violations
 
 import freeflyer.kernels
-from freeflyer.kernels import marks, plain_primitives
+from freeflyer.kernels import backend as marks, plain_primitives
+from freeflyer.kernels.backend import PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
-from freeflyer.kernels.marks import PRIMITIVE, mark
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
@@ -81,11 +81,9 @@ def test_every_primitive_has_a_compiled_meaning():
 def test_every_primitive_has_a_plain_meaning():
     """It is replaced, or its Python text is right for one number; some are met by batches alone."""
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
-    one_number = {f"pack.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "times_zero")}
-    one_number |= {f"vector4.{name}" for name in ("vector", "plus", "times")}
-    batches = {
-        f"transpose.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")
-    }
+    one_number = {f"backend.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "times_zero")}
+    one_number |= {f"poses.{name}" for name in ("vector", "plus", "times")}
+    batches = {f"backend.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")}
     assert set(primitives()) - replaced == one_number | batches
 
 
@@ -99,7 +97,7 @@ def test_llvmlite_is_imported_where_code_is_compiled_and_loaded_alone():
     assert importing == COMPILING
 
 
-HEAD = '"""A module."""\nfrom freeflyer.kernels.marks import inlined, kernel\n'
+HEAD = '"""A module."""\nfrom freeflyer.kernels.backend import inlined, kernel\n'
 PLANTED = [
     ("x = 1", "has no docstring"),
     (HEAD + "import scipy", "imports scipy"),
@@ -173,7 +171,7 @@ def test_python_may_index():
     assert len(violations('"""A module."""\nfrom llvmlite import ir', "calls.running")) == 1
     assert violations('"""A module."""\ndef run(x):\n    return x[0]', "plain") == []
     assert violations('"""A module."""\n@kernel\ndef f(x, y=1):\n    return x', "compiler.build") != []
-    assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "backend.pack") == []
+    assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "backend") == []
     assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "tree.rnea") != []
 
 

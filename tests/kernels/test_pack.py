@@ -10,11 +10,22 @@ import pytest
 from compiled_parts import aligned, compiled, packs
 from seeds import fresh
 
-from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.backend.pack import LANES, all_below, fma, lane, lanes, like, rint, select_less, sqrt, with_lane
-from freeflyer.kernels.compiler.frontend.instructions import FAST
-from freeflyer.kernels.compiler.frontend.source import KernelError
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import (
+    LANES,
+    all_below,
+    fma,
+    inlined,
+    lane,
+    lanes,
+    like,
+    load,
+    rint,
+    select_less,
+    sqrt,
+    store,
+    with_lane,
+)
+from freeflyer.kernels.compiler.frontend.instructions import FAST, KernelError
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

@@ -13,10 +13,9 @@ from kernel_samples import arguments, compiled, output_shapes, states, tree, tre
 
 import freeflyer as ff
 from freeflyer.kernels import plain, plain_primitives as scalars
-from freeflyer.kernels.backend.buffers import load, store, workspace
+from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model import layout as L
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}

@@ -8,7 +8,7 @@ from kernel_samples import states, tree
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.dynamics import evaluate, threads
+from freeflyer.dynamics import evaluate
 from freeflyer.kernels.compiler.calls import running
 
 MODEL = tree()
@@ -158,7 +158,7 @@ def test_read_only_inputs_are_not_copied(lead, tmp_path, monkeypatch, spread):
     if lead:
         assert all(np.shares_memory(x, m) for x, m in zip(seen[0], mapped))
     assert all(not m.flags.writeable for m in mapped)
-    assert threads.get_threads() == spread
+    assert evaluate.get_threads() == spread
 
 
 @pytest.mark.parametrize("ahead", [-5000, -1, 0, 1, 27, 5000])

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.backend.pack import fma, select_less
-from freeflyer.kernels.compiler.frontend.source import KernelError
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
+from freeflyer.kernels.compiler.frontend.instructions import KernelError
 
 
 def unmarked(x):

@@ -10,7 +10,7 @@ from kernel_samples import Subject
 
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls.running import batch_lanes
-from freeflyer.kernels.compiler.entry_code.checks import scratch_need
+from freeflyer.kernels.compiler.entry_code import scratch_need
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer_papers.kernels.entries import HOP_STEPS
 

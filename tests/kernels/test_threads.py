@@ -13,7 +13,7 @@ import pytest
 from kernel_samples import states, tree
 
 import freeflyer as ff
-from freeflyer.dynamics import threads as threading_of_batches
+from freeflyer.dynamics import evaluate as threading_of_batches
 
 COUNT = 20_000
 BATCH = 37  # not a multiple of 8

@@ -7,9 +7,8 @@ import pytest
 from compiled_parts import compiled, numbers, packs
 from seeds import fresh
 
-from freeflyer.kernels.backend import transpose
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.transpose import block, mirrored, put_block, transposed
+from freeflyer.kernels import backend as transpose
+from freeflyer.kernels.backend import LANES, block, mirrored, put_block, transposed
 
 WIDTHS = range(1, 41)
 GUARD = 16  # poisoned numbers before and after what a function may touch

@@ -10,8 +10,7 @@ import pytest
 from compiled_parts import aligned, compiled, numbers, packs
 from seeds import fresh
 
-from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import LANES, load, store
 from freeflyer.kernels.math import trig
 
 ULP = 2.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import freeflyer
-from freeflyer.kernels.compiler import build, wheel
+from freeflyer.kernels.compiler import ahead as wheel, build
 from freeflyer.kernels.compiler.object_code import levels_here
 from freeflyer.kernels.entries import COM, ENTRIES
 

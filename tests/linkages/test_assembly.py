@@ -75,7 +75,7 @@ def test_branches_of_a_robot_without_loops():
         assert found.closed.shape == found.gap.shape == (1,)
     assert assemble(model, np.ones((2, 3))).q.shape == (2, 3)
     for arguments, words in (
-        ({"branches": 0}, "at least 1"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"), ({"attempts": -1}, "attempts"),
+        ({"branches": 0}, "1 or more"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"), ({"attempts": -1}, "attempts"),
         ({"rng": 3}, "rng"), ({"hold": ["nose"]}, "nose"),
     ):  # fmt: skip
         with pytest.raises(ff.FreeflyerError, match=words):
@@ -212,7 +212,8 @@ def test_held_strokes_out_of_range_are_named():
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"),
-    ({"branches": 0}, "at least 1"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
+    ({"branches": 0}, "1 or more"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
+    ({"tolerance": True}, "tolerance"), ({"redundant": True}, "redundant"), ({"tolerance": 0.0}, "tolerance"),
     ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"),
 ])  # fmt: skip
 def test_bad_arguments(options, words):

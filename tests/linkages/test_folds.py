@@ -14,9 +14,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.linkages import first_singularity, partition, sweep
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
 from freeflyer.linkages.rows import constraint_jacobian
-from freeflyer.linkages.stepping import crosses_singularity, step_closed
 
 CRANK, GROUND = 0.2, 0.5
 START = 0.5  # rad

@@ -13,9 +13,8 @@ from scipy.optimize import brentq
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages.limbs import extract_limb
-from freeflyer.linkages.limits import polygon_area, reachable_set
+from freeflyer.linkages.limits import first_singularity, polygon_area, reachable_set
 from freeflyer.linkages.maps import inside_limits, manipulability
-from freeflyer.linkages.singularities import first_singularity
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_knee
 
@@ -187,7 +186,7 @@ def test_area():
             "do not move left_ankle_roll, left_ankle_pitch",
         ),
         ({"joints": ("left_hip_rol", "left_hip_pitch")}, UnknownNameError, "left_hip_roll"),
-        ({"points": 3}, InputError, "8 at least; got 3"),
+        ({"points": 3}, InputError, "8 or more, got 3"),
     ],
 )
 def test_bad_regions(arguments, error, words):

@@ -11,8 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.linkages import LinkageError, assemble, partition
-from freeflyer.linkages.graph import structure
-from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints
+from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 

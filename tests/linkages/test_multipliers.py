@@ -11,7 +11,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import ConstraintSet, constrained_dynamics
 from freeflyer.errors import LinkageError
-from freeflyer.linkages.multipliers import (
+from freeflyer.linkages.motion import (
     constraint_multipliers,
     dependent_accelerations,
     dependent_velocities,

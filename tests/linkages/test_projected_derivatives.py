@@ -10,8 +10,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import close_loops
+from freeflyer.dynamics.closed import project_forces
 from freeflyer.linkages import partition
-from freeflyer.linkages.closed.calls import project_forces
 
 PARTIAL = ("weld", "slider", "held")
 
@@ -104,13 +104,13 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
 def test_derivative_of_projected_forces(name: str) -> None:
     """G^T tau at fixed tau: what torques in passive joints are worth at the motors."""
-    from freeflyer.linkages.closed import entries as D
-    from freeflyer.linkages.closed.calls import run
+    from freeflyer.dynamics.closed import run
+    from freeflyer.kernels import entries as E
 
     model = robot(name)
     rng = fresh(12)
     s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), close_loops(model)
-    exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
+    exact = run(E.PROJECTED_FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
     close_to_slopes(exact, lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), 2e-4, 1e-8)
 
 

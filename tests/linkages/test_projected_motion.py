@@ -70,3 +70,20 @@ def test_kangaroo_moves_over_its_strokes(models_folder) -> None:
         open_by = np.abs(constraint_residual(model, state(model, rng, 0.004).q))
         assert open_by[partition(model).rows].max() < 1e-9
         assert open_by.max() < WARNING_GAP  # what redundant rows stay open by is the digits of the file
+
+
+@pytest.mark.parametrize("name", ["frame_jacobian", "centroidal_momentum_matrix"])
+def test_results_are_written_into_arrays_that_fit_alone(name: str) -> None:
+    closed = ff.close_loops(ff.robots.kangaroo_like())
+    q, arguments = closed.neutral, (closed.frame_names[-1],) if name == "frame_jacobian" else ()
+    function, shape = getattr(ff, name), (6, closed.nv)
+    wanted, out = function(closed, q, *arguments), np.zeros(shape)
+    assert function(closed, q, *arguments, out=out) is out
+    assert np.array_equal(out, wanted)
+    fixed = np.zeros(shape)
+    fixed.setflags(write=False)
+    for wrong in (np.zeros((2, *shape)), np.zeros((*shape, 1)), np.zeros(shape, np.float32), np.zeros(shape[::-1]).T, fixed, [0.0]):
+        before = np.array(wrong)
+        with pytest.raises(ff.InputError, match="out must be"):
+            function(closed, q, *arguments, out=wrong)
+        assert np.array_equal(wrong, before)

@@ -10,8 +10,7 @@ from kangaroo_leg import ANKLE, LENGTH, SOLE, YAW, crank_turn, leg, triangle_ang
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.linkages.curves import force_curve, transmission_curve
-from freeflyer.linkages.following import Keep, follow
+from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.robots import kangaroo_ankle, kangaroo_knee
 
 STROKE = np.linspace(0.0, 0.15, 31)

@@ -9,10 +9,11 @@ import numpy as np
 
 from freeflyer import linkages
 from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_loops, velocity_map
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, one_row, whole_number

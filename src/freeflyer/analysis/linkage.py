@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import sweep

@@ -15,9 +15,8 @@ import numpy as np
 
 from freeflyer.analysis.estimators import Encoder, readings
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.contacts.forces import express_at
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
+from freeflyer.contacts.wrenches import express_at
 from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError

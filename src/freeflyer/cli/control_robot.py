@@ -31,7 +31,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     from freeflyer.cli.output import console
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
-    from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.linkages.closing import close_loops
     from freeflyer.model.configuration import reference_posture
     from freeflyer.model.edits import lock_joints
 
@@ -53,8 +53,8 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
 def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
-    from freeflyer.contacts.feet import corners_of
-    from freeflyer.contacts.soles import feet_from_file
+    from freeflyer.contacts.feet import feet_from_file
+    from freeflyer.contacts.sets.tables import corners_of
     from freeflyer.errors import InputError
 
     names = feet.split(",")
@@ -62,7 +62,7 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
         model.frame(name)
     if sole is not None:
         return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
-    known = {name: surface(name) for name in names if corners_of(model, name) is not None}
+    known = {name: surface(name) for name in names if len(corners_of(model, name))}
     if path is not None and len(known) < len(names):
         known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:

@@ -60,7 +60,7 @@ def export(
     Loops are closed: v, a and tau are then the independent ones."""
     from freeflyer.cli.output import output, status, write_json
     from freeflyer.export import export as write
-    from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.linkages.closing import close_loops
 
     loaded = load_robot(robot, base, loops)
     model = close_loops(loaded.model)

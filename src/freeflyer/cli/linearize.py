@@ -44,7 +44,7 @@ def linearize(
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
-    from freeflyer.linkages.closed.closing import close_loops
+    from freeflyer.linkages.closing import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
 

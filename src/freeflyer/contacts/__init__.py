@@ -6,11 +6,8 @@ feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
 stance = ff.ConstraintSet(model, contacts=feet)"""
 
 from freeflyer.contacts.description import Contact, Rolling, line, point, rolling, surface
-from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name
-from freeflyer.contacts.forces import express_wrenches
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name, feet_from_file
+from freeflyer.contacts.wrenches import express_wrenches
 
-__all__ = [
-    "Contact", "Rolling", "anchored_feet", "contact_from_points", "express_wrenches", "feet_by_name", "feet_from_file", "line",
-    "point", "rolling", "surface",
-]  # fmt: skip
+__all__ = ["Contact", "Rolling", "anchored_feet", "contact_from_points", "express_wrenches", "feet_by_name", "feet_from_file",
+           "line", "point", "rolling", "surface"]

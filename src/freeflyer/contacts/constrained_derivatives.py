@@ -2,7 +2,7 @@
 
     [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
 
-Compiled code does all of it for contacts and locks of trees (kernels/constrained/gradient.py); closed models, loops as rows, and
+Compiled code does all of it for contacts and locks of trees (kernels/contacts/gradient.py); closed models, loops as rows, and
 other loads than the model's gravity take matrices."""
 
 from __future__ import annotations
@@ -15,26 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.complex_derivatives import needs_complex_steps, row_changes
-from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.derivatives import row_derivatives
-from freeflyer.contacts.sets.forces import forces_by_name
-from freeflyer.contacts.sets.lock_forces import lock_force_changes, turning_locks
-from freeflyer.contacts.sets.loop_forces import HeldWrench, held_loop_wrenches
-from freeflyer.contacts.sets.rows import run_set, tree_rows
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, run_set, tree_rows
+from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
+from freeflyer.contacts.sets.forces import (
+    HeldWrench,
+    forces_by_name,
+    held_loop_wrenches,
+    lock_force_changes,
+    turning_locks,
+)
 from freeflyer.contacts.sets.systems import item_forces
 from freeflyer.contacts.sets.tables import wrenches_of
+from freeflyer.dynamics.closed import run
 from freeflyer.dynamics.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_mass_matrix
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.kernels import entries as E
 from freeflyer.kernels.entries import SET_GRADIENT
-from freeflyer.kernels.model.set_layout import DEPENDENT
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import run
+from freeflyer.kernels.model.layout import DEPENDENT
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -154,11 +156,12 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
             return found
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
-    dependent, stepped = _dependent(d), needs_complex_steps(constraints)
+    dependent, stepped = tuple([name for name, x in d.redundant.items() if np.any(x)]), needs_complex_steps(constraints)
     loops = held_loop_wrenches(constraints, q, d.multipliers)
     changes = lock_force_changes(constraints, q, d.multipliers)
     changes |= {x.name: x.change for x in loops if x.name and x.change is not None}
-    own = [] if stepped else [x for x in (*loops, *_contact_forces(constraints, d)) if x.frame != WORLD]
+    held = [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]  # fixed in their frames' axes
+    own = [] if stepped else [x for x in (*loops, *held) if x.frame != WORLD]
     g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
     if stepped:
         rows_q, rows_v, J, changing, turned = row_changes(constraints, q, v, d.a, d.multipliers)
@@ -200,11 +203,6 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
     return ConstrainedDynamicsDerivatives._make(changes)
 
 
-def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
-    """Constraints with rows that depend on others, in some state."""
-    return tuple([name for name, x in d.redundant.items() if np.any(x)])
-
-
 def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
     """The least-norm solution of G y = b; InputError where there is none."""
     y = np.linalg.pinv(G, rcond=ROW_PRODUCT_RANK_RATIO, hermitian=True) @ b
@@ -215,11 +213,6 @@ def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) 
             "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
         )  # fmt: skip
     return y
-
-
-def _contact_forces(constraints: ConstraintSet, d: ConstrainedDynamics) -> Own:
-    """The forces of contacts, fixed in their frames' axes."""
-    return [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
 
 
 def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
@@ -250,7 +243,7 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
     if constraints.locks and model.reduction:  # G^T of a force at the locked joint
         forces = np.zeros((*multipliers.shape[:-1], model.tree.nv))
         forces[..., list(constraints.coordinates)] = multipliers[..., : len(constraints.coordinates)]
-        total = total + run(D.FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
+        total = total + run(E.PROJECTED_FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
     return total
 
 

@@ -1,4 +1,4 @@
-"""Accelerations and contact forces of a robot whose motion a constraint set restricts."""
+"""Forward and inverse dynamics of a robot whose motion a constraint set restricts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.forces import ContactExpressed
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
-from freeflyer.contacts.sets.rows import run_set
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
-from freeflyer.dynamics.equations import bias_forces
+from freeflyer.contacts.wrenches import ContactExpressed
+from freeflyer.dynamics.equations import bias_forces, inverse_dynamics
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.projected import add_forces, load_forces
+from freeflyer.errors import InputError
 from freeflyer.kernels.entries import SET_DYNAMICS
-from freeflyer.kernels.model.set_layout import CONTRADICTION
+from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, row
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model.public import explain, public
+from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -136,3 +137,123 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any,
     multipliers = y @ rows.scale.T
     F, normal = rows.forces(multipliers)
     return a, F, multipliers, normal, verdict
+
+
+class ConstrainedInverseDynamics(NamedTuple):
+    """Forces of motors and constraints that give an acceleration.
+
+    Attributes:
+        tau: (..., nv) array, N, N m; zero in all coordinates without motors.
+        forces, multipliers, normal_forces, constraints, q: See ConstrainedDynamics.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
+        >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)
+        >>> print(f"{sum(f[2] for f in d.forces.values()):.1f} N, weight {model.mass * 9.81:.1f} N, base {np.abs(d.tau[:6]).max()}")
+        981.0 N, weight 981.0 N, base 0.0
+    """
+
+    tau: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+    normal_forces: np.ndarray
+    constraints: ConstraintSet | None
+    q: np.ndarray
+
+    @property
+    def pulling(self) -> dict[str, np.ndarray]:
+        """As ConstrainedDynamics.pulling."""
+        return pulling(self.constraints, self.normal_forces)
+
+    def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
+        """As ConstrainedDynamics.wrenches."""
+        return wrenches_in(self.constraints, self.q, self.forces, expressed)
+
+
+@public
+def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, constraints: ConstraintSet | Pair,
+                                 external: Wrenches = None, expressed: Expressed = "body",
+                                 gravity: ArrayLike | None = None) -> ConstrainedInverseDynamics:  # fmt: skip
+    """Forces of the motors and of the constraints that give the acceleration a, which the constraints must allow.
+
+        M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
+
+    S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks
+    alone. If several forces give a, the contact forces have the least sum of squares in the contacts' points (see
+    freeflyer.contacts.surface), in newtons. The sign of normal forces is not constrained; `.pulling` shows it.
+
+    Args:
+        constraints: See constrained_dynamics.
+    Raises: InputError if the constraints do not allow a or cannot carry unactuated coordinates (a robot that stands on a point),
+    and as inverse_dynamics.
+
+    Examples:
+        >>> model = ff.robots.humanoid(20)
+        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
+        >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)     # torques that hold the posture
+        >>> a = ff.constrained_dynamics(model, q, rest, d.tau, constraints=stance).a
+        >>> print(f"{np.abs(a).max():.6f}")
+        0.000000
+    """
+    q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
+    need = inverse_dynamics(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
+    rows = matrix_rows(model, constraints, q, v)
+    _check_allowed(rows.J, a, rows.bias)
+    y = _least_forces(model, rows.J, need, rows.free)
+    multipliers = y @ rows.scale.T
+    tau = need - (y[..., None, :] @ rows.J)[..., 0, :]
+    tau[..., _passive(model)] = 0.0
+    F, normal = rows.forces(multipliers)
+    known = constraints if isinstance(constraints, ConstraintSet) else None
+    forces = {} if known is None else forces_by_name(known, q, F, multipliers)
+    return ConstrainedInverseDynamics(tau, forces, multipliers, normal, known, q.copy())
+
+
+def _passive(model: Model) -> np.ndarray:
+    """(nv,) bool: coordinates without motors."""
+    found = np.ones(model.nv, bool)
+    for name in model.actuated:
+        joint = model.joint(name)
+        found[joint.iv : joint.iv + joint.nv] = False
+    return found
+
+
+def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
+    """InputError for accelerations that violate the rows."""
+    left = (J @ a[..., None])[..., 0] + bias
+    # of the whole acceleration: what a row itself holds at zero, as a lock does, has no size but that of its rounding
+    size = np.linalg.norm(J, axis=-1) * np.linalg.norm(a, axis=-1)[..., None] + np.abs(bias) + 1e-6
+    wrong = np.abs(left) / size
+    if wrong.size and wrong.max() > BALANCE_RATIO:
+        at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
+        raise InputError(
+            f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) "
+            "in a row, expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
+        )  # fmt: skip
+
+
+def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> np.ndarray:
+    """y (..., r) of J^T y = need in the coordinates without motors, the free rows' least ones."""
+    passive = _passive(model)
+    B, c = np.swapaxes(J, -1, -2)[..., passive, :], need[..., passive, None]
+    other, contact = B[..., :free], B[..., free:]
+    pinv = np.linalg.pinv(other, rcond=FORCE_RANK_RATIO)
+    complement = np.eye(B.shape[-2]) - other @ pinv  # projects onto forces that loops and locks cannot give
+    contact_y = np.linalg.pinv(complement @ contact, rcond=FORCE_RANK_RATIO) @ (complement @ c)
+    y = np.concatenate([pinv @ (c - contact @ contact_y), contact_y], axis=-2)
+    left = np.abs(B @ y - c)[..., 0]
+    size = np.abs(need).max(axis=-1, keepdims=True, initial=0.0)
+    if left.size and (left > BALANCE_RATIO * np.maximum(size, 1e-9)).any():
+        at = np.unravel_index(int(np.argmax(left / np.maximum(size, 1e-9))), left.shape)
+        coordinate = int(np.flatnonzero(passive)[at[-1]])
+        joint = next((j.name for j in model.joints if j.iv <= coordinate < j.iv + j.nv), "?")
+        where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
+        raise InputError(
+            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} "
+            "(N or N m) is missing there. Add contacts, or take an acceleration that they can give "
+            "(freeflyer.constrained_dynamics)", joint=joint, missing=float(left[at]))
+    return y[..., 0]

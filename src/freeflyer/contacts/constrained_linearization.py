@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ROLLING_ROWS, ConstraintSet, check_set
-from freeflyer.contacts.sets.derivatives import row_derivatives
+from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import Frames, frames_of
 from freeflyer.dynamics.frames import Expressed
@@ -28,11 +27,11 @@ from freeflyer.dynamics.linearization import (
     frame_outputs,
     free_rates,
     linearized_step,
+    stacked_rates,
     step_rates,
 )
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.linearization import closed_step_rates, stacked_rates
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -42,8 +41,7 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
-              dt: float | None = None, integrator: Integrator = "semi-implicit",
-              frames: Frames = ()) -> Linearization:  # fmt: skip
+              dt: float | None = None, integrator: Integrator = "semi-implicit", frames: Frames = ()) -> Linearization:
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
     About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section III;
@@ -85,9 +83,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         A, B = free_rates(model, q, v, tau, external, gravity, expressed)
     else:
         d = solvers[1](model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
-        v0 = row(model, "v", v, "u")
-        turned = closed_step_rates(model, q, v0) if model.reduction else step_rates(model, v0)
-        A, B = stacked_rates(turned, d)
+        A, B = stacked_rates(step_rates(model, q, row(model, "v", v, "u")), d)
     lead = A.shape[:-2]
     found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, h, None if h is None else integrator)
     return found if constraints is None else replace(found, basis=admissible(constraints, q, v, lead))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import number, positive, real_array
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
@@ -115,8 +115,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(
-            f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)"
-        )
+            f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)")
     return _contact("line", frame, ends, friction, name, at, normal)
 
 
@@ -172,10 +171,7 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
     _check_name("frame", frame)
     n = _unit("normal", normal)
     a = None if axis is None else _unit("axis", axis)
-    r = real_array("radius", radius)
-    if r.shape != () or not np.isfinite(r) or not r > 0.0:
-        raise InputError(f"radius must be a positive number of metres, got {format_value(radius)}")
-    return Rolling(frame, float(r), a, n, _name(name, frame))
+    return Rolling(frame, positive("radius", radius), a, n, _name(name, frame))
 
 
 def check_spread(points: np.ndarray, frame: str) -> None:
@@ -184,8 +180,7 @@ def check_spread(points: np.ndarray, frame: str) -> None:
     if spread[1] <= COLLINEAR_RATIO * max(spread[0], 1e-300):
         raise InputError(
             f"a surface needs three points that do not lie on a line, got {len(points)} for frame {frame!r}: two points are "
-            "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame,
-        )  # fmt: skip
+            "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame)
 
 
 def check_points(what: str, points: ArrayLike) -> np.ndarray:
@@ -208,20 +203,15 @@ def pose(X: ArrayLike) -> np.ndarray:
 def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, name: str | None, at: ArrayLike | None,
              normal: ArrayLike, size: tuple[float, float] = (0.2, 0.1)) -> Contact:  # fmt: skip
     _check_name("frame", frame)
-    if friction is not None:
-        mu = real_array("friction", friction)
-        if mu.shape != () or not np.isfinite(mu) or mu < 0.0:
-            raise InputError(f"friction must be a coefficient of 0 or more, or None, got {format_value(friction)}")
-        friction = float(mu)
+    friction = None if friction is None else number("friction", friction, 0.0)
     n = VERTICAL if normal is VERTICAL else _unit("normal", normal)
     return Contact(kind, frame, points, friction, _name(name, frame), None if at is None else pose(at), size, n)
 
 
 def _name(name: str | None, frame: str) -> str:
-    if name is None:
-        return frame
-    _check_name("name", name)
-    return name
+    if name is not None:
+        _check_name("name", name)
+    return frame if name is None else name
 
 
 def _check_name(what: str, name: Any) -> None:

@@ -1,13 +1,23 @@
-"""Unit wrenches of contacts: those of the public rows, and those by which forces count as the forces in the contact's points do."""
+"""Unit wrenches of contacts: those of the public rows, and those by which forces count as the forces in the contact's points do;
+wrenches in the axes that are asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import choice, instances, real_array
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.spatial.se3 import skew
 
 
@@ -69,3 +79,68 @@ def orthogonal_pair(d: np.ndarray) -> np.ndarray:
     first /= np.linalg.norm(first)
     second = np.cross(d, first)
     return np.array([first, second if second @ axes[1] > 0.0 else -second])
+
+
+ContactExpressed = Literal["body", "mixed", "world", "contact"]
+
+
+@public
+def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike], contacts: Iterable[Contact | Rolling],
+                     expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:  # fmt: skip
+    """Wrenches on contacts, given in the axes of their frames, expressed in other axes.
+
+    Args:
+        wrenches: Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, N and N m, as all results give them.
+        contacts: Those of these names.
+        expressed: "contact", "body", "mixed" or "world". "contact": the contact's axes, whose z is its normal, at the frame's
+            origin. Others: as in inverse_dynamics.
+    Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench.
+    Raises: InputError for bad configurations, for an object that is not a contact, and other expressions.
+
+    Examples:
+        The shank is inclined, the ground is not:
+
+        >>> model = ff.robots.quadruped()
+        >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
+        >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))
+        >>> upwards = {"front_left_foot": ff.frame_pose(model, q, "front_left_foot")[2, [0, 1, 2, 0, 0, 0]] * [1, 1, 1, 0, 0, 0]}
+        >>> for contact in (foot, slope):
+        ...     print(ff.contacts.express_wrenches(model, q, upwards, [contact])["front_left_foot"][2].round(3))
+        1.0
+        0.707
+    """
+    chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
+    choice("expressed", expressed, get_args(ContactExpressed))
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches must be a mapping from names of contacts to arrays (..., 6), got {format_value(wrenches)}")
+    given = {c.name: real_array(c.name, wrenches[c.name]) for c in chosen if c.name in wrenches}
+    for name, w in given.items():
+        if w.ndim < 1 or w.shape[-1] != 6:
+            raise InputError(f"the wrench on {name!r} has shape {w.shape}, expected (..., 6)", shape=w.shape)
+    chosen = tuple(c for c in chosen if c.name in given)
+    return {c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen}
+
+
+def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],
+                  contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:  # fmt: skip
+    """{name: (...)}: the parts of wrenches along the normals of their contacts, N; see express_wrenches."""
+    return {name: w[..., 2] for name, w in express_wrenches(model, q, wrenches, contacts).items()}
+
+
+def pose_of(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
+    """Pose (..., 4, 4) of a frame, or of the world."""
+    return np.eye(4) if frame == WORLD else frame_pose(model, q, frame)
+
+
+def express_at(X: np.ndarray, w: np.ndarray, expressed: str, normal: np.ndarray | None = None) -> np.ndarray:
+    """Wrenches (..., 6) in the axes of frames with poses X (..., 4, 4), expressed otherwise; "contact" takes a normal (3,)."""
+    if expressed == "body":
+        return w
+    R = X[..., :3, :3]
+    if expressed == "contact":
+        assert normal is not None
+        R = contact_axes(normal) @ R
+    force, torque = (R @ w[..., :3, None])[..., 0], (R @ w[..., 3:, None])[..., 0]
+    if expressed == "world":
+        torque = torque + np.cross(X[..., :3, 3], force)
+    return np.concatenate([force, torque], axis=-1)

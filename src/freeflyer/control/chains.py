@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.sets.tables import loops_of, support
+from freeflyer.contacts.sets.tables import loops_of
 from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
+from freeflyer.linkages.rows import support
 from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

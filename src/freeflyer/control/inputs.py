@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.model.description import WORLD
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import name_list, number, real_array, row

@@ -14,7 +14,7 @@ from freeflyer.control.limits import PositionBounds
 from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -21,7 +21,7 @@ from freeflyer.control.limits import Limit, NormalForceLimits
 from freeflyer.control.tasks import Task, changed, check_tasks
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import SMALLEST, instances, number
 from freeflyer.model.model import Model

@@ -10,15 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import support
 from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
 from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import velocity_places
-from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_momentum_matrix
+from freeflyer.dynamics.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_momentum_derivatives,
+    centroidal_momentum_matrix,
+)
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
-from freeflyer.dynamics.momentum_derivatives import centroidal_momentum_derivatives
 from freeflyer.errors import InputError
+from freeflyer.linkages.rows import support
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -23,12 +23,12 @@ from freeflyer.control.solving import ControlSolution
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
 from freeflyer.errors import InputError, StepError, unknown_name
-from freeflyer.linkages.closed.calls import velocity_map
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import LARGEST_SEED, instance, one_row, positive, whole_number
 from freeflyer.model.model import Model

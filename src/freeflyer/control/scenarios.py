@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import support
 from freeflyer.control.body_tasks import FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.checks import shaped
@@ -20,6 +19,7 @@ from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
 from freeflyer.control.support import max_push_impulse
 from freeflyer.errors import InputError
+from freeflyer.linkages.rows import support
 from freeflyer.model.inputs import number, whole_number
 from freeflyer.model.rigid_bodies import rigid_groups
 

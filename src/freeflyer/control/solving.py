@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
+from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.problem_data import ProblemData
 from freeflyer.control.program import Given, Program, given_limit, make_program

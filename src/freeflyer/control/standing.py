@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import complete_feet, contact_points, corners_of
-from freeflyer.contacts.sets.tables import support
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
+from freeflyer.contacts.sets.tables import corners_of
 from freeflyer.control.body_tasks import (
     CenterOfMassTask,
     FrameOrientationTask,
@@ -29,8 +28,9 @@ from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
+from freeflyer.linkages.rows import support
 from freeflyer.model.build import build
 from freeflyer.model.configuration import reference_posture
 from freeflyer.model.description import Site
@@ -111,7 +111,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     """
     closed = close_loops(model)
     found = path is not None and feet is None and not any(
-        name.endswith("_sole") and corners_of(closed, name) is not None for name in closed.frame_names
+        name.endswith("_sole") and len(corners_of(closed, name)) for name in closed.frame_names
     )
     named = complete_feet(closed, feet_from_file(closed, path) if found else feet)  # type: ignore[arg-type]
     legs = [_leg(closed, foot, named) for foot in named]

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations
+from freeflyer.dynamics.closed import motion, project_coriolis
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
-from freeflyer.linkages.closed.calls import motion, run, velocity_map
-from freeflyer.linkages.closed.entries import MAP_RATES
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -264,6 +263,5 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
     v = finite_row(model, "v", v, "u")
     if not model.reduction:
         return newton_euler_coriolis(model, q, v)
-    G, rates = velocity_map(model, q), run(MAP_RATES, model, (q, v), ("q", "v"))
     C = newton_euler_coriolis(model.tree, q, motion(model, q, v)[0])
-    return np.swapaxes(G, -1, -2) @ (C @ G + equations.mass_matrix(model.tree, q) @ rates)
+    return project_coriolis(model, q, v, C, equations.mass_matrix(model.tree, q))

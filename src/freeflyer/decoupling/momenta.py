@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import b, base_pose, check_floating
-from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_velocity
 from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
-from freeflyer.dynamics.momentum_derivatives import center_of_mass_velocity
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, finite_row, name_list
 from freeflyer.model.model import Model

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, base_map_of, check_floating, joints
 from freeflyer.decoupling.decoupled_forms import decouple
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.calls import velocity_map
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import massless
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.evaluate import Arrays, evaluate, write_results
 from freeflyer.dynamics.frame_sets import Frames, FrameSet, frames_of
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
@@ -38,8 +39,7 @@ class AllTerms:
     _arrays: tuple[np.ndarray, ...]  # M, (bias; gravity), A, J, (com; momentum; bias), (k, 16) poses, (k, 12) motions, (6 k, nv)
     _fields: ClassVar[tuple[str, ...]] = (
         "mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum",
-        "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians",
-    )  # fmt: skip
+        "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians")
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -137,18 +137,36 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
             raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
         given = None if out is None else out._arrays
         if model.reduction:
-            return model.reduction.functions.all_terms(model, q, v, named, option, g, out)
-        found = terms_of(model, q, v, named, option, g, given)
+            found = write_results(given, _closed_terms(model, q, v, named, option, g))
+        else:
+            found = _terms(model, q, v, named, option, g, given)
         return out or AllTerms(found)
     except Exception as error:
         explain(error, all_terms, locals())
         raise
 
 
-def terms_of(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike,
-             out: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+def _terms(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike,
+           out: Arrays | None = None) -> Arrays:  # fmt: skip
     """The arrays of `AllTerms` in the velocities of all joints."""
-    found: tuple[np.ndarray, ...] | None = E.ALL_TERMS.call(frames.handle, q, v, gravity, option, out)
+    found: Arrays | None = E.ALL_TERMS.call(frames.handle, q, v, gravity, option, out)
     if found is not None:
         return found
     return evaluate(E.ALL_TERMS, model, (q, v, gravity_rows(gravity)), ("q", "v", "gravity"), (option,), out, frames)
+
+
+def _closed_terms(model: Model, q: ArrayLike, u: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike) -> Arrays:
+    """In independent velocities: columns are those of u, bias accelerations include J gamma, bias forces G^T M gamma."""
+    v, gamma = motion(model, q, u)
+    M, forces, A, Jc, centroidal, poses, motions, J = _terms(model, q, v, frames, option, gravity)
+    G = velocity_map(model, q)
+    forces, centroidal, motions = forces.copy(), centroidal.copy(), motions.copy()
+    forces[..., 0, :] += _multiply(M, gamma)
+    centroidal[..., 9:] += _multiply(A, gamma)
+    motions[..., 6:] += _multiply(J, gamma).reshape(*M.shape[:-2], -1, 6)
+    M = np.swapaxes(G, -1, -2) @ M @ G
+    return 0.5 * (M + np.swapaxes(M, -1, -2)), forces @ G, A @ G, Jc @ G, centroidal, poses, motions, J @ G
+
+
+def _multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", A, x)

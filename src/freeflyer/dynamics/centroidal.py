@@ -1,11 +1,14 @@
-"""Centre of mass and centroidal momentum: [linear; angular about the centre of mass], world axes, without armature."""
+"""Centre of mass and centroidal momentum, their rates, and their derivatives by q, v and a."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.closed import chain, motion, velocity_map
+from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -47,16 +50,14 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.center_of_mass_jacobian(model, q)
+            return center_of_mass_jacobian(model.tree, q) @ velocity_map(model, q)
         return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
     except Exception as error:
         explain(error, center_of_mass_jacobian, locals())
         raise
 
 
-def centroidal_momentum_matrix(
-    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
-) -> np.ndarray:
+def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Centroidal momentum matrix A_G: A_G v is the centroidal momentum.
 
     Returns: (..., 6, nv) array, kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
@@ -70,7 +71,7 @@ def centroidal_momentum_matrix(
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_momentum_matrix(model, q, out)
+            return write_results(out, centroidal_momentum_matrix(model.tree, q) @ velocity_map(model, q))
         if not model.mass > 0.0:
             raise massless(model)
         A = E.MOMENTUM_MATRIX.call(model.handle, q, out)
@@ -95,7 +96,7 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_momentum(model, q, v)
+            return centroidal_momentum(model.tree, q, motion(model, q, v)[0])
         if not model.mass > 0.0:
             raise massless(model)
         h = E.MOMENTUM.call(model.handle, q, v, None)
@@ -119,7 +120,9 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.centroidal_bias(model, q, v)
+            whole, gamma = motion(model, q, v)
+            A = centroidal_momentum_matrix(model.tree, q)
+            return centroidal_bias(model.tree, q, whole) + np.einsum("...ij,...j->...i", A, gamma)
         if not model.mass > 0.0:
             raise massless(model)
         b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)
@@ -127,3 +130,241 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     except Exception as error:
         explain(error, centroidal_bias, locals())
         raise
+
+
+class CentroidalMomentumDerivatives(NamedTuple):
+    """Derivatives of the centroidal momentum by q and v, rows [linear; angular about the centre of mass], world axes.
+
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v held; kg m/s, kg m^2/s per m or rad.
+        dv: (..., 6, nv) array, the centroidal momentum matrix; kg m/s, kg m^2/s per m/s or rad/s.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.centroidal_momentum_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.allclose(d.dv, ff.centroidal_momentum_matrix(model, model.neutral)))
+        True
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+class CentroidalMomentumRateDerivatives(NamedTuple):
+    """Derivatives of the centroidal momentum's rate by q, v and a, rows [linear; angular about the centre of mass], world axes.
+
+    Attributes:
+        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v and a held; N, N m per m or rad.
+        dv: (..., 6, nv) array, N, N m per m/s or rad/s.
+        da: (..., 6, nv) array, the centroidal momentum matrix; N, N m per m/s^2 or rad/s^2.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.centroidal_momentum_rate_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+        >>> bool(np.allclose(d.da, ff.centroidal_momentum_matrix(model, model.neutral)))
+        True
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+class CenterOfMassVelocityDerivatives(NamedTuple):
+    """Derivatives of the velocity of the centre of mass by q and v, world axes.
+
+    Attributes:
+        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v held; m/s per m or rad.
+        dv: (..., 3, nv) array, the Jacobian of the centre of mass; m/s per m/s or rad/s.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.center_of_mass_velocity_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.allclose(d.dv, ff.center_of_mass_jacobian(model, model.neutral)))
+        True
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+class CenterOfMassAccelerationDerivatives(NamedTuple):
+    """Derivatives of the acceleration of the centre of mass by q, v and a, world axes.
+
+    Attributes:
+        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v and a held; m/s^2 per m or rad.
+        dv: (..., 3, nv) array, m/s^2 per m/s or rad/s.
+        da: (..., 3, nv) array, the Jacobian of the centre of mass; m/s^2 per m/s^2 or rad/s^2.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> d = ff.center_of_mass_acceleration_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+        >>> bool(np.allclose(d.da, ff.center_of_mass_jacobian(model, model.neutral)))
+        True
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """Rate A_G a + Adot_G v of the centroidal momentum: the resultant of external forces and gravity about the centre of mass.
+
+    Returns: (..., 6) array, N, N m: [linear; angular about the centre of mass], world axes.
+
+    Examples:
+        >>> model = ff.robots.space_manipulator()
+        >>> q, v, tau = model.neutral, np.full(model.nv, 0.1), np.ones(model.nv)
+        >>> tau[:6] = 0.0  # joint torques alone
+        >>> rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
+        >>> bool(np.allclose(rate, 0.0, atol=1e-9))
+        True
+    """
+    try:
+        if model.reduction:
+            return centroidal_momentum_rate(model.tree, q, *motion(model, q, v, a))
+        if not model.mass > 0.0:
+            raise massless(model)
+        b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
+        return b if b is not None else evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"))
+    except Exception as error:
+        explain(error, centroidal_momentum_rate, locals())
+        raise
+
+
+def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """Velocity of the centre of mass, world axes; (..., 3), m/s.
+
+    Examples:
+        >>> model = ff.robots.chain(1)  # turns about y; its moving link's centre of mass is 0.05 m below the joint
+        >>> velocity = ff.center_of_mass_velocity(model, [0.0], [2.0])
+        >>> print(f"{velocity[0]:.1f} m/s along x")
+        -0.1 m/s along x
+    """
+    try:
+        return centroidal_momentum(model, q, v)[..., :3] / model.mass
+    except Exception as error:
+        explain(error, center_of_mass_velocity, locals())
+        raise
+
+
+def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """Acceleration of the centre of mass, world axes; (..., 3), m/s^2.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, tau = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> tau[:6] = 0.0  # joint torques alone do not move the centre of mass
+        >>> acceleration = ff.center_of_mass_acceleration(model, q, v, ff.forward_dynamics(model, q, v, tau))
+        >>> print(f"{acceleration[2]:.2f} m/s^2")
+        -9.81 m/s^2
+    """
+    try:
+        return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
+    except Exception as error:
+        explain(error, center_of_mass_acceleration, locals())
+        raise
+
+
+def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
+    """Derivatives of the centroidal momentum by q and v.
+
+    Returns: CentroidalMomentumDerivatives, dq, dv (..., 6, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.centroidal_momentum_derivatives(model, q, v)
+        >>> after, before = (ff.centroidal_momentum(model, ff.integrate(model, q, s), v) for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+        True
+    """
+    try:
+        return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
+    except Exception as error:
+        explain(error, centroidal_momentum_derivatives, locals())
+        raise
+
+
+def centroidal_momentum_rate_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
+                                         a: ArrayLike) -> CentroidalMomentumRateDerivatives:
+    """Derivatives of the rate of the centroidal momentum by q, v and a.
+
+    Returns: CentroidalMomentumRateDerivatives, dq, dv, da (..., 6, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
+        >>> d = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+        >>> after, before = (ff.centroidal_momentum_rate(model, q, v + s, a) for s in (step, -step))
+        >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
+        True
+    """
+    try:
+        return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
+    except Exception as error:
+        explain(error, centroidal_momentum_rate_derivatives, locals())
+        raise
+
+
+def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
+    """Derivatives of the velocity of the centre of mass by q and v.
+
+    Returns: CenterOfMassVelocityDerivatives, dq, dv (..., 3, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = model.neutral, np.ones(model.nv)
+        >>> d = ff.center_of_mass_velocity_derivatives(model, q, v)
+        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
+        True
+
+    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
+    """
+    try:
+        return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
+    except Exception as error:
+        explain(error, center_of_mass_velocity_derivatives, locals())
+        raise
+
+
+def center_of_mass_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
+                                            a: ArrayLike) -> CenterOfMassAccelerationDerivatives:
+    """Derivatives of the acceleration of the centre of mass by q, v and a.
+
+    Returns: CenterOfMassAccelerationDerivatives, dq, dv, da (..., 3, nv).
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+        >>> d = ff.center_of_mass_acceleration_derivatives(model, q, v, a)
+        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
+        True
+
+    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
+    """
+    try:
+        return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
+    except Exception as error:
+        explain(error, center_of_mass_acceleration_derivatives, locals())
+        raise
+
+
+def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
+    """dq, dv (..., 6, nv)."""
+    if model.reduction:
+        return chain(model, q, v, None, *_momentum(model.tree, q, motion(model, q, v)[0]))
+    if not model.mass > 0.0:
+        raise massless(model)
+    return E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None) or evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
+
+
+def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
+    """dq, dv, da (..., 6, nv)."""
+    if model.reduction:
+        return chain(model, q, v, a, *_rate(model.tree, q, *motion(model, q, v, a)))
+    if not model.mass > 0.0:
+        raise massless(model)
+    found = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)
+    return found or evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))

@@ -14,7 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan
+from freeflyer.dynamics import projected
+from freeflyer.dynamics.closed import motion, project_coriolis
+from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_results
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
@@ -42,7 +44,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """
     try:
         if model.reduction:
-            return model.reduction.functions.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
         if external is None and expressed == "body":
             if gravity is None:
                 tau = E.RNEA.call(model.handle, q, v, a, out)
@@ -82,7 +84,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
-            return model.reduction.functions.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
+            return projected.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
         if external is None and gravity is None and expressed == "body":
             entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
             a = entry.call(model.handle, q, v, tau, out)
@@ -95,8 +97,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
 
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
-                gravity: ArrayLike | None = None,
-                out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
 
     The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1.
@@ -112,7 +113,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
     """
     try:
         if model.reduction:
-            return model.reduction.functions.bias_forces(model, q, v, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
         rest = model._zero
         if external is None and gravity is None and expressed == "body":
             tau = E.RNEA.call(model.handle, q, v, rest, out)
@@ -124,8 +125,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
-                   gravity: ArrayLike | None = None,
-                   out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                   gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces that hold the robot at rest: the gradient of the potential energy, less the forces of `external`.
 
     Returns: (..., nv) array, N, N m.
@@ -141,7 +141,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
     """
     try:
         if model.reduction:
-            return model.reduction.functions.gravity_forces(model, q, external, gravity, expressed, out)
+            return projected.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)
         if external is not None or expressed != "body":
             rest = model._zero
             return run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, gravity, expressed, out)
@@ -157,9 +157,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
         raise
 
 
-def mass_matrix(
-    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
-) -> np.ndarray:
+def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2, so that M a is in N and N m.
 
     The composite rigid body algorithm: RBDA (2008), table 6.2.
@@ -173,10 +171,9 @@ def mass_matrix(
         True
     """
     try:
-        if model.reduction:
-            return model.reduction.functions.mass_matrix(model, q, out)
-        M = E.CRBA.call(model.handle, q, out)
-        return M if M is not None else evaluate(E.CRBA, model, (q,), ("q",), out=out)
+        entry = E.PROJECTED_MASS if model.reduction else E.CRBA
+        M = entry.call(model.handle, q, out)
+        return M if M is not None else evaluate(entry, model, (q,), ("q",), out=out)
     except Exception as error:
         explain(error, mass_matrix, locals())
         raise
@@ -202,9 +199,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
     """
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
-        if model.reduction:
-            return model.reduction.functions.inverse_mass_matrix(model, q, nan, out)
-        entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
+        entry = E.PROJECTED_INVERSE_MASS if model.reduction else E.SHARED_MINV if model.shared_coordinates else E.MINV
         Minv = entry.call(model.handle, q, out)
         return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, nan=nan)
     except Exception as error:
@@ -234,7 +229,9 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     """
     try:
         if model.reduction:
-            return model.reduction.functions.coriolis_matrix(model, q, v, form, out)
+            whole = motion(model, q, v)[0]
+            C, M = coriolis_matrix(model.tree, q, whole, form), mass_matrix(model.tree, q)
+            return write_results(out, project_coriolis(model, q, v, C, M))
         try:
             entry = FORMS[form]
         except (KeyError, TypeError):
@@ -258,7 +255,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.kinetic_energy(model, q, v)
+            return kinetic_energy(model.tree, q, motion(model, q, v)[0])
         T = E.KINETIC_ENERGY.call(model.handle, q, v, None)
         if T is None:
             T = evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"))

@@ -92,8 +92,7 @@ def frames_of(model: Model, frames: Frames) -> FrameSet:
     if isinstance(frames, FrameSet):
         if not (frames.belongs_to(model) or frames is cached_frame_set(model, frames.names)):
             raise InputError(
-                f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)"
-            )
+                f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")
         return frames
     names = (frames,) if isinstance(frames, str) else frames
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):

@@ -1,7 +1,7 @@
 """One step in time on the configuration manifold, under forces that are held over the step.
 
 Each scheme is written once, over q (+) dv, sums and accelerations a(q, v, c) alone, c the fraction of the step at which they are
-evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`)."""
+evaluated: on arrays it steps, on dual values (`Dual`) it gives the step's exact derivative (`linearization`)."""
 
 from __future__ import annotations
 
@@ -63,9 +63,7 @@ def flow(plus: Plus, minus: Plus) -> Plus:
 
 
 Scheme = Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]
-SCHEMES: dict[str, Scheme] = {
-    "semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4,
-}  # fmt: skip
+SCHEMES: dict[str, Scheme] = {"semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4}
 
 
 def moves_of(model: Model, scheme: Scheme, plus: Plus, minus: Plus) -> Plus:

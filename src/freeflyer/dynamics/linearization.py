@@ -17,19 +17,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
-from freeflyer.dynamics.duals import Dual
+from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.frames import Expressed, frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Wrenches, run_loaded
-from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
-from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
+from freeflyer.dynamics.manifold import (
+    difference,
+    difference_derivatives,
+    integrate,
+    move_derivatives,
+    quaternion_blocks,
+)
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A value (..., n) and its derivative `tangent` (..., n, m) with respect to m inputs. It adds, and scales by numbers.
+
+    A configuration's value is (..., nq) and its tangent (..., nv, m), in the tangent space there."""
+
+    value: np.ndarray
+    tangent: np.ndarray
+
+    def __add__(self, other: Dual) -> Dual:
+        return Dual(self.value + other.value, self.tangent + other.tangent)
+
+    def __sub__(self, other: Dual) -> Dual:
+        return Dual(self.value - other.value, self.tangent - other.tangent)
+
+    def __rmul__(self, factor: float) -> Dual:
+        return Dual(factor * self.value, factor * self.tangent)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.tangent)
+
 
 Effect = Callable[[np.ndarray], np.ndarray]
 Solvers = tuple[Callable[..., np.ndarray], Callable[..., Any]]  # forward dynamics and its derivatives, or what stands for them
@@ -71,7 +98,8 @@ class Linearization:
 def free_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     if model.reduction:
-        return model.reduction.functions.rates(model, q, v, tau, external, gravity, expressed)
+        d = forward_dynamics_derivatives(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
+        return stacked_rates(step_rates(model, q, v), d)
     if external is None and gravity is None and expressed == "body":
         A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, (q, v, tau), ("q", "v", "tau"))
     else:
@@ -79,8 +107,22 @@ def free_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, externa
     return A, B
 
 
-def step_rates(model: Model, v: np.ndarray) -> np.ndarray:
-    """-ad(v) (..., nv, nv): what eta_dot = dv - ad(v) eta has of eta, of a tree; v (..., nv)."""
+def stacked_rates(turned: np.ndarray, d: ForwardDynamicsDerivatives) -> tuple[np.ndarray, np.ndarray]:
+    """(A, B) from what eta_dot has of eta and the derivatives of the accelerations."""
+    n, lead = d.dq.shape[-1], d.dq.shape[:-2]
+    A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
+    A[..., :n, :n] = turned
+    np.einsum("...ii->...i", A[..., :n, n:])[...] = 1.0
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = d.dq, d.dv, d.dtau
+    return A, B
+
+
+def step_rates(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """-ad(v) (..., nv, nv): what eta_dot = dv - ad(v) eta has of eta; of a closed model -ad(v) G at independent coordinates."""
+    if model.reduction:
+        turned = step_rates(model.tree, q, motion(model, q, v)[0]) @ velocity_map(model, q)
+        return turned[..., model.reduction.split.independent, :]
+    v = np.asarray(v)
     turned = np.zeros((*v.shape, v.shape[-1]))
     for at, free in quaternion_blocks(model):
         _minus_bracket(v[..., at], free, turned[..., at, at])

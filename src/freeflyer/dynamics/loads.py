@@ -71,10 +71,8 @@ def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
     if external is None:
         return cached_frame_set(model, ()), NO_WRENCH
     if not isinstance(external, Mapping):
-        raise InputError(
-            f"external must map frame names to wrenches (..., 6), or be (frames, wrenches (..., k, 6)), got "
-            f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}'
-        )
+        raise InputError(f"external must map frame names to wrenches (..., 6), or be (frames, wrenches (..., k, 6)), got "
+                         f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}')
     return stack_wrenches(cached_frame_set(model, tuple(external)), tuple(external.values()))
 
 
@@ -88,9 +86,7 @@ def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, n
     if W.shape[-2:] != frames.shape:
         raise InputError(
             f"external holds wrenches of shape {W.shape}, expected (..., {len(frames.names)}, 6): [force; torque] on each of "
-            f"{frames.names}",
-            shape=W.shape,
-        )
+            f"{frames.names}", shape=W.shape)
     return frames, W
 
 
@@ -120,6 +116,5 @@ def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
         where = f" of state {state}" if state else ""
         raise InputError(
             f"the wrench on {frames.names[frame]!r}{where} must be finite [force; torque], got {W[tuple(bad[0])]} at entry {k}",
-            frame=frames.names[frame], index=(*state, frame, k),
-        )  # fmt: skip
+            frame=frames.names[frame], index=(*state, frame, k))
     return W

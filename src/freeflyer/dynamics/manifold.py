@@ -1,14 +1,27 @@
-"""Configuration manifold: q (+) dv and its inverse."""
+"""Configuration manifold: q (+) dv and its inverse, and their derivatives in the tangent space: Ad of exp(-dv), Jacobians of exp.
+
+With X for the pose of a joint that carries a quaternion and d, e for small tangent vectors:
+
+    (X exp(d)) exp(xi) = X exp(xi) exp(Ad(exp(-xi)) d)        X exp(xi + e) = X exp(xi) exp(J_r(xi) e)
+
+so both blocks follow from exp. All other joints add. Blocks of joints do not mix: the matrices are block-diagonal."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import integrate_closed, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
+from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model.public import explain, public
+from freeflyer.spatial import se3
+from freeflyer.tolerances import HALF_TURN_DISTANCE
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
@@ -30,7 +43,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.integrate(model, q, dv)
+            return integrate_closed(model, q, dv)
         moved = E.INTEGRATE.call(model.handle, q, dv, None)
         return moved if moved is not None else evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"))
     except Exception as error:
@@ -54,9 +67,171 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """
     try:
         if model.reduction:
-            return model.reduction.functions.difference(model, q0, q1)
+            return difference(model.tree, q0, q1)[..., model.reduction.split.independent]
         dv = E.DIFFERENCE.call(model.handle, q0, q1, None)
         return dv if dv is not None else evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"))
     except Exception as error:
         explain(error, difference, locals())
         raise
+
+
+class IntegrateDerivatives(NamedTuple):
+    """Derivatives of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
+
+    Attributes:
+        dq, ddv: (..., nv, nv) array of a tree: identities but for the blocks of joints with quaternions.
+
+    Examples:
+        >>> model = ff.robots.chain(6)  # without quaternions
+        >>> d = ff.integrate_derivatives(model, model.neutral, np.ones(model.nv))
+        >>> bool(np.all(d.dq == np.eye(6))), bool(np.all(d.ddv == np.eye(6)))
+        (True, True)
+    """
+
+    dq: np.ndarray
+    ddv: np.ndarray
+
+
+class DifferenceDerivatives(NamedTuple):
+    """Derivatives of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
+
+    Attributes:
+        dq0, dq1: (..., nv, nv) array of a tree: minus identity and identity but for the blocks of joints with quaternions.
+
+    Examples:
+        >>> model = ff.robots.chain(6)  # without quaternions
+        >>> d = ff.difference_derivatives(model, model.neutral, model.neutral + 0.1)
+        >>> bool(np.all(d.dq0 == -np.eye(6))), bool(np.all(d.dq1 == np.eye(6)))
+        (True, True)
+    """
+
+    dq0: np.ndarray
+    dq1: np.ndarray
+
+
+def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
+    """(velocity coordinates, whether it is a free joint) of each joint that carries a quaternion."""
+    kinds = {"free": True, "spherical": False}
+    return [(slice(j.iv, j.iv + j.nv), kinds[j.kind]) for j in model.joints if j.kind in kinds and j.nv]
+
+
+@public
+def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
+    """Derivatives of integrate(model, q, dv) by q and dv, exact for steps of any size.
+
+    A spherical joint's blocks are R^T, R = exp(dv), and the right Jacobian of SO(3); a free joint's those of SE(3) (spatial.se3).
+
+    Args:
+        dv: (..., nv) array, m and rad.
+    Returns: IntegrateDerivatives, dq, ddv (..., nv, nv).
+    Raises: InputError, LinkageError as integrate.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, dv, e = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-6)
+        >>> d = ff.integrate_derivatives(model, q, dv)
+        >>> moved = ff.difference(model, ff.integrate(model, q, dv), ff.integrate(model, q, dv + e))
+        >>> bool(np.allclose(moved, d.ddv @ e, atol=1e-11))
+        True
+    """
+    there = integrate(model, q, dv)  # refuses what cannot be used
+    lead = there.shape[:-1]
+    step = np.broadcast_to(row(model, "dv", dv, "u"), (*lead, model.nv))
+    found = IntegrateDerivatives(*move_derivatives(model, np.broadcast_to(row(model, "q", q, "q"), there.shape), step, there))
+    if not (np.isfinite(found.dq).all() and np.isfinite(found.ddv).all()):
+        most = float(np.abs(step).max())
+        raise InputError(f"dv holds steps of up to {most:.3g}, at which derivatives are no numbers: give smaller ones", most=most)
+    return found
+
+
+@public
+def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
+    """Derivatives of difference(model, q0, q1) by q0 and q1.
+
+    Returns: DifferenceDerivatives, dq0, dq1 (..., nv, nv).
+    Raises: InputError as difference, and for a joint half a turn away from itself. The shortest turn is not continuous there,
+    and has no derivative.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q0, dv = model.neutral, np.ones(model.nv)
+        >>> q1 = ff.integrate(model, q0, dv)
+        >>> d = ff.difference_derivatives(model, q0, q1)
+        >>> bool(np.allclose(d.dq1 @ ff.integrate_derivatives(model, q0, dv).ddv, np.eye(model.nv)))
+        True
+    """
+    if model.reduction:
+        d, independent = difference_derivatives(model.tree, q0, q1), model.reduction.split.independent
+        moved = d.dq0 @ velocity_map(model, q0), d.dq1 @ velocity_map(model, q1)
+        return DifferenceDerivatives(*(x[..., independent, :] for x in moved))
+    dv = np.asarray(difference(model, q0, q1))
+    dq0, dq1 = -_identities(model, dv.shape[:-1]), _identities(model, dv.shape[:-1])
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical") and joint.nv:
+            angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
+            if np.any(angle > np.pi - HALF_TURN_DISTANCE):
+                raise InputError(
+                    f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
+                    "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
+                    joint=joint.name)
+    for at, free in quaternion_blocks(model):
+        xi = _twist(dv[..., at], free)
+        part = slice(0, 6) if free else slice(3, 6)
+        dq0[..., at, at] = -se3.left_jacobian_inverse(xi)[..., part, part]
+        dq1[..., at, at] = se3.right_jacobian_inverse(xi)[..., part, part]
+    return DifferenceDerivatives(dq0, dq1)
+
+
+def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(dq, ddv) (..., nv, nv) of integrate(q, step) = there; a tree's do not depend on where it is.
+
+    Moves of a closed model add up in independent coordinates, but where a ball joint is independent in part of its coordinates:
+
+        q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/linkages/motion.py)
+
+    Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
+    and s. With A, B of each step, D the columns of the dependent coordinates, J1 the chosen rows at q1, G eta a step of q:
+
+        y  = q (+) G s:    delta y  = A G eta + B (G sigma + (dG/dq eta) s)
+        q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0"""
+    if not model.reduction:
+        return step_derivatives(model, step)
+    tree, split = model.tree, model.reduction.split
+    rows, dependent, independent = split.rows, split.dependent, split.independent
+    if not model.reduction.has_partial_joints:
+        whole = np.zeros((*step.shape[:-1], tree.nv))
+        whole[..., independent] = step
+        dq, ddv = (d[..., independent, :][..., independent] for d in step_derivatives(tree, whole))
+        return dq, ddv
+    G = velocity_map(model, q)
+    whole = np.einsum("...ij,...j->...i", G, step)
+    turned = run(E.MOTION_DERIVATIVES, model, (q, step, model._zero), ("q", "dv", "a"))[0]
+    A, B = step_derivatives(tree, whole)
+    begun = A @ G + B @ turned, B @ G
+    A, B = step_derivatives(tree, difference(tree, integrate(tree, q, whole), there))
+    J, closing = run(E.CONSTRAINTS, tree, (there,), ("q",))[1][..., rows, :], B[..., dependent]
+    moved = [A @ x for x in begun]
+    dq, ddv = ((x - closing @ np.linalg.solve(J @ closing, J @ x))[..., independent, :] for x in moved)
+    return dq, ddv
+
+
+def step_derivatives(model: Model, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(dq, ddv) of a step (..., nv)."""
+    dq, ddv = _identities(model, step.shape[:-1]), _identities(model, step.shape[:-1])
+    for at, free in quaternion_blocks(model):
+        xi = _twist(step[..., at], free)
+        part = slice(0, 6) if free else slice(3, 6)
+        dq[..., at, at] = se3.adjoint(se3.exp(-xi))[..., part, part]
+        ddv[..., at, at] = se3.right_jacobian(xi)[..., part, part]
+    return dq, ddv
+
+
+def _twist(x: np.ndarray, free: bool) -> np.ndarray:
+    """The body twist (..., 6) of a free joint's velocity, or of a ball's (..., 3)."""
+    return x if free else np.concatenate([np.zeros_like(x), x], axis=-1)
+
+
+def _identities(model: Model, lead: tuple[int, ...]) -> np.ndarray:
+    out = np.zeros((*lead, model.nv, model.nv))
+    np.einsum("...ii->...i", out)[...] = 1.0
+    return out

@@ -19,9 +19,8 @@ STEPS = 12  # in which a closed linkage is moved to where its independent joints
 
 
 @public
-def configuration(
-    model: Model, positions: Mapping[str, ArrayLike] | None = None, *, start: ArrayLike | None = None, **by_name: ArrayLike
-) -> np.ndarray:
+def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None, *, start: ArrayLike | None = None,
+                  **by_name: ArrayLike) -> np.ndarray:
     """Configuration q with the named joints at these positions, and the others where `start` has them.
 
     Limits are not looked at. Of a closed model the independent joints are named; the loops are closed by small steps from `start`.

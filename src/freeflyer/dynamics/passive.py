@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import motion, project_forces
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.locking import leader
@@ -58,7 +59,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         -1.6 N m = -2 x 0.5 - 0.5 x 1.0 - 0.1
     """
     if model.reduction:
-        return model.reduction.functions.passive_forces(model, q, v)
+        return project_forces(model, q, passive_forces(model.tree, q, motion(model, q, v)[0]))
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = leading_axes((q, v), (1, 1), ("q", "v"))
     tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)

@@ -8,20 +8,9 @@ from math import hypot, prod
 import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.kernels import entries
+from freeflyer.kernels import entries, entry as K
 from freeflyer.kernels.compiler.calls.running import state
-from freeflyer.kernels.entry import (
-    ARGUMENT,
-    NOT_FINITE,
-    NOT_UNIT,
-    OVERLAP,
-    REFUSED,
-    STATE,
-    WRONG_MODEL,
-    WRONG_OPTION,
-    WRONG_SIZE,
-    Entry,
-)
+from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
@@ -33,34 +22,32 @@ PACK = 8  # states at most, among which compiled code found numbers whose sum is
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
                     lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
     """The error for a refused state of inputs `arrays` (..., n), wrenches (..., k, 6), which broadcast to the batch axes `lead`."""
-    if status == OVERLAP:
+    if status == K.OVERLAP:
         return InputError("out shares memory with an input, or two of its arrays do: give each result an array of its own")
-    if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
+    if status in (K.WRONG_SIZE, K.WRONG_OPTION, K.WRONG_MODEL):
         return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
     tails = [x.shape[x.ndim - axes :] for x, axes in zip(arrays, entry.input_axes)]
     flat = [x.reshape(*x.shape[: x.ndim - len(tail)], prod(tail)) for x, tail in zip(arrays, tails)]
     arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in flat]
-    k, found = where[ARGUMENT], where[STATE]
+    k, found = where[K.ARGUMENT], where[K.STATE]
     count = prod(lead)
-    large = status == NOT_FINITE and np.isfinite(arrays[k].reshape(count, -1)[min(found, count - 1) if lead else 0]).all()
+    large = status == K.NOT_FINITE and np.isfinite(arrays[k].reshape(count, -1)[min(found, count - 1) if lead else 0]).all()
     if large:  # numbers whose sum is not finite
-        status = REFUSED
+        status = K.REFUSED
     if lead and (large or found >= count):
         found = _largest(np.concatenate(arrays, axis=-1), found, count)
     at = tuple(int(k) for k in np.unravel_index(found, lead)) if lead else ()
     states = [x[at] for x in arrays]
-    if status in (NOT_FINITE, NOT_UNIT):
-        return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
+    if status in (K.NOT_FINITE, K.NOT_UNIT):
+        return (_not_finite if status == K.NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
     for name, x, letter, tail in zip(names, states, entry.inputs, tails):
         k = int(np.argmax(np.abs(x))) if x.size else 0
         if x.size and abs(x[k]) > OVERFLOWING_INPUT:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             index = *at, *(int(i) for i in np.unravel_index(k, tail))
-            return InputError(
-                f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
-                f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
-                name=name, index=index,
-            )  # fmt: skip
+            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
+                              f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
+                              name=name, index=index)
     return singular(model, states[0], at)
 
 
@@ -74,9 +61,8 @@ def _largest(x: np.ndarray, found: int, count: int) -> int:
 def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
     k = int(np.argmin(np.isfinite(x)))
     joint, index = coordinate_owner(model, k, letter), (*at, k)
-    return InputError(
-        f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name, index=index, joint=joint
-    )
+    return InputError(f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name,
+                      index=index, joint=joint)
 
 
 def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
@@ -89,9 +75,7 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
     which = f"{name}{list(at)}" if at else name
     return InputError(
         f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, expected 1: "
-        "normalise it (freeflyer.normalize_configuration)",
-        name=name, joint=joint, norm=length,
-    )  # fmt: skip
+        "normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=length)
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
@@ -110,6 +94,5 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
     return InputError(
         f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its links mass, "
-        "give the joint armature, or lock it (freeflyer.lock_joints)",
-        joint=joint, eigenvalue=float(values[0]), index=at,
-    )  # fmt: skip
+        "give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
+        index=at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.forces import express_at
+from freeflyer.contacts.wrenches import express_at
 from freeflyer.errors import InputError, format_value
 from freeflyer.estimation.contact import ContactEstimate, ContactModel
 from freeflyer.model.inputs import SMALLEST, finite_array, number, positive

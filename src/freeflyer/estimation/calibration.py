@@ -15,11 +15,10 @@ from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
-from freeflyer.linkages.graph import structure
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_jacobian, constraints
+from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
 from freeflyer.model.inputs import (
     name_list,
     number,

@@ -22,7 +22,7 @@ from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_W
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
 from freeflyer.model.inputs import check_configuration, choice, one_row, real_array
 from freeflyer.model.model import Model

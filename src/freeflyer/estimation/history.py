@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
-from freeflyer.contacts.forces import express_at
+from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError

@@ -10,19 +10,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.graph import structure
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 
@@ -194,5 +195,5 @@ def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, .
 
 def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
-    rows, _ = close_loops(model).reduction.blocks[max(round(-1.0 - quality), 0)]
+    rows, _ = reduction_of(close_loops(model)).blocks[max(round(-1.0 - quality), 0)]
     return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from freeflyer.export.functions import Function
-from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
+from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.entry import LETTERS, Dimension, Entry
 from freeflyer.model.model import Model
 

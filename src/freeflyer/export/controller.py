@@ -15,7 +15,7 @@ from freeflyer.export.exporting import Export, refuse_to_replace, whole_folder
 from freeflyer.export.header import STATUS, Identifiers, array, comment, enum, prefix_of, word
 from freeflyer.export.library import NATIVE, build, cmake, code_of, target_of
 from freeflyer.files import check_path
-from freeflyer.kernels.compiler.entry_code.checks import row_need, scratch_need
+from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.model.inputs import finite_row, one_row

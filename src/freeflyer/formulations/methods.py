@@ -13,17 +13,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import motion, project_coriolis, project_forces, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
-from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, plain_array, run_loaded
+from freeflyer.dynamics.projected import add_forces, load_forces
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.eidamb import forces_of, mass_matrix_of, motion_pass
 from freeflyer.formulations.geometric.tree import tree_of
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import motion, project_forces, run, velocity_map
 from freeflyer.model.inputs import choice, finite_row, gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -123,8 +122,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, *, by: By) -> np.n
         raise InputError(f"by={by!r} gives no Coriolis matrix: {given} do", by=by)
     if not model.reduction:
         return of_tree(model, q, v)
-    G, rates = velocity_map(model, q), run(D.MAP_RATES, model, (q, v), ("q", "v"))
-    return np.swapaxes(G, -1, -2) @ (of_tree(model.tree, q, motion(model, q, v)[0]) @ G + mass(model.tree, q) @ rates)
+    C = of_tree(model.tree, q, motion(model, q, v)[0])
+    return project_coriolis(model, q, v, C, mass(model.tree, q))
 
 
 @public

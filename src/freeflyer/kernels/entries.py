@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Entry, Stages
-from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, STANDING
-from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, SETS, STANDING, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
-CLOSED = {"square": True, "closed": True}  # on models that hold a linkage (model/linkage_layout.py)
+CLOSED = {"square": True, "closed": True}  # on models that hold a linkage (model/layout.py)
 
 # fmt: off
 RNEA = Entry("rnea", "tree.rnea.rnea", "qvv", (VECTOR,))
 ABA = Entry("aba", "tree.aba.aba", "qvv", (VECTOR,))
 SHARED_FORWARD_DYNAMICS = Entry("shared_forward_dynamics", "tree.factor.shared_forward_dynamics", "qvv", (VECTOR,), square=True)
-CRBA = Entry("crba", "tree.crba.crba", "q", (MATRIX,), square=True)
-GRAVITY = Entry("gravity", "tree.gravity.gravity", "q", (VECTOR,))
-MINV = Entry("minv", "tree.minv.minv", "q", (MATRIX,), square=True)
+CRBA = Entry("crba", "tree.mass_matrix.crba", "q", (MATRIX,), square=True)
+GRAVITY = Entry("gravity", "tree.energies.gravity", "q", (VECTOR,))
+MINV = Entry("minv", "tree.mass_matrix.minv", "q", (MATRIX,), square=True)
 CORIOLIS = Entry("coriolis", "tree.coriolis.coriolis", "qv", (MATRIX,), square=True)
-HAMEL = Entry("hamel", "tree.hamel.hamel_coriolis", "qv", (MATRIX,), square=True)
+HAMEL = Entry("hamel", "tree.coriolis.hamel_coriolis", "qv", (MATRIX,), square=True)
 DECOUPLED_PASSIVE = Entry("decoupled_passive", "tree.decoupling.decoupled_passive", "qv", (MATRIX, MATRIX, (6, "nv"), (6, "nv")),
     square=True)
 DECOUPLED_HAMEL = Entry("decoupled_hamel", "tree.decoupling.decoupled_hamel", "qv", (MATRIX, MATRIX, (6, "nv"), (6, "nv")),
     square=True)
 FRAME_POSE = Entry("frame_pose", "tree.frames.frame_pose", "q", ((4, 4),), options=("frame",))
 FRAME_JACOBIAN = Entry("frame_jacobian", "tree.frames.frame_jacobian", "q", ((6, "nv"),), options=FRAME)
-FRAME_VELOCITY = Entry("frame_velocity", "tree.motions.frame_velocity", "qv", ((6,),), options=FRAME)
-FRAME_BIAS = Entry("frame_bias", "tree.motions.frame_bias", "qv", ((6,),), options=FRAME)
-ALL_MOTIONS = Entry("all_motions", "tree.motions.all_motions", "qv", (("bodies", 12), ("bodies", 12), ("columns", 6)))
-ALL_POSES = Entry("all_poses", "tree.motions.all_poses", "q", (("bodies", 12),))
+FRAME_VELOCITY = Entry("frame_velocity", "tree.frames.frame_velocity", "qv", ((6,),), options=FRAME)
+FRAME_BIAS = Entry("frame_bias", "tree.frames.frame_bias", "qv", ((6,),), options=FRAME)
+ALL_MOTIONS = Entry("all_motions", "tree.frames.all_motions", "qv", (("bodies", 12), ("bodies", 12), ("columns", 6)))
+ALL_POSES = Entry("all_poses", "tree.frames.all_poses", "q", (("bodies", 12),))
 SHARED_MINV = Entry("shared_minv", "tree.factor.shared_minv", "q", (MATRIX,), square=True)
 COM = Entry("com", "tree.energies.com", "q", ((3,),))
 MOMENTUM_MATRIX = Entry("momentum_matrix", "tree.centroidal.momentum_matrix", "q", ((6, "nv"),))
@@ -38,10 +37,10 @@ MOMENTUM = Entry("momentum", "tree.centroidal.momentum_vector", "qv", ((6,),))
 MOMENTUM_BIAS = Entry("momentum_bias", "tree.centroidal.momentum_bias", "qv", ((6,),))
 KINETIC_ENERGY = Entry("kinetic_energy", "tree.energies.kinetic_energy", "qv", ((1,),))
 POTENTIAL_ENERGY = Entry("potential_energy", "tree.energies.potential_energy", "q", ((1,),))
-INTEGRATE = Entry("integrate", "model.configuration.integrate", "qv", (("nq",),))
-DIFFERENCE = Entry("difference", "model.configuration.difference", "qq", (VECTOR,))
-RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.gradient_rows.inverse_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
-    stages=Stages("derivatives.inverse.inverse_table", "derivatives.gradient_rows.inverse_matrices",
+INTEGRATE = Entry("integrate", "model.joints.kinds.integrate", "qv", (("nq",),))
+DIFFERENCE = Entry("difference", "model.joints.kinds.difference", "qq", (VECTOR,))
+RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.forward.inverse_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages("derivatives.inverse.inverse_table", "derivatives.forward.inverse_matrices",
         "derivatives.inverse.table_sizes"))
 ABA_GRADIENT = Entry("aba_gradient", "derivatives.forward.forward_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
     stages=Stages("derivatives.forward.solved_table", "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"))
@@ -67,17 +66,17 @@ LOADED_RNEA = Entry("loaded_rnea", "tree.rnea.loaded_rnea", "qvvgw", (VECTOR,), 
 LOADED_ABA = Entry("loaded_aba", "tree.aba.loaded_aba", "qvvgw", (VECTOR,), **LOADED)
 LOADED_SHARED_FORWARD_DYNAMICS = Entry("loaded_shared_forward_dynamics", "tree.factor.loaded_shared_forward_dynamics",
     "qvvgw", (VECTOR,), square=True, **LOADED)
-GIVEN_GRAVITY = Entry("given_gravity", "tree.gravity.given_gravity", "qg", (VECTOR,))
+GIVEN_GRAVITY = Entry("given_gravity", "tree.energies.given_gravity", "qg", (VECTOR,))
 POTENTIAL_ENERGY_UNDER = Entry("potential_energy_under", "tree.energies.potential_energy_under", "qg", ((1,),))
-LOADED_RNEA_GRADIENT = Entry("loaded_rnea_gradient", "derivatives.loaded.loaded_inverse_gradient", "qvvgw", (MATRIX,) * 3,
-    square=True, stages=Stages("derivatives.loaded.loaded_inverse_table", "derivatives.loaded.loaded_inverse_matrices",
-                               "derivatives.loaded.loaded_sizes"), **LOADED)
-LOADED_ABA_GRADIENT = Entry("loaded_aba_gradient", "derivatives.loaded.loaded_forward_gradient", "qvvgw", (MATRIX,) * 3,
-    square=True, stages=Stages("derivatives.loaded.loaded_solved_table", "derivatives.loaded.loaded_forward_matrices",
-                               "derivatives.loaded.loaded_solved_sizes"), **LOADED)
-LOADED_LINEAR = Entry("loaded_linear", "derivatives.loaded.loaded_linear", "qvvgw", (("2 nv", "2 nv"), ("2 nv", "nv")),
-    square=True, stages=Stages("derivatives.loaded.loaded_solved_table", "derivatives.loaded.loaded_linear_matrices",
-                               "derivatives.loaded.loaded_solved_sizes"), **LOADED)
+LOADED_RNEA_GRADIENT = Entry("loaded_rnea_gradient", "derivatives.linear.loaded_inverse_gradient", "qvvgw", (MATRIX,) * 3,
+    square=True, stages=Stages("derivatives.linear.loaded_inverse_table", "derivatives.linear.loaded_inverse_matrices",
+                               "derivatives.linear.loaded_sizes"), **LOADED)
+LOADED_ABA_GRADIENT = Entry("loaded_aba_gradient", "derivatives.linear.loaded_forward_gradient", "qvvgw", (MATRIX,) * 3,
+    square=True, stages=Stages("derivatives.linear.loaded_solved_table", "derivatives.linear.loaded_forward_matrices",
+                               "derivatives.linear.loaded_solved_sizes"), **LOADED)
+LOADED_LINEAR = Entry("loaded_linear", "derivatives.linear.loaded_linear", "qvvgw", (("2 nv", "2 nv"), ("2 nv", "nv")),
+    square=True, stages=Stages("derivatives.linear.loaded_solved_table", "derivatives.linear.loaded_linear_matrices",
+                               "derivatives.linear.loaded_solved_sizes"), **LOADED)
 ALL_TERMS = Entry("all_terms", "tree.all_terms.all_terms", "qvg", (MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
     ("table 0", 12), ("6 table 0", "nv")), square=True, **LOADED)
 
@@ -92,16 +91,16 @@ PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "linkages.proje
 PROJECTED_EQUATIONS = Entry("projected_equations", "linkages.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
 SHARED_FORCES = Entry("shared_forces", "linkages.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
 DRIVING_FORCES = Entry("driving_forces", "linkages.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
-MOVE_CLOSED = Entry("move_closed", "linkages.motion.move_closed", "qu", (("nq",),), **CLOSED)
+MOVE_CLOSED = Entry("move_closed", "linkages.steps.move_closed", "qu", (("nq",),), **CLOSED)
 STEP_CLOSED = Entry("step_closed", "linkages.steps.step_closed", "qu", (("nq",), (3,)), partial=True, **CLOSED)
 MAP_RATES = Entry("map_rates", "linkages.projection_rates.map_rates", "qu", (("nv", "nu"),), **CLOSED)
 MOTION_DERIVATIVES = Entry("motion_derivatives", "linkages.projection_rates.motion_derivatives",
     "quu", (("nv", "nu"),) * 3, **CLOSED)
 PROJECTED_DERIVATIVES = Entry("projected_derivatives", "linkages.projection_derivatives.projected_derivatives",
     "quu", (REDUCED, REDUCED), **CLOSED)
-PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "linkages.projection_gradients.projected_inverse_gradient",
+PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "linkages.projection_derivatives.projected_inverse_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
-PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", "linkages.projection_gradients.projected_forward_gradient",
+PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", "linkages.projection_derivatives.projected_forward_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
 PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", "linkages.projection_rates.projected_force_derivatives",
     "qv", (REDUCED,), **CLOSED)
@@ -111,15 +110,15 @@ CLOSE_POSTURE = Entry("close_posture", "linkages.assembly.close_posture", "q", (
 
 
 # of robots with encoders, and standing ones (estimation/)
-PASSIVE_STEP = Entry("passive_step", "estimation.passive.passive_step", "qmm", (("nq",), VECTOR, (1,)), shared=("2 table 0",
+PASSIVE_STEP = Entry("passive_step", "estimation.passive_step", "qmm", (("nq",), VECTOR, (1,)), shared=("2 table 0",
     3), table=MEASURED,
     one_by_one=True, **CLOSED)
-CLOSED_TORQUES = Entry("closed_torques", "estimation.passive.closed_torques", "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
-CONTACT_UPDATE = Entry("contact_update", "estimation.contact.contact_update", "qvv", (("table 4",), (1,)), square=True,
+CLOSED_TORQUES = Entry("closed_torques", "estimation.closed_torques", "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
+CONTACT_UPDATE = Entry("contact_update", "estimation.contact_update", "qvv", (("table 4",), (1,)), square=True,
     table=STANDING, one_by_one=True)
-MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.contact.motor_wrenches", "f", (("table 6",), (1,)),
+MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.motor_wrenches", "f", (("table 6",), (1,)),
     shared=("table 4", "table 5", "table 7"), square=True, table=STANDING, one_by_one=True)
-BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wrenches", "f", (("table 6",), (1,)),
+BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.balanced_wrenches", "f", (("table 6",), (1,)),
     shared=("table 4", "table 5", "table 7"), square=True, table=STANDING, one_by_one=True)
 
 # of robots whose motion a set of contacts, locks and loops restricts (constrained/)
@@ -130,7 +129,7 @@ SET_DYNAMICS = Entry("set_dynamics", "contacts.dynamics.set_dynamics", "qvv", (V
 SET_GRADIENT = Entry("set_gradient", "contacts.gradient.set_gradient", "qvv",
     ((MATRIX,) * 3 + (("table 1", "nv"),) * 3 + (("table 3",),)), square=True, table=SETS, one_by_one=True)
 SET_IMPACT = Entry("set_impact", "contacts.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
-SOLVE_SYSTEM = Entry("solve_system", "contacts.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
+SOLVE_SYSTEM = Entry("solve_system", "contacts.solve.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
     square=True, table=SYSTEMS)
 
 # of quadratic programs: sizes in a table, no robot (optimization/)
@@ -159,9 +158,9 @@ LOADED_DQ_NEWTON_EULER = Entry("loaded_dq_newton_euler", "dual_quaternion.newton
     **LOADED)
 DQ_MASS = Entry("dq_mass", "dual_quaternion.newton_euler.mass_by_newton_euler", "q", (MATRIX,), square=True)
 DQ_CORIOLIS = Entry("dq_coriolis", "dual_quaternion.newton_euler.coriolis_by_newton_euler", "qv", (MATRIX,), square=True)
-GAUSS = Entry("gauss", "dual_quaternion.gauss.gauss_equations", "qvg", (MATRIX, MATRIX, VECTOR), square=True)
-GIBBS_APPELL = Entry("gibbs_appell", "dual_quaternion.gibbs_appell.gibbs_appell", "qvvg", ((1,), VECTOR, VECTOR), square=True)
-KANE = Entry("kane", "dual_quaternion.kane.kane", "qvvg", (VECTOR, VECTOR))
+GAUSS = Entry("gauss", "dual_quaternion.methods.gauss_equations", "qvg", (MATRIX, MATRIX, VECTOR), square=True)
+GIBBS_APPELL = Entry("gibbs_appell", "dual_quaternion.methods.gibbs_appell", "qvvg", ((1,), VECTOR, VECTOR), square=True)
+KANE = Entry("kane", "dual_quaternion.methods.kane", "qvvg", (VECTOR, VECTOR))
 
 # fmt: on
 

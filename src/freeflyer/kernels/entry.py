@@ -21,7 +21,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
+from freeflyer.kernels.model.layout import N_INDEPENDENT
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(9)
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
@@ -50,7 +50,6 @@ def formula(dimension: Dimension) -> Formula:
 
 
 def value(of: Formula, topology: Any) -> int:
-    """A formula's value on a model."""
     factor, at, addend = of
     if at < 0:
         at = int(topology[L.TABLE_AT]) - 1 - at
@@ -123,7 +122,6 @@ class Entry:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The kernel."""
         return kernel_function(self.source)
 
     @property

@@ -27,10 +27,9 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels import entries, plain_primitives
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import INLINED, KERNEL, LANES, mark
 from freeflyer.kernels.entry import OPTIONS, Entry
-from freeflyer.kernels.marks import INLINED, KERNEL, mark
-from freeflyer.kernels.model import layout, linkage_layout
+from freeflyer.kernels.model import layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 
@@ -53,7 +52,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     inputs, options = arguments[:n_inputs], arguments[n_inputs:]
     if len(arguments) != n_inputs + len(of.options):
         raise ValueError(f"{name} takes {n_inputs} inputs and {len(of.options)} options, got {len(arguments)} arguments")
-    if of.closed and not model.topology[linkage_layout.LINKAGE_AT]:
+    if of.closed and not model.topology[layout.LINKAGE_AT]:
         raise ValueError(f"{name} takes a closed model: freeflyer.close_loops(model)")
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
         raise ValueError(f"{name} takes a model whose topology also holds a table of its own (calls/running.py, table_handle)")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.backend import buffers as memory, pack, transpose
+from freeflyer.kernels import backend
 from freeflyer.kernels.math import trig
-from freeflyer.kernels.model import layout, vector4 as vectors
+from freeflyer.kernels.model import layout, poses
 
 EXACT = {"sin": (0, 1, 0, -1), "cos": (1, 0, -1, 0)}  # after 0, 1, 2, 3 quarter turns
 
@@ -52,7 +52,7 @@ def workspace(like: Any, n: int) -> list[Any]:
 
 def load_row(buffer: Any, i: int) -> np.ndarray:
     """As compiled code does for floats: eight entries at once."""
-    return _row(load(buffer, i + k) for k in range(pack.LANES))
+    return _row(load(buffer, i + k) for k in range(backend.LANES))
 
 
 def store_row(buffer: Any, i: int, row: Any) -> None:
@@ -65,11 +65,11 @@ def keep_below(buffer: Any, row: Any, k: int, end: int) -> np.ndarray:
 
 
 def unit_row(buffer: Any, k: int, c: int) -> np.ndarray:
-    return _row(1 if k + i == c else 0 for i in range(pack.LANES))
+    return _row(1 if k + i == c else 0 for i in range(backend.LANES))
 
 
 def tile_at(buffer: Any, size: int, i: int) -> int:
-    return i // pack.LANES * (pack.LANES * size) + i % pack.LANES
+    return i // backend.LANES * (backend.LANES * size) + i % backend.LANES
 
 
 def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
@@ -77,7 +77,7 @@ def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
 
 
 def row_width(buffer: Any, n: int) -> int:
-    return -(-n // pack.LANES) * pack.LANES
+    return -(-n // backend.LANES) * backend.LANES
 
 
 def row_total(buffer: Any, row: Any) -> Any:
@@ -86,8 +86,8 @@ def row_total(buffer: Any, row: Any) -> Any:
 
 def _row(x: Any) -> np.ndarray:
     """Eight scalars, or one scalar eight times."""
-    row = np.empty(pack.LANES, object)
-    row[:] = list(x) if isinstance(x, Iterable) else [x] * pack.LANES
+    row = np.empty(backend.LANES, object)
+    row[:] = list(x) if isinstance(x, Iterable) else [x] * backend.LANES
     return row
 
 
@@ -102,12 +102,12 @@ def store_vector(work: Any, at: int, a: Any) -> None:
 
 def transpose_poses(topology: Any, work: Any) -> None:
     """As compiled code does for one state."""
-    begin, poses = topology[layout.POSE_VECTORS_AT], topology[layout.POSES_AT]
-    for i in range(topology[layout.N_BODIES] // pack.LANES * pack.LANES + pack.LANES):
-        to = poses + tile_at(work, layout.POSE, i)
+    begin, records = topology[layout.POSE_VECTORS_AT], topology[layout.POSES_AT]
+    for i in range(topology[layout.N_BODIES] // backend.LANES * backend.LANES + backend.LANES):
+        to = records + tile_at(work, layout.POSE, i)
         for k in range(12):
-            at = begin + layout.POSE_VECTORS * i + vectors.WIDTH * (k // 3) + k % 3
-            store(work, to + pack.LANES * k, load(work, at))
+            at = begin + layout.POSE_VECTORS * i + poses.WIDTH * (k // 3) + k % 3
+            store(work, to + backend.LANES * k, load(work, at))
 
 
 def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
@@ -203,26 +203,26 @@ def complex_atan2(y: complex, x: complex) -> complex:
 def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
     """What stands for the functions that plain Python does otherwise; rows hold `row_step` entries, 8 or 1."""
     rows = {
-        memory.row_step: lambda buffer: row_step, memory.load_row: load, memory.store_row: store,
-        memory.number_row: lambda work, parameters, i: load(parameters, i),
-        memory.unit_row: lambda buffer, k, c: int(k == c),
-        memory.row_width: lambda buffer, n: n,
-        memory.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n),
+        backend.row_step: lambda buffer: row_step, backend.load_row: load, backend.store_row: store,
+        backend.number_row: lambda work, parameters, i: load(parameters, i),
+        backend.unit_row: lambda buffer, k, c: int(k == c),
+        backend.row_width: lambda buffer, n: n,
+        backend.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n),
     }  # fmt: skip
-    if row_step == pack.LANES:  # what remains as it is for rows of one
+    if row_step == backend.LANES:  # what remains as it is for rows of one
         rows |= {
-            memory.load_row: load_row, memory.store_row: store_row, memory.number_row: number_row,
-            memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
-            memory.row_total: row_total, memory.row_width: row_width,
-            memory.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
-            vectors.vector_step: lambda work: vectors.WIDTH, vectors.transpose_poses: transpose_poses,
+            backend.load_row: load_row, backend.store_row: store_row, backend.number_row: number_row,
+            backend.keep_below: keep_below, backend.unit_row: unit_row, backend.tile_at: tile_at,
+            backend.row_total: row_total, backend.row_width: row_width,
+            backend.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
+            poses.vector_step: lambda work: poses.WIDTH, poses.transpose_poses: transpose_poses,
         }  # fmt: skip
     return rows | {
-        memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
-        memory.taken: lambda like: 0, memory.release: lambda like, before: True,
-        transpose.mirrored: mirrored, transpose.transposed: transposed,
-        memory.from_entry: lambda buffer, i: buffer[i:],
-        vectors.load_vector: load_vector, vectors.store_vector: store_vector,
-        pack.select_less: select_less, pack.all_below: all_below,
-        pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
+        backend.load: load, backend.store: store, backend.load_int: load, backend.workspace: workspace,
+        backend.taken: lambda like: 0, backend.release: lambda like, before: True,
+        backend.mirrored: mirrored, backend.transposed: transposed,
+        backend.from_entry: lambda buffer, i: buffer[i:],
+        poses.load_vector: load_vector, poses.store_vector: store_vector,
+        backend.select_less: select_less, backend.all_below: all_below,
+        backend.fma: fma, backend.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
     }  # fmt: skip

@@ -2,41 +2,34 @@
 
 from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import Assembly, assemble
-from freeflyer.linkages.curves import Curve, ForceCurve, force_curve, transmission_curve
-from freeflyer.linkages.following import Keep, Path, follow
+from freeflyer.linkages.following import Curve, ForceCurve, Keep, Path, follow, force_curve, transmission_curve
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
-from freeflyer.linkages.limits import ReachableSet, reachable_set
+from freeflyer.linkages.limits import ReachableSet, Singularity, first_singularity, reachable_set
 from freeflyer.linkages.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
-from freeflyer.linkages.motion import complete_velocity, keep_closed
-from freeflyer.linkages.multipliers import (
+from freeflyer.linkages.motion import (
+    complete_velocity,
     constraint_multipliers,
     dependent_accelerations,
     dependent_velocities,
     expand_motion,
+    keep_closed,
     mapping_jacobian,
     projected_equations,
     reduce_forces,
 )  # fmt: skip
-from freeflyer.linkages.partition import Block, Partition, partition
-from freeflyer.linkages.rows import (
-    constraint_bias,
-    constraint_jacobian,
-    constraint_names,
-    constraint_residual,
-)  # fmt: skip
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.selected_posture import selected_posture
-from freeflyer.linkages.singularities import Singularity, first_singularity
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import Sweep, sweep
 from freeflyer.linkages.transmission import Transmission, transmission
+from freeflyer.model.reduction import Block, Partition
 
 __all__ = [
-    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "LinkageError", "ManipulabilityMap",
-    "Mechanism", "Mechanisms", "OpenLoopWarning", "Partition", "Path", "ReachableSet", "Singularity", "Sweep",
-    "Transmission", "assemble", "complete_velocity", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
-    "constraint_names", "constraint_residual", "dependent_accelerations", "dependent_velocities", "embed_configuration",
-    "expand_motion", "extract_configuration", "extract_limb", "first_singularity", "follow", "force_curve",
-    "inside_limits", "keep_closed", "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "partition",
-    "projected_equations", "reachable_set", "reduce_forces", "selected_posture", "sweep", "transmission",
-    "transmission_curve",
-]  # fmt: skip
+    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "LinkageError", "ManipulabilityMap", "Mechanism",
+    "Mechanisms", "OpenLoopWarning", "Partition", "Path", "ReachableSet", "Singularity", "Sweep", "Transmission", "assemble",
+    "complete_velocity", "constraint_bias", "constraint_jacobian", "constraint_multipliers", "constraint_names",
+    "constraint_residual", "dependent_accelerations", "dependent_velocities", "embed_configuration", "expand_motion",
+    "extract_configuration", "extract_limb", "first_singularity", "follow", "force_curve", "inside_limits", "keep_closed",
+    "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "partition", "projected_equations", "reachable_set",
+    "reduce_forces", "selected_posture", "sweep", "transmission", "transmission_curve"]

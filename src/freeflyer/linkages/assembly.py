@@ -1,4 +1,4 @@
-"""Assembling a linkage: from any guess to a posture in which every loop is closed (kernels/closed/assembly.py)."""
+"""Assembling a linkage: from any guess to a posture in which every loop is closed (kernels/linkages/assembly.py)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import AssemblyError, InputError, OpenLoopWarning, format_value, unknown_name
-from freeflyer.linkages.branches import check_branches, other_branches
-from freeflyer.linkages.closure import file_posture, q_of_v
-from freeflyer.linkages.graph import groups, structure
+from freeflyer import tolerances as T
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, unknown_name
+from freeflyer.linkages.closure import close, file_posture, q_of_v
+from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_loops
-from freeflyer.linkages.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
-from freeflyer.model.inputs import check_configuration, row
+from freeflyer.linkages.rows import constraint_loops, groups, structure
+from freeflyer.model.configuration import random_configuration
+from freeflyer.model.inputs import check_configuration, positive, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP, WARNING_GAP
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # postures (n, nq), residuals (n, r), steps (n,)
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,10 @@ class Assembly:
 
 
 @public
-def assemble(
-    model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
-    tolerance: float = CLOSED_GAP, redundant: float = REDUNDANT_ROW_GAP, strict: bool = True, attempts: int | None = None,
-    branches: int | None = None, rng: np.random.Generator | None = None,
-) -> Assembly:  # fmt: skip
+def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
+             tolerance: float = T.CLOSED_GAP, redundant: float = T.REDUNDANT_ROW_GAP, strict: bool = True,
+             attempts: int | None = None, branches: int | None = None,
+             rng: np.random.Generator | None = None) -> Assembly:
     """Closed postures near guesses of the configuration.
 
     Damped Newton steps on the manifold first close all rows as well as possible, then the independent rows of the linkage to the
@@ -102,48 +102,48 @@ def assemble(
         motor at 0.1 m, knee at 84 degrees, loops open by 0.000000
     """
     model = model.tree
-    _check_numbers(tolerance=tolerance, redundant=redundant)
+    tolerance, redundant = positive("tolerance", tolerance), positive("redundant", redundant)
     guess = file_posture(model) if q is None else row(model, "q", q, "q")
     check_configuration(model, "q", guess, "q")
     lead = guess.shape[:-1]
     rng = np.random.default_rng(0) if rng is None else rng
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
-    if attempts is not None and (not isinstance(attempts, int | np.integer) or isinstance(attempts, bool) or attempts < 0):
-        raise InputError(f"attempts must be a count of at least 0, got {format_value(attempts)}")
-    if branches is not None:
-        check_branches(branches, prod(lead))
-    movable = movable_coordinates(model, hold)
+    tries = (0 if lead else ATTEMPTS) if attempts is None else whole_number("attempts", attempts, 0)
+    if branches is not None and whole_number("branches", branches, 1) and prod(lead) != 1:
+        raise InputError(f"branches are found of one posture, got {prod(lead)}")
+    movable, flat = movable_coordinates(model, hold), guess.reshape(-1, model.nq)
+    lead = lead if branches is None else (1,)
     if not model.constraint_rows[0]:
-        lead = lead if branches is None else (1,)
-        q = guess.reshape(*lead, model.nq)
-        return _make_assembly(model, q, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
+        task = _Task(model, movable, limits, None, tolerance, redundant)
+        return task.assembly((flat, np.zeros((len(flat), 0)), np.zeros(len(flat), np.int64)), lead)
     if limits:
         _check_held(model, guess, movable)
-    rows = independent_or_all(model)
-    tries = (0 if lead else ATTEMPTS) if attempts is None else attempts
-    flat = guess.reshape(-1, model.nq)
-    found, residual, steps = close_from(model, flat, movable, limits, rows)
+    task = _Task(model, movable, limits, independent_or_all(model), tolerance, redundant)
+    found, residual, steps = task.close(flat, movable)
     for k in range(tries):
-        is_open = ~is_closed(residual, rows, tolerance, redundant)
-        if not is_open.any():
+        at = np.flatnonzero(~task.is_closed(residual))
+        if not len(at):
             break
-        fresh = fresh_guesses(model, len(found[is_open]), k, rng)
-        again = next_guesses(model, fresh, flat[is_open], found[is_open], residual[is_open], movable, tolerance, redundant, rows)
-        x, r, n = close_from(model, again, movable, limits, rows)
-        better = np.linalg.norm(r, axis=1) < np.linalg.norm(residual[is_open], axis=1)
-        where = np.flatnonzero(is_open)
-        found[where[better]], residual[where[better]] = x[better], r[better]
-        steps[where] += n
+        fresh = _fresh_guesses(model, len(at), k, rng)
+        x, r, n = task.close(task.next_guesses(fresh, flat[at], found[at], residual[at]), movable)
+        better = np.linalg.norm(r, axis=1) < np.linalg.norm(residual[at], axis=1)
+        found[at[better]], residual[at[better]] = x[better], r[better]
+        steps[at] += n
     if strict:
-        _check_all_closed(model, flat, found, residual, rows, tolerance, redundant, movable, limits)
+        task.check_all_closed(found, residual)
     if branches is not None:
-        found, residual, steps = other_branches(
-            model, found, residual, steps, branches, limits, lambda r: is_closed(r, rows, tolerance, redundant), rows, rng
-        )
+        found, residual, steps = task.branches((found, residual, steps), branches, rng)
         lead = (len(found),)
-    q, residual, steps = found.reshape(*lead, model.nq), residual.reshape(*lead, -1), steps.reshape(lead)
-    return _make_assembly(model, q, residual, steps, rows, tolerance, redundant)
+    return task.assembly((found, residual, steps), lead)
+
+
+def independent_or_all(model: Model) -> np.ndarray | None:
+    """The independent rows, or None where the linkage has no split (it may still be assembled: all rows count then)."""
+    try:
+        return reference(model).rows
+    except LinkageError:
+        return None
 
 
 def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -> np.ndarray:
@@ -160,12 +160,6 @@ def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -
     base = [j for j in s.base if j in touched]
     free = [int(j) for j in (*s.passive, *s.actuated, *base) if s.owner[j] not in held]
     return np.array(sorted(free), dtype=np.int64)
-
-
-def _check_numbers(**numbers: float) -> None:
-    for name, x in numbers.items():
-        if not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
-            raise InputError(f"{name} must be a positive number (m and rad), got {format_value(x)}")
 
 
 def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
@@ -186,62 +180,142 @@ def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
                 )  # fmt: skip
 
 
-def _make_assembly(
-    model: Model, q: np.ndarray, residual: np.ndarray, steps: np.ndarray, rows: np.ndarray | None, tolerance: float,
-    redundant: float,
-) -> Assembly:  # fmt: skip
-    gap, independent = gaps(residual, rows)
-    names = np.array([*constraint_loops(model), ""])
-    worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")
-    closed = is_closed(residual, rows, tolerance, redundant)
-    others = np.abs(residual if rows is None else np.delete(residual, rows, axis=-1)).max(axis=-1, initial=0.0)
-    others = np.zeros_like(others) if rows is None else others
-    if (closed & (others > WARNING_GAP)).any():
-        at = np.unravel_index(int(np.argmax(np.where(closed, others, 0.0))), others.shape)
-        warnings.warn(
-            f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {model.name!r} stays open by {others[at]:.2g} (m or rad) in "
-            "directions that others make redundant: its dimensions contradict each other by that much",
-            OpenLoopWarning, stacklevel=4,
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """Postures to close: by the coordinates `movable`, within limits if `limits`; the independent rows (None: all count as such)
+    within `tolerance` and the others within `redundant` count as closed."""
+
+    model: Model
+    movable: np.ndarray
+    limits: bool
+    rows: np.ndarray | None
+    tolerance: float
+    redundant: float
+
+    def gaps(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Largest entries (...): of all rows, of the independent ones."""
+        gap = np.abs(residual)
+        return gap.max(axis=-1, initial=0.0), (gap if self.rows is None else gap[..., self.rows]).max(axis=-1, initial=0.0)
+
+    def is_closed(self, residual: np.ndarray) -> np.ndarray:
+        gap, independent = self.gaps(residual)
+        return (independent <= self.tolerance) & (gap <= max(self.redundant, self.tolerance))
+
+    def close(self, q: np.ndarray, movable: np.ndarray) -> Found:
+        """All rows closed, then, for postures that came near, the independent ones."""
+        if self.rows is None or len(self.rows) == self.model.constraint_rows[0]:
+            return close(self.model, q, movable, self.limits)
+        found = close(self.model, q, movable, self.limits, enough=T.MAX_REMAINING_STEP)
+        near = np.abs(found.residual).max(axis=1) < 2.0 * T.REDUNDANT_ROW_GAP
+        if near.any():
+            again = close(self.model, found.q[near], movable, self.limits, self.rows)
+            found.q[near], found.residual[near] = again.q, again.residual
+            found.steps[near] += again.steps
+        return found
+
+    def next_guesses(self, fresh: np.ndarray, guess: np.ndarray, found: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Next guesses: groups of loops that are closed stay as found, the joints of the others start from `fresh`."""
+        s, moves, next_guess = structure(self.model), set(self.movable.tolist()), found.copy()
+        touched = [set(c.tolist()) & moves for c in s.coordinates]
+        independent = np.arange(self.model.constraint_rows[0]) if self.rows is None else self.rows
+        for members in groups(touched):
+            here = np.concatenate([s.rows[k] for k in members])
+            strict = np.abs(residual[:, np.intersect1d(here, independent)]).max(axis=1, initial=0.0)
+            gap = np.abs(residual[:, here]).max(axis=1)
+            is_open = (gap > max(self.redundant, self.tolerance)) | (strict > self.tolerance)
+            columns = set().union(*(touched[k] for k in members))
+            for joint in self.model.joints:
+                if joint.nv and columns & set(range(joint.iv, joint.iv + joint.nv)):
+                    at = slice(joint.iq, joint.iq + joint.nq)
+                    if joint.kind == "free":  # a base tied to the world: the place of its guess, any attitude
+                        at = slice(joint.iq + 3, joint.iq + 7)
+                        next_guess[is_open, joint.iq : joint.iq + 3] = guess[is_open, joint.iq : joint.iq + 3]
+                    next_guess[is_open, at] = fresh[is_open, at]
+        return next_guess
+
+    def branches(self, known: Found, count: int, rng: np.random.Generator) -> Found:
+        """Up to `count` closures of the one posture `known`, which comes first, nearest first.
+
+        From many guesses at random of the joints that the loops determine; all others stay as they are."""
+        model, dependent = self.model, reference(self.model).dependent
+        q, residual, steps = known
+        guesses, moves = np.repeat(q, max(32, 16 * count), axis=0), set(dependent.tolist())
+        random = random_configuration(model, rng, len(guesses))
+        for joint in model.joints:
+            if joint.nq and joint.nv and set(range(joint.iv, joint.iv + joint.nv)) <= moves:
+                guesses[:, joint.iq : joint.iq + joint.nq] = random[:, joint.iq : joint.iq + joint.nq]
+        found, open_by, taken = self.close(guesses, dependent)
+        good = np.flatnonzero(self.is_closed(open_by))
+        chosen = [(q[0], residual[0], int(steps[0]))]
+        for k in good[np.argsort(_distances(model, q[0], found[good]))]:
+            apart = min(float(_distances(model, x, found[k])) for x, _, _ in chosen)
+            if len(chosen) < count and apart > T.MIN_DISTANCE:
+                chosen.append((found[k], open_by[k], int(taken[k])))
+        x, r, n = (np.array(part) for part in zip(*chosen))
+        return x, r, n
+
+    def check_all_closed(self, q: np.ndarray, residual: np.ndarray) -> None:
+        model, closed, moves = self.model, self.is_closed(residual), set(self.movable.tolist())
+        if closed.all():
+            return
+        at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
+        worst = int(np.argmax(np.abs(residual[at])))
+        loop, s = constraint_loops(model)[worst], structure(model)
+        many = f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False marks them)"
+        k = next(i for i, here in enumerate(s.rows) if worst in here)
+        gap = float(np.linalg.norm(residual[at, s.rows[k]]))
+        way = [s.owner[j] for j in s.coordinates[k] if j in moves]
+        tied = groups([set(c.tolist()) & moves for c in s.coordinates])
+        together = next(members for members in tied if k in members)  # loops that share joints, directly or through others
+        stuck = self._at_limits(q[at], np.concatenate([s.coordinates[i] for i in together])) if self.limits else []
+        cause = f"; at their limits are {list_names(stuck)}" if stuck else ""
+        cause = cause if way else "; every joint in the loop is held"
+        raise AssemblyError(
+            f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){many if len(q) > 1 else ''}: no posture found "
+            f"from this guess closes it{cause}. Hold fewer joints, move the held ones, start nearer, or widen limits or tolerance",
+            loop=loop, gap=gap, index=at, q=q[at], residual=residual[at], joints=tuple(dict.fromkeys(way)),
         )  # fmt: skip
-    return Assembly(
-        q=q.copy(), residual=residual, gap=gap[()], independent_gap=independent[()], redundant_gap=others[()],
-        worst_loop=worst if np.ndim(worst) else str(worst), iterations=steps[()], closed=closed[()], tolerance=tolerance,
-        redundant=redundant,
-    )  # fmt: skip
+
+    def _at_limits(self, q: np.ndarray, coordinates: np.ndarray) -> list[str]:
+        model, place, owner = self.model, q_of_v(self.model), structure(self.model).owner
+        positions = {j: q[place[j]] if place[j] >= 0 else np.nan for j in np.intersect1d(coordinates, self.movable)}
+        low, high = model.position_lower + 1e-9, model.position_upper - 1e-9
+        return [owner[j] for j, x in positions.items() if x <= low[j] or x >= high[j]]
+
+    def assembly(self, found: Found, lead: tuple[int, ...]) -> Assembly:
+        """The result, with these batch axes."""
+        q, residual, steps = (x.reshape((*lead, *x.shape[1:])) for x in found)
+        gap, independent = self.gaps(residual)
+        names = np.array([*constraint_loops(self.model), ""])
+        worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")
+        closed, others = self.is_closed(residual), np.zeros(residual.shape[:-1])
+        if self.rows is not None:
+            others = np.abs(np.delete(residual, self.rows, axis=-1)).max(axis=-1, initial=0.0)
+        if (closed & (others > T.WARNING_GAP)).any():
+            at = np.unravel_index(int(np.argmax(np.where(closed, others, 0.0))), others.shape)
+            warnings.warn(
+                f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {self.model.name!r} stays open by {others[at]:.2g} (m or "
+                "rad) in directions that others make redundant: its dimensions contradict each other by that much",
+                OpenLoopWarning, stacklevel=4,
+            )  # fmt: skip
+        return Assembly(q.copy(), residual, gap[()], independent[()], others[()],
+                        worst if np.ndim(worst) else str(worst), steps[()], closed[()], self.tolerance, self.redundant)
 
 
-def _check_all_closed(
-    model: Model, guess: np.ndarray, q: np.ndarray, residual: np.ndarray, rows: np.ndarray | None, tolerance: float,
-    redundant: float, movable: np.ndarray, limits: bool,
-) -> None:  # fmt: skip
-    closed = is_closed(residual, rows, tolerance, redundant)
-    if closed.all():
-        return
-    at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
-    worst = int(np.argmax(np.abs(residual[at])))
-    loop = constraint_loops(model)[worst]
-    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False marks them)"
-    s = structure(model)
-    k = next(i for i, here in enumerate(s.rows) if worst in here)
-    gap = float(np.linalg.norm(residual[at, s.rows[k]]))
-    way = [s.owner[j] for j in s.coordinates[k] if j in set(movable.tolist())]
-    moves = [set(c.tolist()) & set(movable.tolist()) for c in s.coordinates]
-    together = next(members for members in groups(moves) if k in members)  # loops that share joints, directly or through others
-    stuck = _at_limits(model, q[at], np.concatenate([s.coordinates[i] for i in together]), movable) if limits else []
-    cause = f"; at their limits are {list_names(stuck)}" if stuck else ""
-    cause = cause if way else "; every joint in the loop is held"
-    raise AssemblyError(
-        f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){where}: no posture found from this guess closes "
-        f"it{cause}. Hold fewer joints, move the held ones, start nearer, or widen limits or tolerance",
-        loop=loop, gap=gap, index=at, q=q[at], residual=residual[at], joints=tuple(dict.fromkeys(way)),
-    )  # fmt: skip
+def _fresh_guesses(model: Model, count: int, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Postures (count, nq) to try next: a closed one that is known, then by turns ones around it and ones anywhere."""
+    if k % 2:
+        return random_configuration(model, rng, count)
+    try:
+        known = reference(model).q
+    except LinkageError:
+        return random_configuration(model, rng, count)
+    return integrate(model, known, T.GUESS_SPREAD * k * rng.standard_normal((count, model.nv)))
 
 
-def _at_limits(model: Model, q: np.ndarray, coordinates: np.ndarray, movable: np.ndarray) -> list[str]:
-    place, owner = q_of_v(model), structure(model).owner
-    found = []
-    for j in np.intersect1d(coordinates, movable):
-        x = q[place[j]] if place[j] >= 0 else np.nan
-        if x <= model.position_lower[j] + 1e-9 or x >= model.position_upper[j] - 1e-9:
-            found.append(owner[j])
-    return found
+def _distances(model: Model, q: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(...): how far postures (..., nq) are from q (nq,), turning joints taken modulo a full turn."""
+    dv = difference(model, q, others)
+    turning = [j.iv for j in model.joints if j.kind in ("revolute", "continuous") and j.nv]
+    dv[..., turning] -= 2.0 * np.pi * np.round(dv[..., turning] / (2.0 * np.pi))
+    return np.asarray(np.linalg.norm(dv, axis=-1))

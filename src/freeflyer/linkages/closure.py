@@ -1,32 +1,31 @@
-"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/closed/assembly.py)."""
+"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/linkages/assembly.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.threads import get_threads, run_chunks
+from freeflyer.dynamics.evaluate import get_threads, run_chunks
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import Result, batch, table_handle
 from freeflyer.kernels.entries import CLOSE_POSTURE
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.linkages import assembly as K
 from freeflyer.kernels.model.layout import PLAN
-from freeflyer.linkages.graph import groups, structure
+from freeflyer.linkages.rows import groups, structure
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
+from freeflyer.model.reduction import Partition
 
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes
 SMALL_BATCH = 16  # postures for which threads are not worth while
 
 
-@dataclass(frozen=True)
-class Closing:
+class Closing(NamedTuple):
     """q (n, nq): the least open postures; residual (n, r) there, m and rad; steps (n,) taken."""
 
     q: np.ndarray
@@ -37,10 +36,10 @@ class Closing:
 def file_posture(model: Model) -> np.ndarray:
     """q (nq,) in which the file draws the robot: `initial` of each joint, else the neutral one."""
     q = model.neutral.copy()
-    drawn = {j.name: j.initial for j in model.description.joints}
     for joint in model.joints:
-        if joint.nq and len(drawn[joint.name]) == joint.nq:
-            q[joint.iq : joint.iq + joint.nq] = drawn[joint.name]
+        drawn = model.description.joint(joint.name).initial
+        if joint.nq and len(drawn) == joint.nq:
+            q[joint.iq : joint.iq + joint.nq] = drawn
     return q
 
 
@@ -48,15 +47,14 @@ _plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 
 def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> Any:
-    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows
+    """The handle of the model with the plan (kernels/linkages/assembly.py) by which the coordinates `movable` (n,) close what rows
     they can; remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:
         if len(plans) > 64:
             plans.clear()
-        plan = _plan(model, {int(j) for j in movable}, rows)
-        plans[key] = table_handle(model.topology, model.parameters, PLAN, plan)
+        plans[key] = table_handle(model.topology, model.parameters, PLAN, _plan(model, {int(j) for j in movable}, rows))
     return plans[key]
 
 
@@ -66,12 +64,8 @@ def _plan(model: Model, movable: set[int], rows: np.ndarray | None) -> np.ndarra
     touched = {k: set(c.tolist()) & movable for k, c in enumerate(s.coordinates)}
     ties = [k for k, c in touched.items() if c and len(kept[k])]
     found = [[ties[k] for k in group] for group in groups([touched[k] for k in ties])]
-    place = q_of_v(model)
-    group_of_q = np.full(model.nq, -1)
-    records: list[int] = []
-    data: list[int] = []
-    data_at = K.PLAN_HEADER + K.GROUP_INTS * len(found)
-    largest = 1
+    place, group_of_q, largest = q_of_v(model), np.full(model.nq, -1), 1
+    records, data, data_at = list[int](), list[int](), K.PLAN_HEADER + K.GROUP_INTS * len(found)
     for g, members in enumerate(found):
         columns = sorted(set().union(*(touched[k] for k in members)))
         largest = max(largest, len(columns))
@@ -134,9 +128,11 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
     return Closing(made[0], made[1], made[2][:, 0].astype(np.int64))
 
 
+def close_split(tree: Model, split: Partition, q: np.ndarray) -> Closing:
+    """Postures (n, nq) with the independent rows closed to the last digit by the dependent coordinates, without limits."""
+    return close(tree, q, split.dependent, limits=False, rows=split.rows)
+
+
 def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
     """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
-    if not model.reduction:
-        return q
-    split = model.reduction.split
-    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
+    return close_split(model.tree, model.reduction.split, q[None]).q[0] if model.reduction else q

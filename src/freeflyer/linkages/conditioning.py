@@ -9,12 +9,65 @@ while nothing that is about to vanish is scaled by itself."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_jacobian
-from freeflyer.linkages.factorisation import singular_values
 from freeflyer.linkages.rows import constraint_loops, row_directions
 from freeflyer.model.model import Model
+from freeflyer.tolerances import FACTOR_RANK_RATIO
+
+# Relative to a block's largest singular value. Files with rounded digits split at 2e-2 against 2e-7 (Kangaroo): a
+# smaller tolerance takes rounding for rank, a larger one takes a stretched leg for singular.
+
+
+def singular_values(A: np.ndarray) -> np.ndarray:
+    """Singular values, largest first; none of an empty matrix."""
+    return np.linalg.svd(A, compute_uv=False) if A.size else np.empty(0)
+
+
+def rank(A: np.ndarray, smallest: float | None = None) -> int:
+    """How many singular values exceed `smallest` (FACTOR_RANK_RATIO times the largest if not given)."""
+    values = singular_values(A)
+    if not len(values):
+        return 0
+    return int(np.sum(values > (FACTOR_RANK_RATIO * values[0] if smallest is None else smallest)))
+
+
+def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:
+    """Up to `size` columns of A that the rows determine, sorted: as many as possible of the first class, then of the next.
+
+    Each class is orthogonalised against the columns chosen before, so that a pivot measures what it adds."""
+    from scipy.linalg import qr
+
+    chosen: list[int] = []
+    rest = A
+    for candidates in classes:
+        n = min(rank(rest[:, candidates], smallest), size - len(chosen)) if len(candidates) else 0
+        if n > 0:
+            order = qr(rest[:, candidates], mode="economic", pivoting=True)[2]
+            chosen += candidates[order[:n]].tolist()
+            Q = np.linalg.qr(A[:, chosen])[0]
+            rest = A - Q @ (Q.T @ A)
+    return np.array(sorted(chosen), dtype=np.int64)
+
+
+def independent_rows(A: np.ndarray) -> np.ndarray:
+    """As many rows of A (m, n), m >= n, as it has columns, chosen by pivoting; sorted."""
+    from scipy.linalg import qr
+
+    if not A.shape[1]:
+        return np.empty(0, np.int64)
+    return np.sort(qr(A.T, mode="r", pivoting=True)[1][: A.shape[1]])
+
+
+def smallest_values(A: np.ndarray) -> np.ndarray:
+    """(...,): smallest singular value of each matrix (..., n, n), its rows and then its columns at unit length: free of units."""
+    for axis in (-1, -2):
+        lengths = np.linalg.norm(A, axis=axis, keepdims=True)
+        A = A / np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(np.linalg.svd(A, compute_uv=False)[..., -1])
 
 
 def slides(model: Model) -> np.ndarray:
@@ -28,10 +81,9 @@ def slides(model: Model) -> np.ndarray:
 
 def linear_rows(model: Model) -> np.ndarray:
     """(rows,) bool: the constraint rows in m; the others are in rad."""
-    found = [d < 3 for d in row_directions(model)]
     lengths = slides(model)
-    found += [bool(lengths[model.joint(c.joint1).iv]) for c in model.description.couplings]
-    return np.array(found, bool)
+    couplings = [lengths[model.joint(c.joint1).iv] for c in model.description.couplings]
+    return np.array([d < 3 for d in row_directions(model)] + couplings, bool)
 
 
 def lever(model: Model, q: np.ndarray, rows: np.ndarray) -> float:

@@ -1,4 +1,5 @@
-"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints are kept."""
+"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints are kept; and
+what the linkage makes of its motion and force along the path (Kangaroo paper, IV-A)."""
 
 from __future__ import annotations
 
@@ -8,16 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, LinkageError
+from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.linkages.limbs import embed_configuration
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.sweeping import sweep
+from freeflyer.linkages.maps import motion_map
+from freeflyer.linkages.partition import motor_column, partition
+from freeflyer.linkages.sweeping import check_stroke, sweep
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import DEAD_POINT_RATIO
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,8 @@ class Path:
 
 
 @public
-def follow(
-    model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
-    release: Sequence[str] = (), q: ArrayLike | None = None,
-) -> Path:  # fmt: skip
+def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
+           release: Sequence[str] = (), q: ArrayLike | None = None) -> Path:
     """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
     The constant frame or joint is one more loop, a frame kept towards another frame, or a joint that is locked. The released motors
@@ -114,14 +115,15 @@ def follow(
     """
     model = model.tree
     posture = partition(model, q).q
-    _check_stroke(model, driver, values)
+    if model.joint(driver).nv != 1 or driver not in model.actuated:
+        raise InputError(f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
+    check_stroke(model, driver, np.asarray(values, float))
     for name in (*hold, *release):
         model.joint(name)
     strange = [name for name in release if name not in model.actuated]
     if strange:
         raise InputError(
-            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0]
-        )
+            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0])
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
         split = partition(narrowed)
@@ -134,26 +136,23 @@ def follow(
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(
             f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks determine fewer; keep or "
-            "hold a frame or joint for each", loose=loose,
-        )  # fmt: skip
+            "hold a frame or joint for each", loose=loose)
     swept = sweep(narrowed, {driver: values})
     whole = embed_configuration(narrowed, model, swept.q, posture)
     whole[~swept.reached] = np.nan
-    return Path(
-        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
-        _outside_ranges(model, release, swept.values[0], whole),
-    )  # fmt: skip
+    return Path(driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
+                _outside_ranges(model, release, swept.values[0], whole))
 
 
-def _one_motor(
-    model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str], release: Sequence[str]
-) -> Model:
+def _one_motor(model: Model, driver: str, q: np.ndarray, keep: Sequence[Keep], hold: Sequence[str],
+               release: Sequence[str]) -> Model:
     """The model at q with the tasks as loops, the driver as its only motor, and everything that holds still locked."""
     d = model.description
     sites, loops, start = list(d.sites), list(d.loops), {j.name: j for j in d.joints}
+    places = {site.name: (site.link, site.placement) for site in d.sites}  # of frames on their links
     for k, task in enumerate(keep):
         X = np.linalg.inv(frame_pose(model, q, task.relative_to)) @ frame_pose(model, q, task.frame)
-        link, placement = _link_of(model, task.relative_to)
+        link, placement = places.get(task.relative_to, (task.relative_to, np.eye(4)))
         name = f"kept_{k}_{task.frame}"
         sites.append(Site(name, link, placement @ X))
         loops.append(Loop(name + "_tie", name, task.frame, task.mask))
@@ -166,32 +165,6 @@ def _one_motor(
     return lock_joints(tied, still, q) if still else tied
 
 
-def _link_of(model: Model, frame: str) -> tuple[str, np.ndarray]:
-    """The link that a frame is fixed to, and its placement (4, 4) there."""
-    model.frame(frame)
-    for site in model.description.sites:
-        if site.name == frame:
-            return site.link, site.placement
-    return frame, np.eye(4)
-
-
-def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
-    joint = model.joint(driver)
-    if driver not in model.actuated or joint.nv != 1:
-        raise InputError(
-            f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver
-        )
-    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
-    x = np.asarray(values, float)
-    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
-    if beyond.size:
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        raise InputError(
-            f"motor {driver!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke", joint=driver,
-            lower=low, upper=high,
-        )  # fmt: skip
-
-
 def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
     found = {}
     for name in motors:
@@ -201,3 +174,144 @@ def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: 
         if beyond.any():
             found[name] = (float(values[beyond][0]), float(values[beyond][-1]))
     return found
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Position of a joint over that of a motor, and the straight line y = slope x + offset that fits it best.
+
+    Attributes:
+        motor, joint: Names.
+        x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
+        slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
+        slope, offset: Slope and offset of the line.
+        deviation: Largest distance |y - slope x - offset|, m or rad.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
+        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
+        13.0 rad/m, off a straight line by up to 9.5 degrees
+    """
+
+    motor: str
+    joint: str
+    x: np.ndarray
+    y: np.ndarray
+    slopes: np.ndarray
+    slope: float
+    offset: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class ForceCurve:
+    """Force at a frame along a path, for one force at a motor.
+
+    Attributes:
+        motor, frame: Names.
+        motor_force: float, N or N m.
+        position: (n,) array of the motor at the n postures that the path reached, m or rad.
+        height: (n,) array of the frame along `direction` in the model's world, m.
+        ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
+        force: (n,) array, N; infinite at a dead point.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+        >>> curve = ff.linkages.force_curve(leg, path, "left_sole", 5000.0)
+        >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
+        least at 0.15 m of stroke, greatest at 0.06 m
+    """
+
+    motor: str
+    frame: str
+    motor_force: float
+    position: np.ndarray
+    height: np.ndarray
+    ratio: np.ndarray
+    force: np.ndarray
+
+    @property
+    def largest(self) -> int:
+        """Where along the path the force is greatest."""
+        return int(np.nanargmax(np.abs(self.force)))
+
+    @property
+    def smallest(self) -> int:
+        """Where along the path the force is least."""
+        return int(np.nanargmin(np.abs(self.force)))
+
+
+@public
+def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
+    """Position of a joint over that of the driver along a path.
+
+    Args:
+        path: Made by follow with the same model.
+        joint: Joint of one coordinate.
+    Returns: Curve with the straight line that fits best.
+    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
+        >>> np.round(np.degrees(curve.y)).astype(int).tolist()
+        [0, 51, 84, 120]
+    """
+    model = model.tree
+    info = model.joint(joint)
+    if info.nv != 1:
+        raise InputError(f"joint {joint!r} ({info.kind}) has {info.nv} coordinates; a curve shows one", joint=joint)
+    x, y = path.values[path.reached], path.q[path.reached][:, info.iq]
+    if len(x) < 2:
+        raise InputError(f"a line takes two postures; the path reached {len(x)} of {len(path.values)}", reached=len(x))
+    slope, offset = np.polyfit(x, y, 1)
+    if path.released:
+        slopes = np.gradient(y, x)
+    else:
+        G = motion_map(model, partition(model), path.q[path.reached])
+        slopes = G[:, info.iv, motor_column(model, partition(model), path.driver)]
+    return Curve(
+        path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max()))
+
+
+@public
+def force_curve(model: Model, path: Path, frame: str, force: float,
+                direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)) -> ForceCurve:
+    """Force at a frame along a direction while the driver of a path pushes with a given force.
+
+    Without losses and inertia, a motor force f and a force F along `direction` that holds the frame do no work in sum, so f
+    dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the path
+    released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
+
+    Args:
+        path: Made by follow with the same model.
+        force: Force of the driver, N or N m.
+        direction: (3,) array, world axes, of any length.
+    Returns: ForceCurve. Along the postures that the path reached.
+    Raises: InputError for a direction without length or a force that is no finite number.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+        >>> np.round(ff.linkages.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
+        [1299, 1355, 1272, 774]
+    """
+    model = model.tree
+    along = np.asarray(direction, float)
+    length = np.linalg.norm(along) if along.shape == (3,) else 0.0
+    if not (np.isfinite(length) and length > 0.0):
+        raise InputError(
+            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction)
+    if not np.isfinite(force):
+        raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
+    along = along / length
+    split, q = partition(model), path.q[path.reached]
+    G = motion_map(model, split, q)[..., motor_column(model, split, path.driver)]
+    rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
+    ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
+    height = frame_pose(model, q, frame)[:, :3, 3] @ along
+    return ForceCurve(path.driver, frame, float(force), path.values[path.reached], height, ratio, ratio * force)

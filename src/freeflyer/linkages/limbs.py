@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
-from freeflyer.kernels.model import layout as L
-from freeflyer.linkages.graph import structure
+from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed
-from freeflyer.linkages.rows import constraint_residual
-from freeflyer.linkages.solving import independent_or_all
+from freeflyer.linkages.rows import constraint_residual, structure, support
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.inputs import one_row, row
 from freeflyer.model.kinds import refuse_no_model
@@ -45,15 +43,16 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """
     whole, model = model, model.tree
     model.frame(frame)
-    posture = partition(model).q if q is None else _check_closed(model, one_row(model, "q", q, "q"))
+    posture = partition(model).q if q is None else one_row(model, "q", q, "q")
+    if q is not None:
+        residual, rows = np.abs(constraint_residual(model, posture)), independent_or_all(model)
+        check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
+                     "a limb keeps the posture of the joints that are locked")
     s = structure(model)
-    kept = _branch(model, frame) - set(s.base.tolist())
-    while True:
-        more = [set(c.tolist()) - set(s.base.tolist()) for c in s.coordinates]
-        grown = kept.union(*(c for c in more if c & kept))
-        if grown == kept:
-            break
-        kept = grown
+    base = set(s.base.tolist())
+    kept, grown, tied = set[int](), support(model, frame) - base, [set(c.tolist()) - base for c in s.coordinates]
+    while grown != kept:
+        kept, grown = grown, grown.union(*(c for c in tied if c & grown))
     if not kept:
         raise InputError(f"no joint but the base moves frame {frame!r}: it is no limb", frame=frame)
     still = [j.name for j in model.joints if j.mimic is None and not set(range(j.iv, j.iv + j.nv)) & kept]
@@ -123,28 +122,6 @@ def _shared(part: Model, whole: Model) -> list[tuple[slice, slice]]:
         if joint.nq != other.nq:
             raise InputError(
                 f"joint {joint.name!r} has {joint.nq} position coordinates in {part.name!r} ({joint.kind}) and {other.nq} in "
-                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name,
-            )  # fmt: skip
+                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name)
         found.append((slice(joint.iq, joint.iq + joint.nq), slice(other.iq, other.iq + other.nq)))
-    return found
-
-
-def _check_closed(model: Model, q: np.ndarray) -> np.ndarray:
-    """q (nq,); LinkageError where it leaves a loop open."""
-    residual, rows = np.abs(constraint_residual(model, q)), independent_or_all(model)
-    check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
-                 "a limb keeps the posture of the joints that are locked")  # fmt: skip
-    return q
-
-
-def _branch(model: Model, frame: str) -> set[int]:
-    """Velocity coordinates of the joints between the world and a frame."""
-    t = model.topology
-    body = int(t[t[L.FRAMES_AT] + model.frame(frame)])
-    found: set[int] = set()
-    while body > 0:
-        here = L.HEADER + L.BODY_INTS * body
-        first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
-        found |= {int(t[t[L.COLUMNS_AT] + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count)}
-        body = int(t[here + L.PARENT])
     return found

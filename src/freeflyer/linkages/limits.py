@@ -1,22 +1,25 @@
-"""Position limits through a linkage: the joint positions that strokes of motors and stops of joints allow."""
+"""How far motors can move a linkage: the region that strokes and stops leave, and the first singular posture along a direction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as T
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, format_value
-from freeflyer.linkages.closed.closing import close_with_partition
+from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.maps import motion_map
-from freeflyer.linkages.partition import Partition, partition
-from freeflyer.linkages.stepping import step_closed
+from freeflyer.linkages.partition import motor_column, partition
+from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
+from freeflyer.model.inputs import positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.optimization import InfeasibleError, nearest
-from freeflyer.tolerances import LIMIT_DISTANCE, MIN_MOTOR_STEP
 
 STEPS = 24  # steps from the middle of a stroke to its end
 MAX_STEPS = 120  # steps towards one point of the box at most
@@ -71,9 +74,8 @@ class ReachableSet:
 
 
 @public
-def reachable_set(
-    model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
-) -> ReachableSet:
+def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None,
+                  points: int = 96) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
     The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint limits
@@ -118,12 +120,10 @@ def reachable_set(
     postures = np.array(found[STEPS:])
     angles = postures[:, [j.iq for j in seen]]
     v = [j.iv for j in seen]
-    return ReachableSet(
-        tuple(motors), tuple(joints), wanted, postures[:, iq], angles,
-        np.stack([model.position_lower[v], model.position_upper[v]], axis=-1),
-        np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1),
-        tuple(stops.holding(model, p) for p in postures), np.array(stopped[STEPS:]), postures,
-    )  # fmt: skip
+    return ReachableSet(tuple(motors), tuple(joints), wanted, postures[:, iq], angles,
+                        np.stack([model.position_lower[v], model.position_upper[v]], axis=-1),
+                        np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1),
+                        tuple(stops.holding(model, p) for p in postures), np.array(stopped[STEPS:]), postures)
 
 
 def polygon_area(points: np.ndarray) -> float:
@@ -137,7 +137,7 @@ class _Stops:
 
     def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
         self.split = split
-        self.columns = [int(np.flatnonzero(split.independent == i)[0]) for i in motors]
+        self.columns = np.searchsorted(split.independent, motors).tolist()
         limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
         single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
         passive = [j for j in single if j.iv in split.dependent and limited[j.iv]]
@@ -148,28 +148,25 @@ class _Stops:
 
     def check(self, q: np.ndarray) -> None:
         for joint, x, low, high in zip(self.joints, q[self.iq], self.low, self.high):
-            if not low - LIMIT_DISTANCE <= x <= high + LIMIT_DISTANCE:
+            if not low - T.LIMIT_DISTANCE <= x <= high + T.LIMIT_DISTANCE:
                 raise InputError(
                     f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
-                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high),
-                )  # fmt: skip
+                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high))
 
     def holding(self, model: Model, q: np.ndarray) -> tuple[str, ...]:
         """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""
         G = motion_map(model, self.split, q[None])[0][np.ix_(self.iv, self.columns)]
         x = np.where(np.abs(G).max(axis=1) > 1e-9, q[self.iq], np.nan)
-        ends = ((x <= self.low + LIMIT_DISTANCE, self.low), (x >= self.high - LIMIT_DISTANCE, self.high))
+        ends = ((x <= self.low + T.LIMIT_DISTANCE, self.low), (x >= self.high - T.LIMIT_DISTANCE, self.high))
         return tuple(f"{j.name} at {end[i]:.4g}" for i, j in enumerate(self.joints) for hit, end in ends if hit[i])
 
 
-def _approach(
-    model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
-) -> tuple[np.ndarray, bool]:
+def _approach(model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, bool]:
     """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the motion."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
     for _ in range(MAX_STEPS):
-        G = motion_map(model, p.reduction.split, q[None])[0][:, stops.columns]
+        G = motion_map(model, reduction_of(p).split, q[None])[0][:, stops.columns]
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]
@@ -178,7 +175,7 @@ def _approach(
         except InfeasibleError as error:
             text = "no motor step keeps the limits: the posture is outside of them"
             raise InfeasibleError(f"{text} ({error})", **error.data) from error
-        if np.abs(step).max() < MIN_MOTOR_STEP:
+        if np.abs(step).max() < T.MIN_MOTOR_STEP:
             return q, False
         for _ in range(30):
             du = np.zeros((1, p.nv))
@@ -205,12 +202,9 @@ def _rectangle_points(low: np.ndarray, high: np.ndarray, points: int) -> np.ndar
 def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
     if len(motors) != 2 or len(joints) != 2:
         raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
-    if isinstance(points, bool) or not isinstance(points, int) or points < 8:
-        raise InputError(f"points must be a whole number, 8 at least; got {format_value(points)}", points=points)
-    for name in motors:
-        info = model.joint(name)
-        if info.nv != 1 or info.iv not in split.independent:
-            raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+    whole_number("points", points, 8)
+    columns = [motor_column(model, split, name) for name in motors]
+    for name, info in ((name, model.joint(name)) for name in motors):
         if not np.isfinite(model.position_upper[info.iv] - model.position_lower[info.iv]):
             raise InputError(f"motor {name!r} has no finite stroke: its model gives no limits", joint=name)
     for info in (model.joint(n) for n in joints):
@@ -218,10 +212,132 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
             count = "follows another joint" if info.mimic is not None else f"has {info.nv} coordinates"
             raise InputError(f"the boundary is drawn for joints of one coordinate; {info.name!r} {count}", joint=info.name)
     G = motion_map(model, split, split.q[None])[0]
-    columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     part = G[np.ix_([model.joint(n).iv for n in joints], columns)]
     if np.linalg.matrix_rank(part, tol=1e-9 * max(np.abs(part).max(), 1e-300)) < 2:
         raise InputError(
             f"{', '.join(motors)} do not move {', '.join(joints)} independently here: their rates are {part.tolist()}",
-            motors=tuple(motors), joints=tuple(joints),
-        )  # fmt: skip
+            motors=tuple(motors), joints=tuple(joints))
+
+
+SEARCH_STEPS = 160  # over the whole range
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """First singular posture along a direction of the motors.
+
+    Attributes:
+        direction: Motor and weight.
+        distance: How far along it, m or rad; infinite where no singularity was met up to `searched`.
+        searched: The argument `furthest`, m or rad.
+        motors: Their positions there, m or rad.
+        inside: Whether all of these are within their strokes.
+        independence: Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
+        loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
+        runaway: The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
+        q: (nq,) array, the last closed posture.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.03)
+        >>> end.found, end.distance, round(end.motors["left_yaw_motor"], 3)
+        (False, inf, 0.03)
+    """
+
+    direction: dict[str, float]
+    distance: float
+    searched: float
+    motors: dict[str, float]
+    inside: bool
+    independence: float
+    loops: tuple[str, ...]
+    runaway: str
+    q: np.ndarray
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a singularity within `searched`."""
+        return bool(np.isfinite(self.distance))
+
+
+@public
+def first_singularity(model: Model, direction: Mapping[str, float], furthest: float,
+                      q: ArrayLike | None = None) -> Singularity:
+    """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
+
+    Strokes and stops are ignored, so the limit of the linkage itself is found. There the square matrix J_lu loses rank. Passive
+    joints run away at any motor speed, and motors hold no load in one direction (Kangaroo paper, section IV, sub-mechanism by
+    sub-mechanism).
+
+    Args:
+        direction: Weight of each motor that moves, by name.
+        furthest: End of the search, m or rad.
+        q: (nq,) array, closed start; by default the file's posture, assembled.
+    Returns: Singularity. Its `found` says whether there is one.
+
+    Raises:
+        InputError: For no motion, joints that loops determine or that have several coordinates, and robots without loops.
+        LinkageError: For a start that is open or singular.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.1)
+        >>> arm, rod = 0.04, 0.12  # m, at a right angle at the start: crank and rod come into line
+        >>> print(f"{end.runaway} after {end.distance:.4f} m, by trigonometry {np.hypot(arm, rod) + arm - rod:.4f} m")
+        left_hip_yaw after 0.0465 m, by trigonometry 0.0465 m
+    """
+    model = model.tree
+    split = partition(model, q)
+    du = _weights(model, split, direction)
+    p, step = close_with_partition(model, split), positive("furthest", furthest) / SEARCH_STEPS
+    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, T.MIN_BLOCK_RATIO_OF_STEPS)
+    found = gone < furthest
+    if found:  # nearly singular: is it exactly so a little further on?
+        there, distance = _follow_direction(p, x, gone, du, min(gone + step, furthest), step, 0.0)
+        x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
+    lost = _independence(p, x) / _independence(p, split.q)
+    names, folding = constraint_loops(model), np.flatnonzero(lost <= T.EQUAL_INDEPENDENCE * lost.min())
+    loops = tuple(dict.fromkeys(names[row] for k in folding for row in reduction_of(p).blocks[k][0]))
+    rates = np.abs(motion_map(model, split, x[None])[0] @ du)
+    turning = [j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent]
+    fastest = max(turning, key=lambda j: rates[j.iv], default=None)
+    moved = [model.joint(name) for name in direction]
+    there, at = x[[j.iq for j in moved]], [j.iv for j in moved]
+    low, high = model.position_lower[at] - T.DISTANCE_RESOLUTION, model.position_upper[at] + T.DISTANCE_RESOLUTION
+    inside = bool(((there >= low) & (there <= high)).all())
+    return Singularity(dict(direction), gone if found else np.inf, furthest, dict(zip(direction, there.tolist())), inside,
+                       float(lost.min()), loops, fastest.name if fastest else "", x)
+
+
+def _follow_direction(p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float,
+                      near: float) -> tuple[np.ndarray, float]:
+    """(q (nq,), distance) where the motion along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
+    while gone < end and step > T.DISTANCE_RESOLUTION:
+        reach = min(gone + step, end)
+        moved, fine = step_closed(p, x[None], (reach - gone) * du[None], halvings=0, near=near)
+        if fine[0]:
+            x, gone = moved[0], reach
+        else:
+            step /= 2.0
+    return x, gone
+
+
+def _independence(p: Model, q: np.ndarray) -> np.ndarray:
+    """(blocks,): smallest singular value of each block of the triangular form, its columns at unit length.
+
+    Rows are not scaled: that would hide columns that become parallel along a row's direction."""
+    J = constraint_jacobian(p.tree, q)
+    parts = [J[np.ix_(rows, dependent)] for rows, dependent in reduction_of(p).blocks]
+    return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
+
+
+def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> np.ndarray:
+    weights = np.zeros(len(split.independent))
+    for name, weight in direction.items():
+        weights[motor_column(model, split, name)] = weight
+    if not split.blocks:
+        raise InputError(f"{model.name!r} has no loops: nothing of it is a linkage", model=model.name)
+    if not (np.isfinite(weights).all() and weights.any()):
+        raise InputError(f"direction must give finite weights, not all zero; got {format_value(dict(direction))}",
+                         direction=dict(direction))
+    return weights

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError, LinkageError, format_value
-from freeflyer.linkages.closed.calls import velocity_map
-from freeflyer.linkages.closed.closing import close_with_partition
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.errors import InputError, LinkageError
+from freeflyer.linkages.closing import close_with_partition
+from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.progress import Progress, no_progress, part_of
 
 CHUNK = 4096  # states at a time
@@ -60,10 +61,8 @@ class ManipulabilityMap:
 
 
 @public
-def manipulability(
-    model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    moved_by: Sequence[str] | None = None, progress: Progress = no_progress,
-) -> ManipulabilityMap:  # fmt: skip
+def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
+                   moved_by: Sequence[str] | None = None, progress: Progress = no_progress) -> ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions.
 
     With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to
@@ -98,17 +97,16 @@ def manipulability(
     kept = good[inside_limits(model, good)]
     found = []
     for i in range(0, len(kept), CHUNK):
-        found.append(_measures(model, split, frame, columns, kept[i : i + CHUNK]))
+        x = kept[i : i + CHUNK]
+        J = frame_jacobian(model, x, frame, expressed="mixed") @ motion_map(model, split, x)[..., columns]
+        halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
+        found.append((frame_pose(model, x, frame)[:, :3, 3], *halves))
         progress(0.75 + 0.25 * min(1.0, (i + CHUNK) / len(kept)), what)
-    position, linear, angular = (
-        (np.concatenate(x) for x in zip(*found)) if found else (np.empty((0, 3)), *np.empty((2, 0)))
-    )
+    position, linear, angular = (np.concatenate(x) for x in zip((np.empty((0, 3)), np.empty(0), np.empty(0)), *found))
     peaks = [float(x.max(initial=0.0)) for x in (linear, angular)]
-    return ManipulabilityMap(
-        frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()), len(good) - len(kept),
-        position, kept[:, [model.joint(n).iq for n in swept.names]],
-        linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1],
-    )  # fmt: skip
+    return ManipulabilityMap(frame, swept.names, swept.values, swept.reached.size, int((~swept.reached).sum()),
+                             len(good) - len(kept), position, kept[:, [model.joint(n).iq for n in swept.names]],
+                             linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1])
 
 
 @public
@@ -163,8 +161,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     """
     model = model.tree
     q = finite_row(model, "q", q, "q")
-    if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
-        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {format_value(slack)}", slack=slack)
+    slack = number("slack", slack, 0.0)
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
     x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack
@@ -172,13 +169,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     return inside
 
 
-def _measures(model: Model, split: Partition, frame: str, columns: list[int], q: np.ndarray) -> tuple[np.ndarray, ...]:
-    J = frame_jacobian(model, q, frame, expressed="mixed") @ motion_map(model, split, q)[..., columns]
-    halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
-    return frame_pose(model, q, frame)[:, :3, 3], *halves
-
-
-def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]:
+def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarray:
     """Columns of G that belong to these joints, all coordinates of each."""
     infos = [model.joint(name) for name in moving]
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
@@ -191,10 +182,8 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]
     strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
     if strange:
         raise InputError(
-            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange
-        )
+            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
     if len(at) < 3:
-        raise InputError(
-            f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}", moved_by=moving
-        )
-    return [int(np.flatnonzero(split.independent == i)[0]) for _, i in at]
+        raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
+                         moved_by=moving)
+    return np.searchsorted(split.independent, [i for _, i in at])

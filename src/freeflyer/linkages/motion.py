@@ -1,20 +1,224 @@
-"""Keeping loops closed along a motion: postures and velocities projected back onto the linkage's manifold."""
+"""Motions of closed linkages and the constraints' forces: what follows from the independent joints, what holds the loops together.
+
+Kangaroo paper, eqs. (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import AssemblyError, InputError
+from freeflyer.dynamics import equations as tree
+from freeflyer.dynamics.closed import motion, project_forces, reduction_of, run, velocity_map
+from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics.projected import add_forces, load_forces
+from freeflyer.errors import AssemblyError, InputError, LinkageError
+from freeflyer.kernels import entries as E
+from freeflyer.kernels.model.layout import CONSISTENT
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closure import close
-from freeflyer.linkages.factorisation import unit_free
+from freeflyer.linkages.closing import close_loops, has_loops
+from freeflyer.linkages.closure import close_split
+from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
+
+RATES = ("q", "u", "u_dot")
+
+
+@public
+def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+    """Jacobian J_m of the dependent velocities by the independent ones.
+
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
+    independent velocity of one.
+    Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
+    Source: Kangaroo paper, eq. (6).
+
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> J_m = ff.linkages.mapping_jacobian(yaw, yaw.neutral)
+        >>> print(f"{J_m[1, 0]:.2f} rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25")
+        -25.00 rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25
+    """
+    p = _loops(model)
+    return velocity_map(p, q)[..., reduction_of(p).split.dependent, :]
+
+
+@public
+def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
+    """Velocities of the dependent coordinates for independent ones.
+
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7).
+    Raises: InputError, LinkageError as mapping_jacobian.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> u = np.ones(6)
+        >>> passive = ff.linkages.dependent_velocities(leg, leg.neutral, u)
+        >>> bool(np.allclose(passive, ff.linkages.mapping_jacobian(leg, leg.neutral) @ u))
+        True
+    """
+    p = _loops(model)
+    return motion(p, q, u, names=RATES)[0][..., reduction_of(p).split.dependent]
+
+
+@public
+def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
+    """Accelerations of the dependent coordinates for independent velocities and accelerations.
+
+    Args:
+        q: (..., nq) array, closed.
+    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8).
+    Raises: InputError, LinkageError as mapping_jacobian.
+
+    Examples:
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
+        >>> a = ff.linkages.dependent_accelerations(yaw, q, [0.1], [0.0])
+        >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
+        -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
+    """
+    p = _loops(model)
+    return motion(p, q, u, u_dot, RATES)[1][..., reduction_of(p).split.dependent]
+
+
+@public
+def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
+
+    Args:
+        q: (..., nq) array, closed.
+
+    Returns:
+        v, a: (..., nv) array of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
+    Raises: InputError, LinkageError as mapping_jacobian.
+    Source: Kangaroo paper, eqs. (7), (8).
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> v, a = ff.linkages.expand_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
+        >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
+        >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
+        J v = 0.000000, J a + bias = 0.000000
+    """
+    return motion(_loops(model), q, u, u_dot, RATES)
+
+
+@public
+def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+    """Forces in all joints, passive ones too, projected on the independent joints: G^T tau; (..., nu), N and N m.
+
+    Args:
+        q: (..., nq) array, closed.
+        tau: (..., nv) array of all joints (nv of model.tree), N and N m.
+    Raises: InputError, LinkageError as mapping_jacobian.
+    Source: Kangaroo paper, eq. (18).
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> tau = ff.gravity_forces(leg, leg.neutral)
+        >>> shared = ff.linkages.reduce_forces(leg, leg.neutral, tau)
+        >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
+        True
+    """
+    return project_forces(_loops(model), q, tau)
+
+
+@public
+def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: ArrayLike | None = None,
+                           tau: ArrayLike | None = None) -> np.ndarray:
+    """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
+
+    Args:
+        q: (..., nq) array, closed.
+        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops.
+        a: (..., nv) array, accelerations of all joints: the forces at these, with no force applied in dependent joints.
+        tau: (..., nv) array, forces of all joints: the forces under these. Either `a` or `tau` is given.
+    Returns: (..., r) array, N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes
+    frame_b along the tied direction of frame_a, and frame_a the other way.
+
+    Raises:
+        InputError: Unless one of `a` and `tau` is given; for wrong shapes, NaN, infinities and models without loops.
+        LinkageError: For velocities or accelerations that do not keep the loops closed; for open and singular postures.
+    Source: Kangaroo paper, eqs. (11), (13): the same sign.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
+        >>> a = ff.constrained_dynamics(leg, q, v, tau, constraints=ff.ConstraintSet(leg)).a
+        >>> force = ff.linkages.constraint_multipliers(leg, q, v, tau=tau)
+        >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.linkages.constraint_jacobian(leg, q).T @ force
+        >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
+        M a + bias - J^T lambda = 0.000000 N, N m
+    """
+    if (a is None) == (tau is None):
+        raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
+    p = _loops(model)
+    whole, independent = row(p, "v", v, "v"), reduction_of(p).split.independent
+    u = whole[..., independent]
+    _check_consistent(p, "v", motion(p, q, u)[0], whole)
+    if a is not None:
+        whole = row(p, "a", a, "v")
+        u_dot = whole[..., independent]
+        _check_consistent(p, "a", motion(p, q, u, u_dot)[1], whole)
+        return run(E.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
+    applied, shared = run(E.SHARED_FORCES, p, (q, tau), ("q", "tau"))
+    u_dot = tree.forward_dynamics(p, q, u, shared)
+    return run(E.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
+
+
+@public
+def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
+                        gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
+
+    Args:
+        q: (..., nq) array, closed.
+
+    Returns:
+        M_p: (..., nu, nu) array, kg, kg m, kg m^2.
+        h_p: (..., nu) array, N, N m.
+    Raises: InputError, LinkageError as mass_matrix and bias_forces of the closed model, which give the same one by one.
+    Source: Kangaroo paper, eqs. (60)-(63). A model without loops gives its own mass matrix and bias forces.
+
+    Examples:
+        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+        >>> M, h = ff.linkages.projected_equations(leg, leg.neutral, np.ones(6))
+        >>> closed = ff.close_loops(leg)
+        >>> M.shape, bool(np.allclose(h, ff.bias_forces(closed, leg.neutral, np.ones(6))))
+        ((6, 6), True)
+    """
+    if not has_loops(model):
+        return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
+    p = close_loops(model)
+    M, h = run(E.PROJECTED_EQUATIONS, p, (q, u), ("q", "u"))
+    if gravity is not None:
+        h = add_forces(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
+    return M, h
+
+
+def _loops(model: Model) -> Model:
+    """The closed model, of a tree with loops or of itself."""
+    if not has_loops(model):
+        raise InputError(f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers")
+    return close_loops(model)
+
+
+def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
+    wrong = np.abs(closed - given).max(axis=-1, initial=0.0)
+    if not (wrong <= CONSISTENT * np.abs(closed).max(axis=-1, initial=1.0)).all():
+        check_configuration(model, name, given, "v")
+        gap = float(wrong.max())
+        raise LinkageError(
+            f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
+            "independent ones; see freeflyer.linkages.expand_motion", reason="velocity", argument=name, gap=gap)
 
 
 @public
@@ -44,7 +248,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     check_configuration(model, "q", x, "q")
     split = partition(model)
     if len(split.rows):
-        closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
+        closed = close_split(model, split, x.reshape(-1, model.nq))
         gap = np.abs(closed.residual)
         wrong = (gap[:, split.rows].max(axis=1) > CLOSED_GAP) | (gap.max(axis=1) > REDUNDANT_ROW_GAP)
         if wrong.any():
@@ -53,9 +257,8 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
             loop = constraint_loops(model)[worst]
             raise AssemblyError(
                 f"loop {loop!r} of {model.name!r} does not close again: it stays open by {gap[at, worst]:.3g} (m or rad). The "
-                "motors have gone where the linkage cannot follow, or the step was too long",
-                loop=loop, gap=float(gap[at, worst]), index=at,
-            )  # fmt: skip
+                "motors have gone where the linkage cannot follow, or the step was too long", loop=loop,
+                gap=float(gap[at, worst]), index=at)
         x = closed.q.reshape(x.shape)
     return x.copy(), None if v is None else complete_velocity(model, x, v)
 
@@ -82,23 +285,15 @@ def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")
-    try:
-        lead = np.broadcast_shapes(x.shape[:-1], rates.shape[:-1])
-    except ValueError:
-        raise InputError(f"the leading (batch) axes of q {x.shape} and v {rates.shape} do not broadcast together") from None
+    lead = leading_axes((x, rates), (1, 1), ("q", "v"))
     rates = np.array(np.broadcast_to(rates, (*lead, model.nv)))
     J = constraint_jacobian(model, x)
     for block in partition(model).blocks:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]
-        if np.linalg.svd(_unit_free(D), compute_uv=False)[..., -1].min() < FACTOR_RANK_RATIO:
+        if smallest_values(D).min() < FACTOR_RANK_RATIO:
             raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
         driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
         rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]
     return rates
-
-
-def _unit_free(D: np.ndarray) -> np.ndarray:
-    flat = D.reshape(-1, *D.shape[-2:])
-    return np.array([unit_free(x) for x in flat]).reshape(D.shape)

@@ -9,7 +9,7 @@ at the end of its strokes). Motors are kept independent: what they drive is depe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,96 +18,18 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closure import close, file_posture, position_limits
-from freeflyer.linkages.conditioning import condition
-from freeflyer.linkages.factorisation import (
-    dependent_columns,
-    independent_rows,
-    rank,
-    singular_values,
-)  # fmt: skip
-from freeflyer.linkages.graph import Structure, groups, structure
-from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model.frozen import Record, frozen_array as frozen
+from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
+from freeflyer.linkages.conditioning import condition, dependent_columns, independent_rows, rank, singular_values
+from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
+from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Block, Partition
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
-
-
-@dataclass(frozen=True)
-class Block(Record):
-    """Sub-mechanism of a split: loops that share no dependent coordinate with other blocks. All indices ascend.
-
-    Attributes:
-        loops: Its loops and couplings.
-        rows, dependent: (m,) array, independent constraint rows, and the velocity coordinates that they determine.
-        independent: (n,) array, the other coordinates that they touch.
-        all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
-        condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
-            bound on how far passive joints outrun motors.
-
-    Examples:
-        >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
-        >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
-        (('left_yaw_pin',), 2, 2, 3.2)
-    """
-
-    loops: tuple[str, ...]
-    rows: np.ndarray
-    dependent: np.ndarray
-    independent: np.ndarray
-    all_rows: np.ndarray
-    singular_values: np.ndarray
-    condition: float
-
-    @property
-    def rank(self) -> int:
-        """How many coordinates it takes away."""
-        return len(self.rows)
-
-
-@dataclass(frozen=True)
-class Partition(Record):
-    """Split of a closed robot's velocities at one posture. Index arrays ascend, in tree order.
-
-    Attributes:
-        q: (nq,) array.
-        rows, dependent: (m,) array, independent constraint rows; coordinates that the loops determine from the others.
-        independent: (nu,) array, coordinates kept: base + actuated + free, but for a base that loops to the world hold.
-        base, actuated, passive: Coordinates of the base, of motors, of all other joints.
-        free: Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
-        rank: int, m.
-        singular_values: Singular values of the whole Jacobian, largest first.
-        tolerance: Threshold of zero, relative to a block's largest singular value.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> split = ff.linkages.partition(robot)
-        >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
-        (18, 64, 82)
-    """
-
-    q: np.ndarray
-    rows: np.ndarray
-    dependent: np.ndarray
-    independent: np.ndarray
-    base: np.ndarray
-    actuated: np.ndarray
-    passive: np.ndarray
-    free: np.ndarray
-    rank: int
-    singular_values: np.ndarray
-    tolerance: float
-    blocks: tuple[Block, ...]
-
-    @property
-    def condition(self) -> float:
-        """The worst block's condition number (1 without loops)."""
-        return max((b.condition for b in self.blocks), default=1.0)
 
 
 _reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
@@ -139,6 +61,14 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
     if not underactuated and len(found.free):
         raise refusals.too_few_motors(model, found.free)
     return found
+
+
+def motor_column(model: Model, split: Partition, name: str) -> int:
+    """The place of a motor among the independent velocities; InputError unless it has one coordinate that no loop determines."""
+    joint = model.joint(name)
+    if joint.nv != 1 or joint.iv not in split.independent:
+        raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+    return int(np.searchsorted(split.independent, joint.iv))
 
 
 def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
@@ -251,10 +181,8 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
         if len(dependent) < len(block.rows):
             raise refusals.singular_posture(model, block.loops, np.intersect1d(columns, s.actuated))
     independent = np.setdiff1d(columns, dependent)
-    return replace(
-        block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
-        condition=condition(model, q, J, block.rows, dependent),
-    )  # fmt: skip
+    return replace(block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
+                   condition=condition(model, q, J, block.rows, dependent))
 
 
 def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
@@ -276,10 +204,9 @@ def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ..
     rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
     return Partition(
-        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
-        actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
-        singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks,
-    )  # fmt: skip
+        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent),
+        base=s.base, actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)),
+        rank=len(rows), singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks)
 
 
 def _classes(s: Structure, columns: np.ndarray) -> list[np.ndarray]:
@@ -305,10 +232,8 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     if len(dependent) < size:
         raise refusals.too_many_motors(model, loops, np.intersect1d(columns, s.actuated), A, dependent, size)
     rows = all_rows[independent_rows(A[:, dependent])]
-    return Block(
-        loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)), frozen(np.sort(all_rows)),
-        frozen(values), condition(model, q, J, rows, dependent),
-    )  # fmt: skip
+    return Block(loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)),
+                 frozen(np.sort(all_rows)), frozen(values), condition(model, q, J, rows, dependent))
 
 
 def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Block, ...]) -> None:
@@ -331,9 +256,8 @@ def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np
     return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED_GAP]
 
 
-def _neighbour_ranks(
-    model: Model, s: Structure, q: np.ndarray, rows: np.ndarray, columns: np.ndarray
-) -> tuple[int, int] | None:
+def _neighbour_ranks(model: Model, s: Structure, q: np.ndarray, rows: np.ndarray,
+                     columns: np.ndarray) -> tuple[int, int] | None:
     """The largest (rank of the rows, rank of the coordinates without motors) at neighbours; None without neighbours."""
     without = np.setdiff1d(columns, s.actuated)
     found = []
@@ -359,5 +283,4 @@ def _polish(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
     if not len(found.rows):
         return found
-    closed = close(model, found.q[None], found.dependent, limits=False, rows=found.rows)
-    return replace(found, q=frozen(closed.q[0].copy()))
+    return replace(found, q=frozen(close_split(model, found, found.q[None]).q[0].copy()))

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import LinkageError
-from freeflyer.linkages.graph import structure
-from freeflyer.linkages.rows import constraint_loops, constraint_names
+from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
+from freeflyer.kernels.math.dense import GENERAL_PIVOT
+from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints, structure
 from freeflyer.model.model import Model
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 
@@ -20,10 +22,8 @@ def list_names(names: Iterable[str], most: int = 8) -> str:
     return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
 
 
-def check_closed(
-    model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
-    reason: str = "the rank of an open linkage is not defined",
-) -> None:  # fmt: skip
+def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
+                 reason: str = "the rank of an open linkage is not defined") -> None:
     """LinkageError, with the reason, where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
     allowed = np.full(len(residual), redundant)
     allowed[rows] = closed
@@ -34,9 +34,7 @@ def check_closed(
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        f"rad): {reason}; assemble it first (freeflyer.linkages.assemble)",
-        loop=loop, gap=gap,
-    )  # fmt: skip
+        f"rad): {reason}; assemble it first (freeflyer.linkages.assemble)", loop=loop, gap=gap)
 
 
 def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> LinkageError:
@@ -49,9 +47,8 @@ def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> 
     )  # fmt: skip
 
 
-def too_many_motors(
-    model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray, size: int
-) -> LinkageError:
+def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray,
+                    size: int) -> LinkageError:
     """The loops leave fewer freedoms than there are motors."""
     owner = structure(model).owner
     Q = np.linalg.qr(A[:, dependent])[0] if len(dependent) else np.zeros((len(A), 0))
@@ -63,9 +60,7 @@ def too_many_motors(
             f"{model.name!r} names no motors of joints, and the loops {list_names(loops)} tie "
             f"{list_names(owner[j] for j in tied)} to each other: choose {len(tied) - excess} of them, "
             "freeflyer.close_loops(model, independent=[...]), or name the motors (`actuated` of a loop file, `name_mot`, or "
-            "<actuator> of a joint in MJCF)",
-            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
-        )  # fmt: skip
+            "<actuator> of a joint in MJCF)", loops=tuple(loops), motors=tuple(owner[j] for j in tied))
     if excess >= len(tied):
         return LinkageError(
             f"the loops {list_names(loops)} of {model.name!r} over-constrain it: its motors {list_names(owner[j] for j in tied)} "
@@ -76,8 +71,7 @@ def too_many_motors(
         f"{model.name!r} has too many motors: of {list_names(owner[j] for j in tied)} in the loops {list_names(loops)} only "
         f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "
         f"{excess} of them passive, tie fewer directions, or assemble a posture that is not singular",
-        loops=tuple(loops), motors=tuple(owner[j] for j in tied),
-    )  # fmt: skip
+        loops=tuple(loops), motors=tuple(owner[j] for j in tied))
 
 
 def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
@@ -86,6 +80,39 @@ def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
     count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
     return LinkageError(
         f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
-        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
-        joints=tuple(dict.fromkeys(names)),
-    )  # fmt: skip
+        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)", joints=tuple(dict.fromkeys(names)))
+
+
+def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
+    """Why compiled code refused the posture q (nq,) of a closed model, the state `at` of a batch: an open loop, a singular
+    sub-mechanism, or no inertia."""
+    split, blocks = reduction_of(model).split, reduction_of(model).blocks
+    which, state = f"q{list(at)}" if at else "q", at[-1] if at else 0
+    residual, J = constraints(model.tree, q)
+    gap, loops = np.abs(residual), constraint_loops(model.tree)
+    allowed = np.full(len(gap), REDUNDANT_GAP)
+    allowed[split.rows] = OPEN_GAP
+    if (gap >= allowed).any():
+        row = int(np.argmax(gap / allowed))
+        return LinkageError(
+            f"loop {loops[row]!r} is open by {gap[row]:.3g} (m or rad) at {which}, closed is within {allowed[row]:g}: assemble "
+            "it first (freeflyer.linkages.assemble), or give the tree, whose loops are open (closed.tree)",
+            reason="open", loop=loops[row], gap=float(gap[row]), state=state)
+    worst, where = np.inf, 0
+    for b, (rows, dependent) in enumerate(blocks):
+        values = np.linalg.svd(J[np.ix_(rows, dependent)], compute_uv=False)
+        ratio = float(values[-1] / max(values[0], np.abs(J[rows]).max()))
+        if ratio < worst:
+            worst, where = ratio, b
+    if worst < 1e3 * GENERAL_PIVOT:
+        rows, dependent = blocks[where]
+        names, owner = list(dict.fromkeys(loops[r] for r in rows)), structure(model.tree).owner
+        joints = list(dict.fromkeys(owner[j] for j in dependent))
+        return LinkageError(
+            f"the sub-mechanism of loops {', '.join(names)} is singular{f' at {which}' if at else ''}: its joints "
+            f"{', '.join(joints)} do not follow from the independent ones there (singular values in the ratio {worst:.2g}); move "
+            "away from that posture",
+            reason="singular", loops=names, joints=joints, ratio=worst, state=state)
+    return LinkageError(
+        f"the projected mass matrix of {model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "
+        "give the joint armature, or lock it (freeflyer.lock_joints)", reason="inertia")

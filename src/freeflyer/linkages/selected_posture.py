@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import AssemblyError, InputError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops, step_closed
 from freeflyer.linkages.closure import q_of_v
+from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.stepping import step_closed
-from freeflyer.linkages.transmission import Selection, check_determined, select, smallest_values
+from freeflyer.linkages.transmission import Selection, check_determined, select
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -24,10 +25,8 @@ NEWTON_STEPS = 8  # of Newton's method towards each step's end
 
 
 @public
-def selected_posture(
-    model: Model, joints: Sequence[str], positions: ArrayLike, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, limits: bool = True,
-) -> np.ndarray:  # fmt: skip
+def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, q: ArrayLike | None = None, *,
+                     motors: Sequence[str] | None = None, limits: bool = True) -> np.ndarray:
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
     Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
@@ -70,8 +69,7 @@ def selected_posture(
     if not wanted.ndim or wanted.shape[-1] != len(place) or not np.isfinite(wanted).all():
         raise InputError(
             f"positions must be finite numbers of shape (..., {len(place)}), one for each of {list_names(joints)}; got shape "
-            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape,
-        )  # fmt: skip
+            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape)
     targets = wanted.reshape(-1, len(place))
     if limits:
         _check_stops(model, chosen.coordinates, targets, "has the target {x:.6g}", "joint")
@@ -84,22 +82,20 @@ def selected_posture(
         got = ", ".join(f"{n} {x:.4g} of {y:.4g}" for n, x, y in zip(chosen.joints, found[at, place], targets[at]))
         raise AssemblyError(
             f"{model.name!r} does not reach the target positions{where} without crossing a singularity; it gets to {got} (rad "
-            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)",
-            index=at, q=found[at], joints=chosen.joints,
-        )  # fmt: skip
+            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)", index=at,
+            q=found[at], joints=chosen.joints)
     if limits:
         moving = np.setdiff1d(chosen.split.independent[chosen.motor_columns], np.flatnonzero(q_of_v(model) < 0))
         _check_stops(model, moving, found[:, q_of_v(model)[moving]], "would have to go to {x:.6g}", "motor")
     return found.reshape(*wanted.shape[:-1], model.nq)
 
 
-def _continue_to(
-    p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray,
+                 targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), reached (n,)): the postures at targets (n, k), or where continuation ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
     count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / SELECTED_JOINT_STEP)))
-    signs = _signs(p, chosen, q)
+    signs = np.linalg.slogdet(_selected(p, chosen, q))[0]  # of det P J_m
     for s in np.arange(1, count + 1) / count:
         wanted = start[place] + s * (targets - start[place])
         for _ in range(NEWTON_STEPS):
@@ -118,19 +114,14 @@ def _continue_to(
             reached[far[~fine]] = False
         reached &= np.abs(wanted - q[:, place]).max(axis=1) <= SELECTED_POSITION_TOLERANCE
         on = np.flatnonzero(reached)
-        reached[on] = _signs(p, chosen, q[on]) == signs[on]
+        reached[on] = np.linalg.slogdet(_selected(p, chosen, q[on]))[0] == signs[on]
     return q, reached
 
 
 def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
-    found: np.ndarray = motion_map(p.tree, p.reduction.split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
+    found: np.ndarray = motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
     return found
-
-
-def _signs(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
-    """(n,): signs of det P J_m."""
-    return np.linalg.slogdet(_selected(p, chosen, q))[0]
 
 
 def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:

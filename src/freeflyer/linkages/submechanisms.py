@@ -9,13 +9,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.linkages.conditioning import condition
-from freeflyer.linkages.factorisation import rank, singular_values
-from freeflyer.linkages.graph import Structure, structure
-from freeflyer.linkages.partition import Block, Partition, partition
-from freeflyer.linkages.rows import constraint_jacobian
+from freeflyer.linkages.conditioning import condition, rank, singular_values
+from freeflyer.linkages.partition import partition
+from freeflyer.linkages.rows import Structure, constraint_jacobian, structure
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Block, Partition
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
 from freeflyer.tolerances import FACTOR_RANK_RATIO
@@ -122,10 +121,8 @@ class Mechanisms:
     @staticmethod
     def cells(m: Mechanism) -> tuple[str, ...]:
         """A row of the table: passive counts as in the Kangaroo paper, own (all in its loops)."""
-        return (
-            m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
-            f"{m.singularity:.2g}", f"{m.condition:.3g}",
-        )  # fmt: skip
+        return (m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows),
+                str(m.mobility), f"{m.singularity:.2g}", f"{m.condition:.3g}")
 
 
 @public
@@ -148,10 +145,8 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)
     parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
-    return Mechanisms(
-        model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive), len(s.base),
-        _joints(s, split.free), split.condition,
-    )  # fmt: skip
+    return Mechanisms(model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive),
+                      len(s.base), _joints(s, split.free), split.condition)
 
 
 def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
@@ -172,13 +167,12 @@ def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: B
         worst = condition(model, split.q, J, rows, dependent)
         loops = tuple(s.names[k] for k in ties)
         yield Mechanism(
-            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""), loops=loops,
-            actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others), passive=own,
-            touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
+            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""),
+            loops=loops, actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others),
+            passive=own, touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
             mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
             strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),
-            singularity=1.0 / worst, condition=worst,
-        )  # fmt: skip
+            singularity=1.0 / worst, condition=worst)
 
 
 Group = tuple[np.ndarray, list[int], np.ndarray]
@@ -238,9 +232,8 @@ def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tu
         ties = [k for k in ties if k not in group]
 
 
-def _complete(
-    s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
-) -> Iterator[tuple[int, ...]]:
+def _complete(s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray],
+              unknown: set[int]) -> Iterator[tuple[int, ...]]:
     """Groups of ties that determine the unknowns in their loops, the smallest first, with ties that add nothing new."""
     for size in range(1, min(MAX_COMBINED_TIES, len(ties)) + 1):
         for group in combinations(ties, size):

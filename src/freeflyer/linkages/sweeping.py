@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError
-from freeflyer.linkages.closed.closing import close_with_partition
-from freeflyer.linkages.partition import Partition, partition
+from freeflyer.linkages.closing import close_with_partition, step_closed
+from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.linkages.stepping import step_closed
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least
@@ -48,10 +49,8 @@ class Sweep:
 
 
 @public
-def sweep(
-    model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    progress: Progress = no_progress, limits: bool = True,
-) -> Sweep:  # fmt: skip
+def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *, progress: Progress = no_progress,
+          limits: bool = True) -> Sweep:
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
     Continuation keeps the assembly mode. Every step starts from a closed neighbour and follows the tangent dq_dependent =
@@ -85,27 +84,19 @@ def sweep(
     for k, (name, x) in enumerate(zip(names, values)):
         heard = part_of(progress, "sweeping the motors", float(work[:k].sum()), float(work[k]))
         Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
-    Q = Q.reshape(*shape, model.nq)
-    reached = reached.reshape(shape)
+    Q, reached, gap = Q.reshape(*shape, model.nq), reached.reshape(shape), np.full(shape, np.nan)
     Q[~reached] = np.nan
-    gap = np.full(shape, np.nan)
-    if reached.any():
-        gap[reached] = np.abs(constraint_residual(model, Q[reached])).max(axis=-1, initial=0.0)
+    gap[reached] = np.abs(constraint_residual(model, Q[reached])).max(axis=-1, initial=0.0)
     return Sweep(names, values, Q, reached, gap)
 
 
-def _sweep_axis(
-    p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Progress
-) -> tuple[np.ndarray, np.ndarray]:
+def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray,
+                progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
-    joint = p.tree.joint(name)
-    column = int(np.flatnonzero(p.reduction.split.independent == joint.iv)[0])
-    start = float(Q[0, joint.iq])
+    column, start = motor_column(p.tree, reduction_of(p).split, name), float(Q[0, p.tree.joint(name).iq])
     longest = max((max(x.max(), start) - min(x.min(), start)) / STEPS, 1e-12)
-    out = np.empty((len(Q), len(x), p.nq))
-    good = np.empty((len(Q), len(x)), bool)
-    order = np.argsort(x, kind="stable")
-    done = 0
+    out, good = np.empty((len(Q), len(x), p.nq)), np.empty((len(Q), len(x)), bool)
+    order, done = np.argsort(x, kind="stable"), 0
     for side in (order[x[order] >= start], order[x[order] < start][::-1]):
         now, fine, at = Q.copy(), reached.copy(), start
         for i in side:
@@ -129,24 +120,23 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
         raise InputError(
-            f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape
-        )
+            f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
     if joint.nv != 1 or joint.mimic is not None:
         raise InputError(f"joint {name!r} ({joint.kind}) is no single coordinate that could be driven", joint=name)
     if joint.iv in split.dependent:
         free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
-        raise InputError(
-            f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
-            joint=name,
-            independent=free,
-        )
-    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
-    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
-    if limits and beyond.size:
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        raise InputError(
-            f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke. Stay within, or pass "
-            "limits=False",
-            joint=name, lower=low, upper=high,
-        )  # fmt: skip
+        raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
+                         joint=name, independent=free)
+    if limits:
+        check_stroke(model, name, x, ". Stay within, or pass limits=False")
     return x
+
+
+def check_stroke(model: Model, name: str, x: np.ndarray, cure: str = "") -> None:
+    """InputError for positions (n,) of a motor outside of its stroke."""
+    joint = model.joint(name)
+    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
+    beyond, unit = x[(x < low - 1e-9) | (x > high + 1e-9)], "m" if joint.kind == "prismatic" else "rad"
+    if beyond.size:
+        raise InputError(f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke{cure}",
+                         joint=name, lower=low, upper=high)

@@ -16,16 +16,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError, unknown_name
-from freeflyer.linkages.closed.calls import motion, velocity_map
-from freeflyer.linkages.closed.closing import close_loops
-from freeflyer.linkages.closed.reduction import has_loops
-from freeflyer.linkages.graph import structure
-from freeflyer.linkages.partition import Partition
+from freeflyer.linkages.closing import close_loops, has_loops
+from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.refusals import list_names
+from freeflyer.linkages.rows import structure
 from freeflyer.model.inputs import name_list, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.reduction import Partition
 from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
 
@@ -87,10 +87,8 @@ class Transmission:
         return self._solve(self.jacobian, wanted - self._moved_by(u))
 
     @public
-    def accelerations(
-        self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
-        others_rates: ArrayLike | None = None,
-    ) -> np.ndarray:  # fmt: skip
+    def accelerations(self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
+                      others_rates: ArrayLike | None = None) -> np.ndarray:
         """Accelerations of the motors that give the joints these accelerations at these velocities, (..., n), m/s^2 and rad/s^2.
 
         (P J_m)^-1 (qddot - P J_mdot u): Kangaroo paper, eq. (22), differentiated.
@@ -197,12 +195,13 @@ def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
     return array
 
 
-def _fit(*arrays: tuple[str, np.ndarray, int]) -> None:
+def _fit(*given: tuple[str, np.ndarray, int]) -> None:
     """InputError unless the batch axes broadcast; each array comes with the number of its own axes."""
+    leads = {name: x.shape[: x.ndim - own] for name, x, own in given}
     try:
-        np.broadcast_shapes(*(x.shape[: x.ndim - own] for _, x, own in arrays))
+        np.broadcast_shapes(*leads.values())
     except ValueError:
-        shown = ", ".join(f"{name} {x.shape[: x.ndim - own]}" for name, x, own in arrays)
+        shown = ", ".join(f"{name} {lead}" for name, lead in leads.items())
         raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
 
 
@@ -235,18 +234,9 @@ def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = N
     return known[key]
 
 
-def smallest_values(A: np.ndarray) -> np.ndarray:
-    """(...,): smallest singular value of each matrix (..., n, n), its rows and then its columns at unit length: free of units."""
-    rows = np.linalg.norm(A, axis=-1, keepdims=True)
-    unit = A / np.where(rows > 0.0, rows, 1.0)
-    columns = np.linalg.norm(unit, axis=-2, keepdims=True)
-    found: np.ndarray = np.linalg.svd(unit / np.where(columns > 0.0, columns, 1.0), compute_uv=False)[..., -1]
-    return found
-
-
 def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
     """LinkageError for P J_m (..., n, n) that is singular somewhere, with the motors that the selected joints leave free."""
-    values = np.asarray(smallest_values(A))
+    values = smallest_values(A)
     if values.size == 0 or values.min() > MIN_SINGULAR_VALUE:
         return
     index = tuple(int(k) for k in np.unravel_index(int(np.argmin(values)), values.shape))
@@ -286,13 +276,12 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
         raise InputError(
             f"{sizes} selected for {some}, which have {len(moving)}: P J_m is {len(selected)} x {len(moving)} and has an "
             f"inverse only if it is square. Select {len(moving)} passive coordinates, or name the motors to answer (motors=)",
-            selected=len(selected), motors=len(moving),
-        )  # fmt: skip
+            selected=len(selected), motors=len(moving))
     if not len(moving):
         raise InputError(f"no motors are named, or {model.name!r} has none: nothing to invert", model=model.name)
-    columns = np.searchsorted(p.reduction.split.independent, moving)
+    columns = np.searchsorted(reduction_of(p).split.independent, moving)
     rest = np.setdiff1d(np.arange(p.nv), columns)
-    return Selection(joints, chosen_motors, selected, columns, rest, p.reduction.split)
+    return Selection(joints, chosen_motors, selected, columns, rest, reduction_of(p).split)
 
 
 def _range(model: Model, name: str) -> range:
@@ -312,10 +301,9 @@ def _coordinates(model: Model, p: Model, name: str) -> range:
         )  # fmt: skip
     if at[0] in s.base:
         raise InputError(f"joint {name!r} is the base: select passive joints", joint=name)
-    free = [i for i in at if i in p.reduction.split.free]
+    free = [i for i in at if i in reduction_of(p).split.free]
     if free:
         what = "it" if len(free) == len(at) else f"{len(free)} of its {len(at)} coordinates"
-        raise InputError(
-            f"no loop determines {what}: joint {name!r} does not follow the motors and cannot stand for them", joint=name
-        )
+        raise InputError(f"no loop determines {what}: joint {name!r} does not follow the motors and cannot stand for them",
+                         joint=name)
     return at

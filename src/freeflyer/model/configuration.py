@@ -59,7 +59,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
         )
     lead = _lead(size)
     if model.reduction:
-        return model.reduction.functions.random_configuration(model, rng, lead)
+        return model.reduction.random_configuration(model, rng, lead)
     q = np.empty((*lead, model.nq))
     for turns, joints in groupby((j for j in model.joints if j.nv), lambda j: j.kind in ("free", "spherical")):
         if not turns:

@@ -14,6 +14,7 @@ from freeflyer.kernels.compiler.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic, describe_base
 from freeflyer.model.frozen import frozen_array
+from freeflyer.model.reduction import Reduction
 from freeflyer.text import listed
 
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
@@ -113,7 +114,7 @@ class Model:
     description: Description
     frame_index: Mapping[str, int]
     _made_by: tuple[Callable[..., Model], tuple[Any, ...]]  # the call that makes a copy of it
-    reduction: Any = field(default=None)  # of a closed model: constraints.reduction.Reduction; None for a tree
+    reduction: Reduction[Model] | None = field(default=None)  # of a closed model; None for a tree
     origin: InitVar[object] = None  # COMPILED
     handle: Any = field(init=False)  # for compiled code
     _zero: np.ndarray = field(init=False)  # (nv,)

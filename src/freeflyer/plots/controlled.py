@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.forces import express_wrenches, normal_forces
 from freeflyer.contacts.sets.tables import surface_points
+from freeflyer.contacts.wrenches import express_wrenches, normal_forces
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array, shaped

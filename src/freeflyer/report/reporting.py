@@ -21,7 +21,7 @@ from freeflyer.analysis.timing.runner import Effort, time_robot
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.reduction import has_loops
+from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
 from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model

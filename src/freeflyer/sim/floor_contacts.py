@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
-from freeflyer.contacts.forces import express_at, normal_forces
 from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
-from freeflyer.dynamics.motion_derivatives import frame_acceleration
+from freeflyer.contacts.wrenches import express_at, normal_forces
+from freeflyer.dynamics.frames import frame_acceleration, frame_pose, frame_velocity
 from freeflyer.errors import EventError, InputError, format_value
 from freeflyer.model.inputs import number
 from freeflyer.model.model import Model

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.external import load_forces
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics.projected import load_forces
 from freeflyer.errors import InputError, StepError
 from freeflyer.model.inputs import finite_array, finite_row, instance
 from freeflyer.model.model import Model
@@ -137,7 +138,7 @@ def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
     model = plant.model
     if q.ndim > 1 or v.ndim > 1:
         raise InputError(f"a plant moves one robot: q (nq,) and v (nv,), got shapes {q.shape} and {v.shape}")
-    whole = model.reduction.functions.velocity_map(model, q) @ v if model.reduction else v
+    whole = velocity_map(model, q) @ v if model.reduction else v
     plant.mujoco.mj_resetData(plant.mj_model, plant.data)
     plant.data.qpos[:] = configuration_to_mujoco(model.tree, plant.places, q)
     plant.data.qvel[:] = V.motion_to_theirs(plant.places.velocities, q, whole)

@@ -15,9 +15,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
-from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
+from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.errors import FileError, FreeflyerError, InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.inputs import instance

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
-from freeflyer.contacts.projection import project_configuration, project_velocity
+from freeflyer.contacts.impacts import project_configuration, project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed, frame_pose

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
+from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, StepError
 from freeflyer.model.inputs import choice, number
 from freeflyer.model.model import Model

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.evaluate import get_threads
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.dynamics.threads import get_threads
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.compiler.calls.running import batch, table_handle
 from freeflyer.kernels.entry import OK

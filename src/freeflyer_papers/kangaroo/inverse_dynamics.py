@@ -13,16 +13,16 @@ import numpy as np
 
 from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.solving import ControlSolution, asked_of
+from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.linkages.closed.calls import motion, velocity_map
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
@@ -165,7 +165,7 @@ def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[Contro
 
 
 def _sizes(problem: WholeBodyProblem) -> dict[str, tuple[int, ...]]:
-    closed, split = problem.model, problem.model.reduction.split
+    closed, split = problem.model, reduction_of(problem.model).split
     forces = sum(problem.constraints.item_rows)
     cones = sum(len(cone.cone.C) for cone in problem.cones)
     by_loops = {"three-step": (closed.tree.nv, len(split.rows)), "full": (closed.nv, 0)}
@@ -310,7 +310,7 @@ class Equations(NamedTuple):
 
 def equations(closed: Model, q: np.ndarray, v: np.ndarray, feet: tuple[Contact, ...]) -> Equations:
     """Of a closed model at a posture q (nq,) and the velocities v (nv,) of all its joints."""
-    tree, split = closed.tree, closed.reduction.split
+    tree, split = closed.tree, reduction_of(closed).split
     J_c = np.vstack([frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
     return Equations(mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],

@@ -11,13 +11,12 @@ import numpy as np
 
 from freeflyer.analysis.timing.robots import example_urdf
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name, feet_from_file
 from freeflyer.control.support import ground_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import partition, sweep
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral
 from freeflyer.model.description import Inertia, Site

@@ -9,8 +9,8 @@ import numpy as np
 
 from freeflyer.analysis.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.forces import express_at
-from freeflyer.contacts.soles import feet_from_file
+from freeflyer.contacts.feet import feet_from_file
+from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError

@@ -6,10 +6,10 @@ Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control o
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
-from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.backend import (
+    from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace,
+)
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
 from freeflyer.kernels.math.dense import invert
 from freeflyer.kernels.math.spatial import load_spatial
@@ -18,20 +18,12 @@ from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.aba import areas, articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
-from freeflyer.kernels.tree.composite import (
-    COMPOSITE,
-    MOTION,
-    SECOND_MOMENT,
-    body_inertia,
-    column_range,
-    composite_inertias,
-    coordinate,
-    direction_at,
-    velocities,
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at,
+    kinematics, velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.tree.kinematics import kinematics
-from freeflyer.kernels.tree.poses import position, rotation
+from freeflyer.kernels.model.poses import position, rotation
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.layout import PORTS, TOLERANCE
 

@@ -6,10 +6,8 @@ length of step and phase; what has ended stays as it is.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
-from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import N_V
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.hopper import (

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.analysis.checks.laws import Identity
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.configuration import neutral
 from freeflyer.model.inputs import one_row

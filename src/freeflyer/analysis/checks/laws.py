@@ -10,6 +10,7 @@ import numpy as np
 
 from freeflyer import spatial, tolerances as tol
 from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
+from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.equations import (
     bias_forces,
     coriolis_matrix,
@@ -23,7 +24,6 @@ from freeflyer.dynamics.equations import (
 )
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.closing import velocity_map
 from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.description import WORLD
 from freeflyer.model.edits import with_gravity

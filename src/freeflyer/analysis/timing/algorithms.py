@@ -18,13 +18,13 @@ from freeflyer.analysis.timing.results import Call, SolverTiming, StepTiming, ti
 from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
-from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.impacts import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 from freeflyer.optimization import solve_qp, solvers

@@ -44,7 +44,7 @@ from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
-from freeflyer.linkages.closed.closing import close_loops
+from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress, no_progress

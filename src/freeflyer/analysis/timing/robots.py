@@ -16,7 +16,7 @@ import numpy as np
 
 from freeflyer import contacts, robots
 from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
-from freeflyer.contacts.projection import project_velocity
+from freeflyer.contacts.impacts import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, PostureTask
 from freeflyer.control.kinematics import inverse_kinematics

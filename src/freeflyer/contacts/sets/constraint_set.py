@@ -1,23 +1,112 @@
-"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian."""
+"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian.
+
+Jacobian, bias and residual come from compiled code on trees, and on closed models in their own velocities."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets import rows as set_rows
-from freeflyer.contacts.sets.tables import Table, loops_of, make_table
+from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_points
+from freeflyer.contacts.wrenches import orthogonal_pair
+from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.linkages.rows import DIRECTIONS, constraint_names
+from freeflyer.kernels import entries as E
+from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, instances, true_or_false
+from freeflyer.model.inputs import finite_row, instances, row, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.spatial.quaternion import rotation_vector
+from freeflyer.tolerances import MIN_AXIS_SINE
+
+
+def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:
+    """The outputs of an entry that reads the set's table, for one state or a batch of the tree."""
+    found = entry.call(constraints.handle, *inputs, None)
+    if found is not None:
+        return found
+    try:
+        return evaluate(entry, constraints.model.tree, inputs, names, frames=constraints.table)  # type: ignore[arg-type]
+    except InputError:
+        _check_wheels(constraints, inputs[0])
+        raise
+
+
+def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
+    """InputError for a wheel that lies flat on its plane, where it has no lowest point."""
+    for wheel in constraints.rolling:
+        if wheel.axis is not None and np.isfinite(q).all():
+            out = np.cross(frame_pose(constraints.model, q, wheel.frame)[..., :3, :3] @ wheel.axis, wheel.normal)
+            if (np.linalg.norm(out, axis=-1) < MIN_AXIS_SINE).any():
+                raise InputError(
+                    f"wheel {wheel.name!r} lies flat on its plane, where it has no lowest point: its axis is the plane's normal. "
+                    "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name,
+                )  # fmt: skip
+
+
+class SetRows(NamedTuple):
+    """J (..., r, nv), bias (..., r); of items, in their frames' axes: unit wrenches (..., rows of items, 6), and their own axes
+    (..., items, 9), the vectors x, y and normal."""
+
+    J: np.ndarray
+    bias: np.ndarray
+    wrenches: np.ndarray
+    axes: np.ndarray
+
+
+def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> SetRows:
+    """The rows in the velocities of the tree."""
+    return SetRows._make(run_set(E.SET_ROWS, constraints, (q, v), ("q", "v")))
+
+
+def all_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> SetRows:
+    """As `tree_rows`, in the velocities of the set's own model; without v at rest."""
+    model = constraints.model
+    v = model._zero if v is None else v
+    if not model.reduction:
+        return tree_rows(constraints, q, v)
+    whole, gamma = motion(model, q, v)
+    found = tree_rows(constraints, q, whole)
+    return found._replace(J=found.J @ velocity_map(model, q), bias=found.bias + (found.J @ gamma[..., None])[..., 0])
+
+
+def _no_held_pose(name: str) -> InputError:
+    return InputError(
+        f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
+        name=name)
+
+
+def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarray) -> np.ndarray:
+    if contact.at is None:
+        raise _no_held_pose(contact.name)
+    X = frame_pose(constraints.model, q, contact.frame)
+    R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[:3, :3]
+    points = surface_points(constraints.model.tree, contact)
+    middle = np.zeros(3) if contact.kind == "surface" else points.mean(axis=0)
+    way = X[..., :3, 3] + R @ middle - (contact.at[:3, 3] + S @ middle)
+    linear = (back @ way[..., None])[..., 0]
+    if contact.kind == "point":
+        return linear
+    if contact.kind == "surface":
+        turn = rotation_vector(S.T @ R)
+        return np.concatenate([linear, turn], axis=-1)
+    d = points[1] - points[0]
+    d = d / np.linalg.norm(d)
+    held = back @ (S @ d)  # where the line was, in the frame's axes
+    axis, cosine = np.cross(held, d), held @ d
+    sine = np.linalg.norm(axis, axis=-1)
+    angle = np.arctan2(sine, cosine)
+    turn = axis * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[..., None]
+    return np.concatenate([linear, turn @ orthogonal_pair(d).T], axis=-1)
+
 
 ROWS = {"point": DIRECTIONS[:3], "line": (*DIRECTIONS[:3], "first turn", "second turn"), "surface": DIRECTIONS}
 ROLLING_ROWS = ("along", "across", "normal")
@@ -30,7 +119,7 @@ class ConstraintSet:
 
         J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
-    Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked
+    Rows stand in the order: loops and couplings of a tree (the independent ones, linkages.partition(model).rows), locked
     coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes. A point has its
     velocity. A line has the velocity of its middle and the turns across it. A surface has the frame's twist. Sets are bilateral, so
     contacts push and pull.
@@ -99,8 +188,7 @@ class ConstraintSet:
         table = make_table(tree, bool(loops), coordinates, items)
         self.__dict__.update(
             contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names,
-            coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
-        )  # fmt: skip
+            coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0)
 
     def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:
         if isinstance(other, Contact):
@@ -110,26 +198,21 @@ class ConstraintSet:
         if not isinstance(other, ConstraintSet):
             raise InputError(f"a set takes another set or a contact, got {format_value(other)}: stance + ff.contacts.point(frame)")
         if other.model is not self.model:
-            raise InputError(
-                f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
-                f"({other.model.name!r}): make both of the same one"
-            )
-        return replace(
-            self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks, rolling=self.rolling + other.rolling,
-            loops=self.loops or other.loops, posture=other.posture if self.posture is None else self.posture,
-        )  # fmt: skip
+            raise InputError(f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
+                             f"({other.model.name!r}): make both of the same one")
+        return replace(self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks,
+                       rolling=self.rolling + other.rolling, loops=self.loops or other.loops,
+                       posture=other.posture if self.posture is None else self.posture)
 
     def __sub__(self, name: str) -> ConstraintSet:
         if name in self.loop_names:
-            raise InputError(
-                f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)", name=name
-            )
+            raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)",
+                             name=name)
         if name not in self.names:
             raise unknown_name("constraint", name, self.names)
-        return replace(
-            self, contacts=tuple([c for c in self.contacts if c.name != name]), locks=tuple([x for x in self.locks if x != name]),
-            rolling=tuple([x for x in self.rolling if x.name != name]),
-        )  # fmt: skip
+        return replace(self, contacts=tuple([c for c in self.contacts if c.name != name]),
+                       locks=tuple([x for x in self.locks if x != name]),
+                       rolling=tuple([x for x in self.rolling if x.name != name]))
 
     def __reduce__(self) -> Any:
         return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
@@ -161,13 +244,13 @@ class ConstraintSet:
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (..., r, nv): J v is the rate of the rows, m/s and rad/s. q (..., nq). Errors: as freeflyer.frame_jacobian."""
-        return set_rows.jacobian_and_bias(self, q, None)[0]
+        return all_rows(self, q, None).J
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """bias (..., r): the rate of J v while no coordinate accelerates, m/s^2 and rad/s^2: J a + bias = 0 for motions that hold.
 
         q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration."""
-        return set_rows.jacobian_and_bias(self, q, v)[1]
+        return all_rows(self, q, v).bias
 
     def residual(self, q: ArrayLike) -> np.ndarray:
         """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is
@@ -176,7 +259,19 @@ class ConstraintSet:
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
         Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
         whose rows have no residual."""
-        return set_rows.residual(self, q)
+        model, parts = self.model, []
+        q = row(model, "q", q, "q")
+        if self.rolling:
+            raise InputError(f"{self.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from "
+                             f"them. Remove it for a residual: constraints - {self.rolling[0].name!r}", name=self.rolling[0].name)
+        if self.loop_names:
+            parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
+        if self.locks:
+            if self.posture is None:
+                raise _no_held_pose(self.locks[0])
+            parts.append(difference(model.tree, self.posture, q)[..., list(self.coordinates)])
+        parts += [_contact_residual(self, c, q) for c in self.contacts]
+        return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
 def check_set(model: Model, constraints: Any) -> None:
@@ -188,10 +283,8 @@ def check_set(model: Model, constraints: Any) -> None:
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
         )
-    raise InputError(
-        f"the set is of another model ({constraints.model.name!r}): make one of this model, "
-        "freeflyer.ConstraintSet(model, ...)"
-    )
+    raise InputError(f"the set is of another model ({constraints.model.name!r}): make one of this model, "
+                     "freeflyer.ConstraintSet(model, ...)")
 
 
 def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], items: tuple[Contact | Rolling, ...]) -> InputError:

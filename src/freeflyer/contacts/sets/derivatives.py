@@ -1,29 +1,30 @@
-"""How a set's rows change with the configuration, the velocity and the acceleration: exact, from the derivatives of frames.
+"""How a set's rows change with the configuration, the velocity and the acceleration, exact.
 
-rows J a + bias of a contact: parts of the frame's acceleration in body expression rows of a loop: T', T the twist of frame_b
-relative to frame_a (loop_forces)"""
+From the derivatives of frames: rows J a + bias of a contact are parts of the frame's acceleration in body expression, rows of a
+loop are T', T the twist of frame_b relative to frame_a (forces.py). Under rolling bodies, couplings or loops that tie one turn by
+complex steps through the kernels' own source: f(q, v, a) = J a + bias, J^T multipliers and the unit wrenches of items, at q (+) i h
+e, v + i h e; imaginary parts over h are derivatives. That is plain Python (kernels.plain): milliseconds a coordinate and state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from freeflyer.contacts.sets.loop_forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions, tied_turn
 from freeflyer.contacts.sets.tables import loops_of, wrenches_of
-from freeflyer.dynamics.frames import frame_velocity
-from freeflyer.dynamics.motion_derivatives import (
+from freeflyer.dynamics.closed import chain, chain_forces, motion, velocity_map
+from freeflyer.dynamics.frames import (
     frame_acceleration,
     frame_acceleration_derivatives,
+    frame_velocity,
     frame_velocity_derivatives,
 )
-from freeflyer.linkages.closed import entries as D
-from freeflyer.linkages.closed.calls import run
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model.description import WORLD, Loop
-
-if TYPE_CHECKING:
-    from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.tolerances import COMPLEX_STEP
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a
 
@@ -51,13 +52,12 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
 
 def _lock_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     model, at = constraints.model, list(constraints.coordinates)
+    lead, n = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1]), model.tree.nv
+    zero, one = np.zeros((*lead, len(at), n)), np.broadcast_to(np.eye(n)[at], (*lead, len(at), n))
     if not model.reduction:
-        lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(a)[:-1])
-        zero, one = np.zeros((*lead, len(at), model.nv)), np.broadcast_to(np.eye(model.nv)[at], (*lead, len(at), model.nv))
         return zero, zero, one
-    _, da, du = run(D.MOTION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
-    G = run(D.MAP, model, (q,), ("q",))
-    return da[..., at, :], du[..., at, :], np.broadcast_to(G[..., at, :], du[..., at, :].shape)
+    dq, dv, da = chain(model, q, v, a, zero, zero, one)
+    return dq, dv, da
 
 
 def _linear(x: np.ndarray) -> np.ndarray:
@@ -71,9 +71,8 @@ def _motion_of(model: Any, q: Any, v: Any, a: Any, frame: str) -> tuple[np.ndarr
     if frame == WORLD:
         return np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n)), np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n))
     V, A = frame_velocity_derivatives(model, q, v, frame), frame_acceleration_derivatives(model, q, v, a, frame)
-    return (
-        frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv, frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv,
-    )  # fmt: skip
+    return (frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv,
+            frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv)
 
 
 def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
@@ -100,3 +99,57 @@ def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
     )  # fmt: skip
     by_v = rotate_columns(R, A_bv) - shift_motions(A_av, p)
     return by_q + rates(turned_q, T_q, W_aq), by_v + rates(rotate_columns(R, J_b), J, J_a), J
+
+
+def needs_complex_steps(constraints: ConstraintSet) -> bool:
+    """Whether the set has rows without compiled derivatives: of rolling bodies, and, as rows of a tree, of couplings and of loops
+    that tie one turn."""
+    known = {loop.name for loop in constraints.model.loops if tied_turn(loop) is None}
+    return bool(constraints.rolling) or any(name not in known for name in constraints.loop_names)
+
+
+def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """Derivatives (..., r, nv) of J a + bias by q, v and a; (..., nv, nv) of J^T multipliers by q; and by q of the wrenches (...,
+    items, 6, nv) that the multipliers exert."""
+    model = constraints.model
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, a, multipliers)))
+    q, v, a, multipliers = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, a, multipliers))
+    if not model.reduction:
+        return _tree_row_changes(constraints, q, v, a, multipliers)
+    whole = motion(model, q, v, a)
+    by_q, by_v, J, forces, wrenches = _tree_row_changes(constraints, q, *whole, multipliers)
+    tau = (np.swapaxes(J, -1, -2) @ multipliers[..., None])[..., 0]
+    rows = chain(model, q, v, a, by_q, by_v, J)
+    return *rows, chain_forces(model, q, tau, forces), wrenches @ velocity_map(model, q)[..., None, :, :]
+
+
+def _tree_row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+              multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+    lead, n, r, items = q.shape[:-1], v.shape[-1], multipliers.shape[-1], len(constraints.items)
+    shapes = (r, n), (r, n), (r, n), (n, n), (items, 6, n)
+    out = tuple(np.empty((*lead, *shape)) for shape in shapes)
+    for k in np.ndindex(lead):
+        for x, y in zip(out, _row_changes_of_state(constraints, q[k], v[k], a[k], multipliers[k])):
+            x[k] = y
+    return out
+
+
+def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+             multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """As `row_changes`, of one state of the tree."""
+    from freeflyer.kernels import plain
+
+    tree, table, n, ends = constraints.model.tree, constraints.table, len(v), np.cumsum([0, *constraints.item_rows])
+    columns: list[list[np.ndarray]] = [[], [], [], []]
+    for e in 1j * COMPLEX_STEP * np.eye(n):
+        rows = plain.run("set_rows", table, plain.run("integrate", tree, q, e), v)
+        J, bias, wrenches = (np.array(x, complex) for x in rows[:3])
+        columns[0].append(J @ a + bias)
+        columns[1].append(np.array(plain.run("set_rows", table, q, v + e)[1], complex))
+        columns[2].append(J.T @ multipliers)
+        own = multipliers[table.free :, None] * wrenches
+        columns[3].append(np.array([own[i:j].sum(axis=0) for i, j in pairwise(ends)]).reshape(len(constraints.items), 6))
+    J = np.array(plain.run("set_rows", table, q, v)[0], float)
+    by_q, by_v, forces, wrenches = (np.imag(np.stack(x, axis=-1)) / COMPLEX_STEP for x in columns)
+    return by_q, by_v, J, forces, wrenches

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.sets.rows import all_rows
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
@@ -19,7 +18,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
-from freeflyer.kernels.model import set_layout as SL
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
@@ -31,13 +30,13 @@ Pair = tuple[Any, Any]
 def system_handle(unknowns: int, rows: int, free: int) -> Any:
     """Handle of a system of this size for compiled code: a topology without bodies, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
-    table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
-    return handle(frozen_array(bare_topology(SL.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
+    table = [size, unknowns, rows, rows + L.FLAGS, free, *range(unknowns)]
+    return handle(frozen_array(bare_topology(L.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,
                   energy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/constrained/systems.py. Errors: singular M."""
+    """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/contacts/systems.py. Errors: singular M."""
     J, free, sizes = rows.J, rows.free, np.abs(b)
     n, r = M.shape[-1], J.shape[-2]
     lead = leading_axes((M, f, J, b), (2, 1, 2, 1), ("the mass matrix", "forces", "A", "b"))
@@ -46,7 +45,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
     packed = np.concatenate(
         [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1
     )
-    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + SL.FLAGS))
+    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + L.FLAGS))
     if not lead:
         status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
     elif packed.size:
@@ -65,14 +64,12 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     if type(pair) is not tuple or len(pair) != 2:
         raise InputError(
             "constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "
-            f"{type(pair).__name__}"
-        )
+            f"{type(pair).__name__}")
     A, b = finite_array("A", pair[0]), finite_array("b", pair[1])
     if A.ndim < 2 or A.shape[-1] != model.nv or b.ndim < 1 or b.shape[-1] != A.shape[-2]:
         raise InputError(
             f"constraints (A, b) have shapes {A.shape} and {b.shape}, expected (..., r, nv = {model.nv}) and (..., r)",
-            shapes=(A.shape, b.shape),
-        )
+            shapes=(A.shape, b.shape))
     return A, b
 
 
@@ -109,8 +106,7 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
             scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
         at += count
     return MatrixRows(
-        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows
-    )
+        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows)
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:
@@ -124,9 +120,8 @@ def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts
     return found
 
 
-def inertia_size(
-    model: Model, q: Any, x: np.ndarray, power: int, v: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def inertia_size(model: Model, q: Any, x: np.ndarray, power: int,
+                 v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1)); with v of x_j + M_jj v_j^2."""
     M = mass_matrix(model, q)
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)

@@ -1,4 +1,4 @@
-"""Constraint sets as compiled code reads them: a table behind the model's topology (kernels/model/set_layout.py)."""
+"""Constraint sets as compiled code reads them: a table behind the model's topology (kernels/model/layout.py)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenche
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import handle
-from freeflyer.kernels.model import layout as L, set_layout as SL
+from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_loops
+from freeflyer.linkages.rows import constraint_loops, support
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
@@ -33,7 +33,7 @@ class Loops(NamedTuple):
 
 class Entry(NamedTuple):
     """A contact or rolling body in a table: kind, frame, number of rows, the coordinates that move it, its numbers in the order of
-    set_layout; of contacts their unit wrenches."""
+    model/layout.py; of contacts their unit wrenches."""
 
     kind: int
     frame: int
@@ -83,7 +83,7 @@ def tree_of(model: Model) -> Tree:
     at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
     before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
     base = np.array(t, np.int64)
-    base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), SL.SETS
+    base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), L.SETS
     width = int(t[L.COLUMN_ROW]) + 8
     most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
     made = _trees[model] = Tree(before, base.tobytes(), model.parameters.tobytes(), most)
@@ -100,34 +100,27 @@ def loops_of(model: Model) -> Loops:
     return tree.loops
 
 
+def corners_of(model: Model, frame: str) -> np.ndarray:
+    """Points (c, 3) in a frame's axes: the origins of the frames `FRAME_*`."""
+    names = [name for name in model.frame_names if name.startswith(f"{frame}_")]
+    X = np.linalg.inv(frame_pose(model, model.neutral, frame)) if names else np.eye(4)
+    return np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in names]).reshape(len(names), 3)
+
+
 def surface_points(model: Model, contact: Contact) -> np.ndarray:
     """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
     if contact.points is not None:
         return contact.points
     known, key = tree_of(model).points, (contact.frame, contact.size)
     if key not in known:
-        corners = [name for name in model.frame_names if name.startswith(f"{contact.frame}_")]
-        if len(corners) > 2:
-            X = np.linalg.inv(frame_pose(model, model.neutral, contact.frame))
-            found = np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in corners])
+        found = corners_of(model, contact.frame)
+        if len(found) > 2:
             check_spread(found, contact.frame)
         else:
             x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
             found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
         known[key] = frozen_array(found)
     return known[key]
-
-
-def support(model: Model, frame: str) -> set[int]:
-    """The velocity coordinates that move a frame."""
-    t, coordinates = model.topology, set[int]()
-    body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
-    while body > 0:
-        record = L.HEADER + L.BODY_INTS * body
-        first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
-        coordinates.update(int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count))
-        body = int(t[record + L.PARENT])
-    return coordinates
 
 
 def path(model: Model, frame: str) -> frozenset[int]:
@@ -157,7 +150,7 @@ def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
     if isinstance(item, Rolling):
         axis = np.zeros(3) if item.axis is None else item.axis
         numbers = np.concatenate([[item.radius], axis, contact_axes(item.normal).ravel()]).tobytes()
-        return Entry(SL.SPHERE if item.axis is None else SL.WHEEL, model.frame(frame), 3, path(model, frame), numbers, None)
+        return Entry(L.SPHERE if item.axis is None else L.WHEEL, model.frame(frame), 3, path(model, frame), numbers, None)
     key = item.kind, frame, item.size, None if item.points is None else item.points.tobytes(), item.normal.tobytes()
     found = tree.entries.get(key)
     if found is None:
@@ -166,7 +159,7 @@ def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
         numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel(), axes.ravel()]).tobytes()
         if len(tree.entries) >= MAX_CACHED_CONTACTS:
             tree.entries.clear()
-        found = tree.entries[key] = Entry(SL.HELD, model.frame(frame), len(unit.rows), path(model, frame), numbers, unit)
+        found = tree.entries[key] = Entry(L.HELD, model.frame(frame), len(unit.rows), path(model, frame), numbers, unit)
     return found
 
 
@@ -195,10 +188,10 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
             "contacts that depend on others", rows=row,
         )  # fmt: skip
     places = sorted(moved, reverse=True)
-    items_at = SL.SET_HEADER + len(places)
+    items_at = L.SET_HEADER + len(places)
     loops_at = items_at + len(records)
     table = array("q", (
-        len(items), row, row - free, row + SL.FLAGS, 0, 0, 0, 0, free, len(places), SL.SET_HEADER, items_at, len(loop_rows),
+        len(items), row, row - free, row + L.FLAGS, 0, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
         loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
     ))  # fmt: skip
     topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
@@ -217,7 +210,7 @@ def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...])
     """A set's table for entries of another room, with sizes and `more` numbers of theirs, the latter right behind the header; to
     stand behind any topology of the same tree."""
     own = table.topology[int(table.topology[L.TABLE_AT]) :]
-    numbers = np.concatenate([own[: SL.SET_HEADER], np.array(more, np.int64), own[SL.SET_HEADER :]])
-    numbers[SL.OTHERS : SL.OTHERS + SL.N_OTHERS] = sizes
-    numbers[[SL.PATH_AT, SL.ITEMS_AT, SL.LOOP_ROWS_AT, SL.LOCKS_AT]] += len(more)
+    numbers = np.concatenate([own[: L.SET_HEADER], np.array(more, np.int64), own[L.SET_HEADER :]])
+    numbers[L.OTHERS : L.OTHERS + L.N_OTHERS] = sizes
+    numbers[[L.PATH_AT, L.ITEMS_AT, L.LOOP_ROWS_AT, L.LOCKS_AT]] += len(more)
     return WideTable(numbers, frozen_array(table.parameters))

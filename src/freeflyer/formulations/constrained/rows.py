@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.sets.rows import all_rows
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.systems import user_rows
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name

@@ -1,4 +1,7 @@
-"""Compiling ahead: many functions, by several processes side by side. LLVM works for one thread of a process at a time."""
+"""Compiling ahead: many functions, by several processes side by side. LLVM works for one thread of a process at a time.
+
+And object code that comes with a wheel: that of all entries, for levels of x86-64. `hatch_build.py` runs this file.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from freeflyer.kernels.compiler import build
+from freeflyer.kernels.compiler.object_code import LEVELS, Target, object_code, pack_lanes
+from freeflyer.kernels.entries import ENTRIES
 
 Progress = Callable[[float, str], object]  # as in freeflyer.progress, which kernels do not know
 Function = tuple[Any, int]  # an entry of the library or the name of another compiled function, and lanes
@@ -100,3 +106,34 @@ def serve() -> None:
 
 def usable_cores() -> int:
     return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def levels_of(text: str) -> list[Target]:
+    """Levels by name, separated by commas, or all. Errors: ValueError for others."""
+    known = {level.cpu: level for level in LEVELS}
+    wanted = list(known) if text == "all" else [name.strip() for name in text.split(",")]
+    if not wanted or not set(wanted) <= set(known):
+        raise ValueError(f"levels must be 'all' or some of {', '.join(known)}, separated by commas, got {text!r}")
+    return [known[name] for name in wanted]
+
+
+def write_objects(folder: Path, level: Target) -> None:
+    """Writes folder/LEVEL/SYMBOL.o for each function of each entry."""
+    place = folder / level.cpu
+    place.mkdir(parents=True, exist_ok=True)
+    ways = [(name, 1) for name in build.PYTHON]
+    ways += [(e, n) for e in ENTRIES.values() for n in (1, 8 if e.one_by_one else pack_lanes(level))]
+    for entry, lanes in ways:
+        for function in build.closure(entry, lanes):
+            file = place / f"{function.symbol}.o"
+            if not file.exists():
+                file.write_bytes(object_code(function.code, level))
+
+
+if __name__ == "__main__":
+    try:
+        levels = levels_of(sys.argv[2])
+    except ValueError as error:
+        sys.exit(str(error))
+    for chosen in levels:
+        write_objects(Path(sys.argv[1]), chosen)

@@ -67,7 +67,6 @@ def version() -> str:
 
 
 def file_of(symbol: str, target: Any) -> str:
-    """The file of a function's object code for a CPU."""
     return f"{symbol}.{_hash(target, version())}.o"
 
 
@@ -87,8 +86,11 @@ _made: dict[Any, Any] = {}  # functions of kernels that are written already
 
 def closure(entry: Name, lanes: int) -> list[Any]:
     """The functions of an entry as LLVM code, its own last. Errors: KernelError for what is not part of the language."""
-    from freeflyer.kernels.compiler import meanings  # noqa: F401  gives primitives their compiled meaning
-    from freeflyer.kernels.compiler.entry_code import adapter, bodies
+    from freeflyer.kernels.compiler import (
+        adapter,
+        entry_code,
+        meanings,  # noqa: F401  gives primitives their compiled meaning
+    )
     from freeflyer.kernels.compiler.frontend.functions import c_function
     from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS
 
@@ -96,7 +98,7 @@ def closure(entry: Name, lanes: int) -> list[Any]:
     if isinstance(entry, str):
         body, kinds = {"adapter": (adapter.call, (INT, INTEGERS, INT)), "release": (adapter.release, (INT,))}[entry]
     else:
-        body, kinds = bodies.single(entry) if lanes == 1 else bodies.batch(entry, lanes), (INTEGERS,) * 8
+        body, kinds = entry_code.single(entry) if lanes == 1 else entry_code.batch(entry, lanes), (INTEGERS,) * 8
     return list(c_function(name, body, kinds, _made).closure())
 
 

@@ -53,7 +53,6 @@ def levels_here() -> list[Target]:
 
 @cache
 def target_machine(target: Target) -> Any:
-    """LLVM's target machine for a CPU."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     kind = llvm.Target.from_triple(target.triple or llvm.get_default_triple())
@@ -89,7 +88,6 @@ def optimized(code: str, target: Target) -> Any:
 
 
 def object_code(code: str, target: Target) -> bytes:
-    """Object code of a function."""
     return target_machine(target).emit_object(optimized(code, target))
 
 

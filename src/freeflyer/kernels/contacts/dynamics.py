@@ -5,50 +5,22 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import (
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+from freeflyer.kernels.backend import (
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
-from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.contacts.rows import (
-    axes_place,
-    first_item_row,
-    held_wrenches,
-    item_int,
-    put_set_rows,
-    table_int,
-)
+from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
-from freeflyer.kernels.model.set_layout import (
-    FIRST_FREE,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_KIND,
-    ITEM_ROWS,
-    N_ITEMS,
-    N_PATH,
-    N_SET_ROWS,
-    NORMAL,
-    PATH_AT,
-    VERDICT_SIZE,
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
+    N_PATH, N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
-from freeflyer.kernels.tree.crba import put_mass_matrix
 from freeflyer.kernels.tree.factor import coordinate_before, factor, line_start, zeros_workspace
-from freeflyer.kernels.tree.motions import body_motions, motions_workspace
+from freeflyer.kernels.tree.frames import body_motions, motions_workspace
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
 
@@ -146,8 +118,7 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
     """Wrenches [force; torque] on the items' frames (items, 6), the multipliers (r,) of the public rows, and the forces along the
     items' normals (items,)."""
     start = first_item_row(topology)
-    for i in range(start):
-        store(multipliers, i, load(y, i))
+    copy_entries(y, start, multipliers)
     for n in range(table_int(topology, N_ITEMS)):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
         f = force_of(wrenches, y, row, start, count)
@@ -196,8 +167,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
             total = total + load(X, width * j + i) * load(y, i)
         store(x, j, total)
     outward(topology, L, x)
-    for i in range(table_int(topology, VERDICT_SIZE)):
-        store(verdict, i, load(found, i))
+    copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)
     put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
     return G
 
@@ -218,7 +188,6 @@ def items_workspace(topology, q):
 
 @inlined
 def size_of(a):
-    """|a|"""
     return sqrt(a * a)
 
 
@@ -254,13 +223,12 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, nor
 @kernel
 def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal_forces, verdict):
     """a (nv,) under tau (nv,); forces (items, 6) on the items' frames, normal_forces (items,) their parts along the items' normals;
-    multipliers (r,) of the rows; verdict: see set_layout."""
+    multipliers (r,) of the rows; verdict: see model/layout.py."""
     nv = load_int(topology, N_V)
     _, _, _, _, end = areas(topology)
     work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
     solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
-    for j in range(nv):
-        store(a, j, load(x, j))
+    copy_entries(x, nv, a)
 
 
 @kernel

@@ -9,77 +9,36 @@ With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that
 V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+from freeflyer.kernels.backend import (
+    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less,
+    store, store_row, workspace,
 )
-from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
-from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD,
-    FORCE,
-    LAST,
-    MOTION_RECORD,
-    T,
-    Y,
-    accelerations,
-    areas,
-    armature_rates_at,
-    more_than_kinematics,
-    put_pairs,
-    put_table,
-    subtree_forces,
-    subtree_loads,
-    table_size,
-    velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics,
+    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, put_rows3, rows3, scale, store3
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    load_spatial,
-    motion_cross,
-    spatial_dot,
-    spatial_of,
-    spatial_scale,
-    store_spatial,
+    accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
 )
 from freeflyer.kernels.model.joints.armature import put_armature_rates
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_COLUMNS, N_V
-from freeflyer.kernels.model.set_layout import (
-    FLAGS,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_FRAME,
-    ITEM_KIND,
-    ITEM_ROWS,
-    N_ITEMS,
-    N_SET_ROWS,
-    VERDICT_SIZE,
+from freeflyer.kernels.model.layout import (
+    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
+    N_SET_ROWS, N_V, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import BODY, frame_body
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
-from freeflyer.kernels.tree.wrenches import wrench_from_root
+from freeflyer.kernels.tree.kinematics import (
+    OF_NUMBER, OF_PARENT, column_range, coordinate, kinematics_workspace, parent_of, record_rows,
+)
+from freeflyer.kernels.tree.rnea import wrench_from_root
 
 ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g
 
@@ -167,7 +126,6 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
 
 @inlined
 def add_row3(s, A, at, step, x):
-    """Three row scalars, plus s times those at `at`."""
     return add_scaled(x, s, rows3(A, at, step))
 
 
@@ -270,10 +228,8 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     _, _, _, _, end = motion_areas(topology)
     more = max(end - load_int(topology, FREE_AT), more_than_kinematics(topology))
     work, a = kinematics_workspace(topology, parameters, q, more), workspace(q, nv + 1)
-    items, y, found = (
-        zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1),
-        workspace(q, table_int(topology, VERDICT_SIZE)),
-    )  # fmt: skip
+    items, y = zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1)
+    found = workspace(q, table_int(topology, VERDICT_SIZE))
     normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
     table = workspace(q, table_size(topology))
@@ -290,5 +246,4 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     put_multipliers(topology, parameters, by_q, length, y_q)
     put_multipliers(topology, parameters, by_v, length, y_v)
     put_multipliers(topology, parameters, by_tau, length, y_tau)
-    for i in range(table_int(topology, VERDICT_SIZE)):
-        store(verdict, i, load(found, i))
+    copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)

@@ -1,60 +1,87 @@
 """Rows of a constraint set: their columns for each velocity coordinate, their rates and what their rates change by at a = 0.
 
-A contact's row is a unit wrench on its frame: J v is the power of that wrench. Rows of loops are those of closed/constraints.py.
+A contact's row is a unit wrench on its frame: J v is the power of that wrench. Rows of loops are those of linkages/constraints.py.
 Columns are kept coordinate by coordinate, `width` numbers each.
+
+Wheels and balls roll on a plane: their unit wrenches are along, across and normal to it, at the point that touches. With n the
+normal, a the axis (unit vectors in the frame's axes): the touching point is p = -radius (n - (a . n) a) / |a x n| of a wheel and p
+= -radius n of a ball. A row is the velocity of that point of the body along g: g . (l + w x p), the unit wrench (g, p x g). A wheel
+rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.contacts.rolling import put_rolling
-from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, add, compose, load3, rotate, rotate_back, store3
-from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
-from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
-from freeflyer.kernels.model.set_layout import (
-    AXES,
-    HELD,
-    ITEM_FIRST_ROW,
-    ITEM_FRAME,
-    ITEM_INTS,
-    ITEM_KIND,
-    ITEM_NUMBERS,
-    ITEM_ROWS,
-    ITEMS_AT,
-    LOCKS_AT,
-    LOOP_ROWS_AT,
-    N_ITEM_ROWS,
-    N_ITEMS,
-    N_LOCKS,
-    N_LOOP_ROWS,
-    N_SET_ROWS,
-    ROLLING_NUMBERS,
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
+    workspace, zero_entries,
 )
+from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
+)
+from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
+from freeflyer.kernels.model.access import like3
+from freeflyer.kernels.model.layout import (
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS,
+    ITEMS_AT, LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL,
+    RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
+)
+from freeflyer.kernels.model.poses import pose_at, root_position, rotation
 from freeflyer.kernels.tree.columns import put_column, root_direction
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
-from freeflyer.kernels.tree.frames import BODY, frame_body, placement
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import pose_at, root_position, rotation
+from freeflyer.kernels.tree.frames import (
+    BODY, MOTION_SIZE, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
+)
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
+
+
+@inlined
+def unit_with_rate(u, du):
+    """(u / |u|, its rate) of a vector and its rate."""
+    inverse = 1.0 / sqrt(dot(u, u))
+    e = scale(inverse, u)
+    return e, scale(inverse, subtract(du, scale(dot(e, du), e)))
+
+
+@inlined
+def put_unit_wrench(g, dg, p, dp, wrenches, rates, k):
+    """Row k: the unit wrench along g at p, and its rate."""
+    store_spatial(wrenches, 6 * k, (g, cross(p, g)))
+    store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
+
+
+@kernel
+def put_rolling(parameters, at, kind, R, w, wrenches, rates):
+    """Writes three unit wrenches (3, 6) and their rates, in the frame's axes, of a frame with rotation R that turns at w (in its
+    axes); at: the item's numbers in parameters."""
+    zero, axes = 0.0 * w[0], at + ROLLING_NUMBERS
+    radius, n = load(parameters, at + RADIUS), rotate_back(R, like3(zero, load3(parameters, axes + NORMAL)))
+    dn = cross(n, w)
+    if kind == SPHERE:
+        p, dp = scale(-radius, n), scale(-radius, dn)
+        f = rotate_back(R, like3(zero, load3(parameters, axes + FIRST_TANGENT)))
+        s = rotate_back(R, like3(zero, load3(parameters, axes + SECOND_TANGENT)))
+        df, ds = cross(f, w), cross(s, w)
+    else:
+        a = like3(zero, load3(parameters, at + AXIS))
+        out, out_rate = unit_with_rate(subtract(n, scale(dot(a, n), a)), subtract(dn, scale(dot(a, dn), a)))
+        p, dp = scale(-radius, out), scale(-radius, out_rate)
+        f, df = unit_with_rate(cross(a, n), cross(a, dn))
+        s, ds = cross(n, f), add(cross(dn, f), cross(n, df))
+    put_unit_wrench(f, df, p, dp, wrenches, rates, 0)
+    put_unit_wrench(s, ds, p, dp, wrenches, rates, 1)
+    put_unit_wrench(n, dn, p, dp, wrenches, rates, 2)
 
 
 @inlined
 def table_int(topology, k):
-    """Entry k of the table."""
     return load_int(topology, load_int(topology, TABLE_AT) + k)
 
 
 @inlined
 def item_int(topology, n, k):
-    """Entry k of the record of item n."""
     return table_int(topology, table_int(topology, ITEMS_AT) + ITEM_INTS * n + k)
 
 
 @inlined
 def first_item_row(topology):
-    """The first row of the first item."""
     return table_int(topology, N_SET_ROWS) - table_int(topology, N_ITEM_ROWS)
 
 
@@ -146,8 +173,7 @@ def put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates):
 @kernel
 def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, bias, rates):
     """All rows of the set, given the motions of all bodies in `work`: columns X (nv, width), bias (r,), rates J v (r,)."""
-    for k in range(load_int(topology, N_V) * width):
-        store(X, k, 0.0)
+    zero_entries(X, load_int(topology, N_V) * width)
     if table_int(topology, N_LOOP_ROWS) > 0:
         put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates)
     row = table_int(topology, N_LOOP_ROWS)
@@ -177,7 +203,6 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
         store(bias, i, load(drift, i))
         for j in range(nv):
             store(J, nv * i + j, load(X, width * j + i))
-    for k in range(first):
-        store(wrenches, k, load(made, k))
+    copy_entries(made, first, wrenches)
     for k in range(first, end):
         store(axes, k - first, load(made, k))

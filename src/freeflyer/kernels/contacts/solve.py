@@ -3,16 +3,19 @@
 G is eliminated in the order of its rows, symmetric, without exchanging any. A row whose pivot vanishes (MIN_PIVOT_RATIO) depends on
 rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
 the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced
-to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
+to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once. Last, such equations with matrices that
+are given: closed linkages, and rows of the user's own.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.backend.pack import all_below, select_less, sqrt
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store,
+    store_row, workspace, zero_entries,
+)
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
-from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
+from freeflyer.kernels.model.layout import (
+    CONTRADICTION, DEPENDENT, FLAGS, N_SYSTEM_ROWS, N_UNKNOWNS, SYSTEM_FREE, SYSTEM_VERDICT, TABLE_AT,
+)
 
 MIN_PIVOT_RATIO = 1e-12  # of a row's own diagonal entry: smaller pivots count as zero; the square of a singular value's 1e-6
 MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are rounding, as of a wheel that cannot leave its plane
@@ -31,8 +34,7 @@ def add_scaled_row(A, to, s, B, row, start, end):
 def put_gram(topology, path, count, X, D, stride, rows, width, G):
     """G (rows, width) = X^T D^-1 X on and above the diagonal; D's inverses lie `stride` apart; path: where topology lists the
     `count` coordinates in which X is not zero."""
-    for k in range(rows * width):
-        store(G, k, 0.0)
+    zero_entries(G, rows * width)
     for n in range(count):
         j = load_int(topology, path + n)
         d = load(D, stride * j)
@@ -143,3 +145,49 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
             store(y, c, select_less(depending, 0.5, load(y, c), load(least, c)))
         for c in range(first - 1, -1, -1):
             put_back(G, width, inverses, b, y, c, rows)
+
+
+@kernel
+def solve_system(topology, parameters, system, a, y, verdict):
+    """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py).
+
+    system: M (n, n), f (n,), J (r, n), b (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of
+    the sum of their squares by M's diagonal.
+    """
+    n, rows, found = table_int(topology, N_UNKNOWNS), table_int(topology, N_SYSTEM_ROWS), table_int(topology, SYSTEM_VERDICT)
+    width = row_width(system, rows)
+    L, x, X = workspace(system, n * n + 8), workspace(system, n + 1), workspace(system, n * width + 8)
+    b, sizes, G = workspace(system, rows + 1), workspace(system, rows + 1), workspace(system, rows * width + 8)
+    z, facts = workspace(system, rows + 1), workspace(system, found)
+    f_at, J_at = n * n, n * n + n
+    b_at = J_at + rows * n
+    copy_entries(system, n * n, L)
+    factor_symmetric(L, n)
+    for j in range(n):
+        store(x, j, load(system, f_at + j))
+        for i in range(width):
+            store(X, width * j + i, 0.0)
+        for i in range(rows):
+            store(X, width * j + i, load(system, J_at + n * i + j))
+        for k in range(j):
+            store(x, j, load(x, j) - load(L, n * j + k) * load(x, k))
+            add_scaled_row(X, width * j, -1.0 * load(L, n * j + k), X, width * k, 0, width)
+    put_gram(topology, load_int(topology, TABLE_AT) + SYSTEM_FREE + 1, n, X, L, n + 1, rows, width, G)
+    for i in range(rows):
+        store(sizes, i, load(system, b_at + rows + i))
+        total = load(system, b_at + i)
+        for j in range(n):
+            total = total - load(X, width * j + i) * load(L, (n + 1) * j) * load(x, j)
+        store(b, i, total)
+    solve_rows(G, rows, table_int(topology, SYSTEM_FREE), width, b, sizes, load(system, b_at + 2 * rows), z, facts)
+    for j in range(n - 1, -1, -1):
+        total = load(x, j)
+        for i in range(rows):
+            total = total + load(X, width * j + i) * load(z, i)
+        total = total * load(L, (n + 1) * j)
+        for k in range(j + 1, n):
+            total = total - load(L, n * k + j) * load(x, k)
+        store(x, j, total)
+    copy_entries(x, n, a)
+    copy_entries(z, rows, y)
+    copy_entries(facts, found, verdict)

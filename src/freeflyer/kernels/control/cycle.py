@@ -7,7 +7,7 @@ the right sign prove the answer. Else rounds of an active set begin.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import item_int, table_int
 from freeflyer.kernels.control.equations import copy, copy_rows, keeps, put_least_energy, solve_equations
 from freeflyer.kernels.control.layout import (
@@ -43,10 +43,7 @@ from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_r
 from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.linkages.blocks import linkage_int
-from freeflyer.kernels.marks import kernel
-from freeflyer.kernels.model.layout import N_V
-from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT
-from freeflyer.kernels.model.set_layout import ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS
+from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS, N_V
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it

@@ -9,10 +9,10 @@ K^T rho K may be added to the matrix of the squares, as K alpha is given: it the
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, row_width, store, workspace
-from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.backend import (
+    all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces
 from freeflyer.kernels.optimization.orthogonal_rows import dot

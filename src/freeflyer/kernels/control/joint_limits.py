@@ -7,8 +7,7 @@ its limit with an acceleration of at most `brake`.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined, select_less, sqrt
 
 
 @inlined

@@ -7,7 +7,7 @@ a control program at rest, without dynamics.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, release, store, taken, workspace
+from freeflyer.kernels.backend import kernel, load, load_int, release, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.equations import copy
@@ -37,9 +37,8 @@ from freeflyer.kernels.control.layout import (
     USED,
 )
 from freeflyer.kernels.control.state_terms import part_of
-from freeflyer.kernels.linkages.motion import move_closed
-from freeflyer.kernels.marks import kernel
-from freeflyer.kernels.model.configuration import integrate
+from freeflyer.kernels.linkages.steps import move_closed
+from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import N_Q
 
 FAR = float("inf")

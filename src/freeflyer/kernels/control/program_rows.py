@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
-from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.backend import inlined, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
@@ -45,7 +44,6 @@ from freeflyer.kernels.control.layout import (
     RIGID,
 )
 from freeflyer.kernels.control.task_rows import put_equation, put_posture, put_task
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import cross, load3
 
 ROUNDING = 1e-12  # of a line's normal across it: a line that stands upright has no cone

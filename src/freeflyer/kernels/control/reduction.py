@@ -8,8 +8,7 @@ pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no mot
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
-from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.backend import inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
     COMPRESSED,
@@ -20,7 +19,6 @@ from freeflyer.kernels.control.layout import (
     N_KEPT,
     N_LOOSE,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
 
 MOMENTUM = 6

@@ -7,7 +7,7 @@ J gamma, its equations of motion G^T (M a + h). If the accelerations of all join
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS,
@@ -30,12 +30,10 @@ from freeflyer.kernels.linkages.blocks import (
     whole_velocity,
     zero_vector,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
 from freeflyer.kernels.tree.all_terms import all_terms
-from freeflyer.kernels.tree.frames import MIXED
-from freeflyer.kernels.tree.motions import motions_workspace
+from freeflyer.kernels.tree.frames import MIXED, motions_workspace
 
 
 @inlined

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
     ACCELERATION,
@@ -21,11 +21,10 @@ from freeflyer.kernels.control.layout import (
     STIFFNESS,
     VELOCITY,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3, load9, store3, subtract, transpose
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.turns import relative_rotation_vector
-from freeflyer.kernels.model.configuration import difference
+from freeflyer.kernels.model.joints.kinds import difference
 from freeflyer.kernels.model.layout import N_V
 
 

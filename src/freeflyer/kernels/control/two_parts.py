@@ -10,7 +10,7 @@ are not clearly able to do what else is left for them are not split off: then al
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, store, workspace
+from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.equations import (
     CLEAR,
@@ -22,7 +22,6 @@ from freeflyer.kernels.control.equations import (
 )
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.optimization.condensation import condense_rows
 
 NOT_SPLIT, SPLIT_MET, SPLIT_UNMET = 0, 1, 2

@@ -10,25 +10,17 @@ using Spatial Vector Algebra (2022)). On the way inwards V itself is not known y
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, compose, cross, rotate
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate, strided6
 from freeflyer.kernels.math.spatial import (
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_add_scaled,
-    spatial_subtract,
-    store_spatial,
+    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_of, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import add_column, frame_columns
 from freeflyer.kernels.model.joints.placement import relative_pose
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
-from freeflyer.kernels.tree.composite import zeros
 from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
+from freeflyer.kernels.tree.kinematics import zeros
 
 STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
@@ -36,11 +28,7 @@ VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the co
 
 @inlined
 def path_column(path, at):
-    """A column (linear, angular) that begins at `at`."""
-    return (
-        (load(path, at), load(path, at + 6), load(path, at + 12)),
-        (load(path, at + 18), load(path, at + 24), load(path, at + 30)),
-    )
+    return spatial_of(strided6(path, at, 6))
 
 
 @inlined

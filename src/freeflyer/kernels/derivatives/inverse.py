@@ -10,51 +10,41 @@ coriolis.py) and f, the inertia, rate and force of what column k moves, for j be
     d tau_k / d v_j = S_k . (2 B S_j + I T_j)        d tau_j / d v_k = S_j . (2 B S_k + I T_k)
 
 where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count. Here every column gets
-what these products are made of; gradient_rows.py multiplies them out.
+what these products are made of; forward.py multiplies them out.
+
+Additional terms of derivatives by q for wrenches held fixed in other axes than their frame's.
+
+A wrench held in its frame's axes turns with its body, as all forces above do: a step along column k changes it by S_k x* F.
+One held in world axes does not. With (f, m) about the frame's origin, at x from the root body's, beside that change it gains
+
+    MIXED: e_k = -(w_k x f, w_k x m) about the frame's origin         WORLD: e_k = -S_k x* F
+
+for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at,
+)
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, put_rows3, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import (
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_add_scaled,
-    spatial_dot,
-    spatial_of,
+    force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
     store_spatial,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
+from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
-    inertia_tiles,
-    last_column,
-    put_inertias,
-    root_direction,
-    tile_inertias,
+    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias,
     tile_mass,
 )
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, parent_of
 from freeflyer.kernels.tree.coriolis import particle_rates
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import pose_at, row3
-from freeflyer.kernels.tree.records import (
-    OF_BODY,
-    OF_NUMBER,
-    OF_PARENT,
-    add_record,
-    put_records,
-    put_rows3,
-    record_rows,
+from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of,
+    put_records, record_rows,
 )
-from freeflyer.kernels.tree.wrenches import subtract_wrenches
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -96,7 +86,6 @@ def areas(topology):
 
 @inlined
 def more_than_kinematics(topology):
-    """The size of the areas in a work array."""
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
@@ -110,7 +99,6 @@ def put_motion(work, at, V):
 
 @kernel
 def velocities(topology, work, v):
-    """Writes all directions and velocities."""
     directions, moving, _, _, _, _ = areas(topology)
     put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -215,7 +203,6 @@ def put_momenta(topology, work, table):
 
 @kernel
 def put_table(topology, work, table):
-    """Writes the rows of the table."""
     directions, moving, _, loads, forces, _ = areas(topology)
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
     for c in range(0, n, step):
@@ -272,5 +259,55 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
 
 @kernel
 def inverse_table(topology, parameters, q, v, a, table):
-    """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
+
+
+@inlined
+def held_size(topology, count):
+    """Entries of a table that `put_held` writes."""
+    return WRENCH * load_int(topology, COLUMN_ROW) * count
+
+
+@kernel
+def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
+    """Writes six rows over columns for each wrench, from `at` on: -e."""
+    directions, _, _, _, _, _ = areas(topology)
+    stride = load_int(topology, COLUMN_ROW)
+    for k in range(count):
+        to = at + WRENCH * stride * k
+        for c in range(WRENCH * stride):
+            store(table, to + c, 0.0)
+        if expressed != BODY:
+            b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
+            f, m = F[0], subtract(F[1], cross(x, F[0]))
+            while b > 0:
+                first, end = column_range(topology, b)
+                for c in range(first, end):
+                    V = load_spatial(work, directions + DIRECTION_RECORD * c)
+                    e = force_cross(V, F)
+                    if expressed == MIXED:
+                        turned = cross(V[1], f)
+                        e = turned, add(cross(V[1], m), cross(x, turned))
+                    put_column(table, to, stride, c, e)
+                b = parent_of(topology, b)
+
+
+@kernel
+def add_held(topology, table, at, count, dq, width):
+    """Rows of dq, `width` long, over all columns, grow by what the wrenches gain."""
+    stride, step = load_int(topology, COLUMN_ROW), row_step(table)
+    for k in range(count):
+        rows, body = at + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
+        _, reach = column_range(topology, body)
+        full, b = reach - reach % step, body
+        while b > 0:
+            first, end = column_range(topology, b)
+            for i in range(first, end):
+                s, to = scalar_column(table, S * stride, stride, i), width * i
+                for c in range(0, full, step):
+                    store_row(dq, to + c, load_row(dq, to + c) + row_dot(s, table, rows + c, stride))
+                for c in range(full, reach):
+                    e = scalar_column(table, rows, stride, c)
+                    x = s[0] * e[0] + s[1] * e[1] + s[2] * e[2] + s[3] * e[3] + s[4] * e[4] + s[5] * e[5]
+                    store(dq, to + c, load(dq, to + c) + x)
+            b = parent_of(topology, b)

@@ -1,19 +1,20 @@
-"""The equations of motion linearised on the group, in one piece: where the rows of A and B come from, geometric linearisation
-paper.
+"""The equations of motion linearised on the group, in one piece (geometric linearisation paper).
 
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
-derivatives of forward dynamics.
+derivatives of forward dynamics. Last, derivatives and linearisation under gravity (3,) and wrenches that are inputs: see
+tree/rnea.py and inverse.py.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, store_row, workspace
-from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes, solved_table
-from freeflyer.kernels.derivatives.inverse import table_size
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, store_row, workspace
+from freeflyer.kernels.derivatives.forward import (
+    put_inverse_matrices, put_solved_table, solved_matrices, solved_sizes, solved_table,
+)
+from freeflyer.kernels.derivatives.inverse import held_size, put_held, put_inverse_table, table_size
+from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
 from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
+from freeflyer.kernels.tree.rnea import wrench_count
 
 
 @inlined
@@ -78,3 +79,82 @@ def linear(topology, parameters, q, v, tau, A, B):
     table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
     linear_table(topology, parameters, q, v, tau, table, L)
     linear_matrices(topology, parameters, table, L, A, B)
+
+
+@inlined
+def loaded_size(topology):
+    """Entries of the table: of inverse.py, what wrenches held gain behind it."""
+    return table_size(topology) + held_size(topology, wrench_count(topology))
+
+
+@inlined
+def loaded_sizes(topology):
+    return (loaded_size(topology),)
+
+
+@kernel
+def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
+    g, count = load3(gravity, 0), wrench_count(topology)
+    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
+    put_held(topology, parameters, work, wrenches, count, expressed, table, table_size(topology))
+
+
+@kernel
+def loaded_inverse_matrices(topology, parameters, table, dq, dv, M):
+    """dq, dv and the mass matrix (nv, nv)."""
+    put_inverse_matrices(topology, parameters, table, table_size(topology), wrench_count(topology), dq, dv, M)
+
+
+@kernel
+def loaded_inverse_gradient(topology, parameters, q, v, a, gravity, wrenches, expressed, dq, dv, M):
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau, the wrenches held fixed as they are expressed."""
+    table = workspace(q, loaded_size(topology))
+    loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table)
+    loaded_inverse_matrices(topology, parameters, table, dq, dv, M)
+
+
+@inlined
+def loaded_solved_sizes(topology):
+    """Entries of the two tables: the one above, v behind it, and the factor of M."""
+    return loaded_size(topology) + load_int(topology, N_V), solved_sizes(topology)[1]
+
+
+@kernel
+def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
+    """The tables at (q, v, a), a being what tau gives, and v."""
+    g, count, at = load3(gravity, 0), wrench_count(topology), loaded_size(topology)
+    work = put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L)
+    put_held(topology, parameters, work, wrenches, count, expressed, table, table_size(topology))
+    for j in range(load_int(topology, N_V)):
+        store(table, at + j, load(v, j))
+
+
+@kernel
+def loaded_forward_matrices(topology, parameters, table, L, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics from the tables."""
+    held, count = table_size(topology), wrench_count(topology)
+    solved_matrices(topology, table, held, count, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+
+
+@kernel
+def loaded_forward_gradient(topology, parameters, q, v, tau, gravity, wrenches, expressed, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a, the wrenches held fixed as they are expressed."""
+    sizes = loaded_solved_sizes(topology)
+    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
+    loaded_forward_matrices(topology, parameters, table, L, dq, dv, dtau)
+
+
+@kernel
+def loaded_linear_matrices(topology, parameters, table, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) from the tables."""
+    put_linear_matrices(topology, table, loaded_size(topology), table_size(topology), wrench_count(topology), L, A, B)
+
+
+@kernel
+def loaded_linear(topology, parameters, q, v, tau, gravity, wrenches, expressed, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) about a state."""
+    sizes = loaded_solved_sizes(topology)
+    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
+    loaded_linear_matrices(topology, parameters, table, L, A, B)

@@ -11,41 +11,24 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, tile_at, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    cross,
-    load3,
-    load9,
-    rotate,
-    scale,
-    store3,
-    store9,
-    subtract,
+    ZERO, accumulate3, cross, load3, load9, rotate, scale, store3, store9, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    shift_force_back,
-    spatial_add,
-    spatial_add_scaled,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled,
     store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
+from freeflyer.kernels.model.poses import add_spaced3, spaced3
 from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direction, root_inertias
-from freeflyer.kernels.tree.composite import COMPOSITE, MOTION, column_range, coordinate, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.coriolis import particle_rates
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import add_spaced3, spaced3
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, MOTION, column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
+)
 
 MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
 # of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py
@@ -105,7 +88,7 @@ def root_momenta(topology, parameters, work, v, inertias, motions, momenta):
 
 @kernel
 def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
-    """Writes motions of bodies at the root body's origin (MOVED) and RATES of subtrees about it."""
+    """Writes motions of bodies at the root body's origin (MOTION_SIZE) and RATES of subtrees about it."""
     clear(work, motions, MOTION_SIZE)
     clear(work, rates, RATES)
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -134,7 +117,6 @@ def add_force(out, nv, j, x, F):
 
 @inlined
 def subtract_moment(F, moment):
-    """The force F less a moment."""
     return F[0], subtract(F[1], moment)
 
 

@@ -4,15 +4,12 @@ L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y,
 other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
-from freeflyer.kernels.derivatives.gradient_rows import rows3
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add_scaled, scale
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace,
+)
+from freeflyer.kernels.math.algebra import add_scaled, put_rows3, rows3, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
 from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
-from freeflyer.kernels.tree.records import put_rows3
 
 CACHE_NUMBERS = 6000  # numbers in the nearest cache
 

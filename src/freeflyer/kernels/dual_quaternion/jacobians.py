@@ -3,31 +3,53 @@
 Column k of J is the twist of c_i when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19), and
 the own one of its joint, which is constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns.
 Columns are numbered depth-first: those of body i and its parents come before `end_of(i)`, so that blocks of six rows J and six rows
-Jdot fill half a square.
+Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-vectors; numbers in brackets are those of the paper.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row
-from freeflyer.kernels.dual_quaternion.algebra import com_of, translate, translate_back
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
-from freeflyer.kernels.math.spatial import load_spatial, store_spatial
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width, store, store_row
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, cross, load3, load6, rows6, scale, store3, strided6, subtract, sym_apply,
+)
+from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.dual_quaternions import add_cross_joint_twist, add_joint_twist, to_child_axes
-from freeflyer.kernels.model.joints.motion import add_along_column
+from freeflyer.kernels.model.joints.motion import (
+    add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes,
+)
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
-    COLUMN_COUNT,
-    COLUMN_INTS,
-    COLUMNS_AT,
-    COORDINATE,
-    FIRST_COLUMN,
-    N_BODIES,
-    N_COLUMNS,
-    PARENT,
-    PARENT_COLUMN,
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
 )
+
+
+@inlined
+def translate(p, h):
+    """Ad(1 + eps p / 2) h: h, given about a point, about the point from which p leads there."""
+    return h[0], add(h[1], cross(p, h[0]))
+
+
+@inlined
+def translate_back(p, h):
+    """Ad(1 - eps p / 2) h: the inverse of `translate`."""
+    return h[0], add(h[1], cross(h[0], p))
+
+
+@inlined
+def com_of(parameters, at):
+    """Centre of mass of the body whose record begins at `at`, from its origin in its axes."""
+    return load3(parameters, at + COM)
+
+
+@inlined
+def body_wrench_rate(parameters, at, omega, twist, rate):
+    """Psi rate + S(omega) twist: (25) and (26) as one wrench force + eps torque at the centre of mass.
+
+    For the body's own angular velocity omega, `twist` being its twist, that is what its motion takes; for any other twist it is the
+    product with (44) of Gauss's principle, which is linear in it.
+    """
+    m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
+    force = scale(m, add(rate[1], cross(omega, twist[1])))
+    return force, add(sym_apply(I, rate[0]), cross(twist[0], sym_apply(I, omega)))
+
 
 ROWS = 12  # of a block: six of J, angular first, then six of Jdot
 MOTION = 6  # of a body: angular velocity, gravity, in its axes
@@ -57,13 +79,11 @@ def block_at(topology, work, i):
 
 @inlined
 def block_width(topology, work, i):
-    """The length of a row of body i's block."""
     return row_width(work, end_of(topology, i))
 
 
 @inlined
 def jacobians_size(topology, q):
-    """How much work `jacobians` takes."""
     step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
     blocks = columns * (columns + step) // 2 + step * step
     return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
@@ -72,15 +92,11 @@ def jacobians_size(topology, q):
 @inlined
 def column_rows(work, at, width):
     """(primary, dual) of six rows, `width` apart."""
-    return (
-        (load_row(work, at), load_row(work, at + width), load_row(work, at + 2 * width)),
-        (load_row(work, at + 3 * width), load_row(work, at + 4 * width), load_row(work, at + 5 * width)),
-    )
+    return spatial_of(rows6(work, at, width))
 
 
 @inlined
 def put_column_rows(work, at, width, h):
-    """Six rows, `width` apart, become (primary, dual)."""
     (w, l) = h
     store_row(work, at, w[0])
     store_row(work, at + width, w[1])
@@ -93,22 +109,13 @@ def put_column_rows(work, at, width, h):
 @inlined
 def column_of(work, at, width):
     """(primary, dual) of the column of which `at` is the first entry."""
-    return (
-        (load(work, at), load(work, at + width), load(work, at + 2 * width)),
-        (load(work, at + 3 * width), load(work, at + 4 * width), load(work, at + 5 * width)),
-    )
+    return spatial_of(strided6(work, at, width))
 
 
 @inlined
 def column_before(topology, k):
     """The column before column k on the way to the world, or -1."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
-
-
-@inlined
-def coordinate_of(topology, k):
-    """The velocity coordinate of column k."""
-    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COORDINATE)
 
 
 @inlined
@@ -119,7 +126,6 @@ def omega_of(topology, work, i):
 
 @inlined
 def gravity_of(topology, work, i):
-    """Gravity in the axes of body i."""
     return load3(work, motions_at(topology) + MOTION * i + 3)
 
 

@@ -7,21 +7,19 @@ back at b_i. Two rearrangements of the printed equations, both exact: Ad is an a
 in place of (24) for every body.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.dual_quaternion.algebra import body_wrench_rate, com_of, translate, translate_back
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
-from freeflyer.kernels.model.joints.dual_quaternions import add_cross_joint_twist, add_joint_twist, to_child_axes
-from freeflyer.kernels.model.joints.motion import add_joint_forces
+from freeflyer.kernels.model.joints.motion import (
+    add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes,
+)
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
 from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.wrenches import body_wrench, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import body_wrench, wrench_count, wrench_frame
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
 BODY_SIZE = 24
@@ -112,7 +110,7 @@ def newton_euler(topology, parameters, q, v, a, tau):
 
 @kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work = workspace(q, work_size(topology))
     joint_angles(topology, parameters, q, work)
     forward(topology, parameters, q, v, v, True, a, load3(gravity, 0), work)
@@ -125,8 +123,7 @@ def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expres
 def execution(topology, parameters, q, v, u, a, work, column):
     """column (nv,) of M a + C(q, v) u, of links alone; work holds the joints' angles."""
     forward(topology, parameters, q, v, u, False, a, ZERO, work)
-    for j in range(load_int(topology, N_V)):
-        store(column, j, 0.0)
+    zero_entries(column, load_int(topology, N_V))
     backward(topology, parameters, q, work, column)
 
 

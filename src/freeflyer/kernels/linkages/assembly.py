@@ -3,16 +3,15 @@
 A plan lists the coordinates that may move and the loops that they move: groups share no coordinate, so each has its own damping and
 its own decision on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its limit that
 would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be the gradient of
-|residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
+|residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.constraints import constraints
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
-from freeflyer.kernels.model.configuration import integrate
+from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V, TABLE_AT
 
 # a plan: header, then what it points to; a group's ties are its loops and couplings
@@ -40,10 +39,8 @@ def normal_equations(plan, g, J, nv, residual, H, gradient):
     """H (n, n), lower triangle: J^T J of a group; gradient (n,): J^T residual."""
     at = group_ints(plan, g)
     n = load_int(plan, at + N_COORDINATES)
-    for k in range(n * n):
-        store(H, k, 0.0)
-    for k in range(n):
-        store(gradient, k, 0.0)
+    zero_entries(H, n * n)
+    zero_entries(gradient, n)
     for k in range(load_int(plan, at + N_TIES)):
         tie = load_int(plan, at + FIRST_TIE) + TIE_INTS * k
         count, pairs = load_int(plan, tie + TIE_COORDINATES), load_int(plan, tie + PAIRS_AT)
@@ -96,7 +93,6 @@ def damped_solve(H, x, n, damping):
 
 @inlined
 def squared_residual(plan, g, residual):
-    """The sum of squares of a group's residuals."""
     at, total = group_ints(plan, g), 0.0
     for k in range(load_int(plan, at + N_TIES)):
         tie = load_int(plan, at + FIRST_TIE) + TIE_INTS * k
@@ -146,8 +142,7 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     gaps, dampings, sizes = workspace(x, groups), workspace(x, groups), workspace(x, groups)
     within_limits(plan, x, lower, upper, nv)
     constraints(topology, parameters, x, residual, J)
-    for j in range(nv):
-        store(dv, j, 0.0)
+    zero_entries(dv, nv)
     at_work = 0
     for g in range(groups):
         store(gaps, g, squared_residual(plan, g, residual))
@@ -183,13 +178,11 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
                     at_work -= 1
                 store(dampings, g, damping)
                 clear_step(plan, g, dv)
-        for i in range(nq):
-            store(x, i, load(tried, i))
+        copy_entries(tried, nq, x)
         if refused > 0:
             constraints(topology, parameters, x, residual, J)
         else:
-            for i in range(rows):
-                store(residual, i, load(found, i))
+            copy_entries(found, rows, residual)
     return steps
 
 
@@ -203,7 +196,6 @@ def restore_posture(plan, g, nq, x, tried):
 
 @inlined
 def clear_step(plan, g, dv):
-    """A group's part of dv becomes zero."""
     at = group_ints(plan, g)
     for i in range(load_int(plan, at + N_COORDINATES)):
         store(dv, load_int(plan, load_int(plan, at + FIRST_COORDINATE) + i), 0.0)
@@ -216,8 +208,7 @@ def close_posture(topology, parameters, q, lower, upper, limits, closed, residua
     lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most steps.
     """
     nq = load_int(topology, N_Q)
-    for i in range(nq):
-        store(closed, i, load(q, i))
+    copy_entries(q, nq, closed)
     plan = from_entry(topology, load_int(topology, TABLE_AT))
     taken = close_loops(topology, parameters, closed, plan, lower, upper, residual, load(limits, 0), load(limits, 1))
     store(steps, 0, 0.0 + taken)

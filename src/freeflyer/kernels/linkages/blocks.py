@@ -4,31 +4,17 @@ independent ones, multipliers of the constraints from forces.
 Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
-from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
-from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import (
-    BLOCK_INTS,
-    BLOCKS_AT,
-    INDEPENDENTS_AT,
-    INVERSE,
-    INVERSES,
-    LARGEST_SIZE,
-    LINKAGE_AT,
-    N_BLOCKS,
-    N_INDEPENDENT,
-    N_OUTSIDE,
-    PLACES_AT,
-    ROWS_AT,
-    SIZE,
-    STRIDE,
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    workspace,
 )
-from freeflyer.kernels.tree.motions import body_motions
+from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
+from freeflyer.kernels.model.layout import (
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
+    N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
+)
+from freeflyer.kernels.tree.frames import body_motions
 
 OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
 REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
@@ -36,7 +22,6 @@ REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits
 
 @inlined
 def linkage_int(topology, k):
-    """Entry k of the linkage's header."""
     return load_int(topology, load_int(topology, LINKAGE_AT) + k)
 
 
@@ -78,9 +63,7 @@ def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
     return (
-        workspace(work, rows * nv + 8),
-        workspace(work, linkage_int(topology, INVERSES) + 8),
-        workspace(work, rows + 1),
+        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1),
     )
 
 

@@ -1,5 +1,7 @@
 """Loop constraints: residual, Jacobian and bias of every loop and coupling, from one kinematics pass.
 
+A coupling ties two joints, q1 = polynomial(q2), or one to a constant: value, slope and curvature.
+
 A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of the Kangaroo paper, Appendix
 A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far from the world's origin
 costs no digits and joints above the ancestor are never touched.
@@ -13,51 +15,52 @@ At closure a row times v is the residual's rate. Away from it that holds for lin
 and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.linkages.couplings import coupling_value
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import (
-    add,
-    add_scaled,
-    compose,
-    cross,
-    dot,
-    rotate,
-    rotate_back,
-    scale,
-    subtract,
-)  # fmt: skip
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
+from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import (
-    cotangent_factor,
-    cotangent_slope,
-    log_rate,
-    log_row,
-    relative_rotation_vector,
-    swing,
+    cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing,
 )
 from freeflyer.kernels.model.layout import (
-    FIRST_ROW,
-    FIRST_VELOCITY,
-    FRAME_A,
-    FRAME_B,
-    FREE_AT,
-    LOOP_INTS,
-    LOOPS_AT,
-    MASK,
-    N_COUPLINGS,
-    N_LOOPS,
-    N_ROWS,
-    N_V,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
+    LOOP_INTS, LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION,
     SECOND_VELOCITY,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
-from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import offset, pose_at, rotation
+from freeflyer.kernels.model.poses import offset, pose_at, rotation
+from freeflyer.kernels.tree.frames import (
+    MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion,
+)
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
+
+
+@inlined
+def coupled_position(topology, parameters, q, at, numbers):
+    """Position of a coupling's joint, from its entry of q (record entry `at`), ratio and offset."""
+    return load(parameters, numbers) * load(q, load_int(topology, at)) + load(parameters, numbers + 1)
+
+
+@inlined
+def polynomial(parameters, first, count, x):
+    """(value, slope, curvature) of the polynomial whose coefficients begin at `first`, constant first."""
+    p, slope, bend = 0.0 * x + load(parameters, first + count - 1), 0.0 * x, 0.0 * x
+    for k in range(count - 2, -1, -1):
+        bend = bend * x + 2.0 * slope
+        slope = slope * x + p
+        p = p * x + load(parameters, first + k)
+    return p, slope, bend
+
+
+@inlined
+def coupling_value(topology, parameters, q, k):
+    """(record, first number, residual, slope, curvature) of coupling k: q1 - polynomial(q2)."""
+    at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
+    numbers, count = load_int(topology, at + NUMBERS_AT), load_int(topology, at + N_COEFFICIENTS)
+    one = coupled_position(topology, parameters, q, at + FIRST_POSITION, numbers)
+    two = 0.0 * one
+    if load_int(topology, at + SECOND_POSITION) >= 0:
+        two = coupled_position(topology, parameters, q, at + SECOND_POSITION, numbers + 2)
+    p, slope, bend = polynomial(parameters, numbers + COUPLING_RATIOS, count, two)
+    return at, numbers, one - p, slope, bend
 
 
 @inlined
@@ -144,7 +147,6 @@ def add_masked(out, at, stride, bits, a):
 
 @inlined
 def put_residual(mask, R_A, R_B, d, out, row):
-    """Writes a loop's residual from `row` on."""
     row = put_masked(out, row, 1, mask & 7, rotate_back(R_A, d))
     tied = turns(mask)
     if tied == 2:
@@ -208,7 +210,6 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
 
 @inlined
 def first_coupling(topology):
-    """The row of the first coupling."""
     return load_int(topology, N_ROWS) - load_int(topology, N_COUPLINGS)
 
 
@@ -238,8 +239,7 @@ def constraints(topology, parameters, q, residual, J):
 def constraints_of(topology, parameters, q, work, residual, J):
     """As `constraints`, given the kinematics in `work`."""
     nv = load_int(topology, N_V)
-    for i in range(load_int(topology, N_ROWS) * nv):
-        store(J, i, 0.0)
+    zero_entries(J, load_int(topology, N_ROWS) * nv)
     for k in range(load_int(topology, N_LOOPS)):
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
         mask, row = loop_rows(topology, k)

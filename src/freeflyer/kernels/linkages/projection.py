@@ -4,36 +4,23 @@ M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree com
 no map is needed: G^T tau is what remains of tau when the constraints have taken their share.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
+    zero_entries,
+)
 from freeflyer.kernels.linkages.blocks import (
-    add_rows,
-    gather_independent,
-    linkage_int,
-    linkage_rows,
-    project_forces,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
-    zero_rows,
-    zero_vector,
+    add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
+    whole_velocity, zero_rows, zero_vector,
 )
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT, SUPPORT_INTS, SUPPORTS_AT
-from freeflyer.kernels.tree.columns import (
-    column_rows,
-    inertia_tiles,
-    last_column,
-    row_dot,
-    scalar_column,
-    subtree_inertias,
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
-from freeflyer.kernels.tree.composite import coordinate
-from freeflyer.kernels.tree.motions import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.columns import (
+    column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,
+)
+from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
 
@@ -62,17 +49,10 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
 
 
 @inlined
-def inertias_at(topology):
-    """Where the inertias of bodies lie in work: behind the motions."""
-    return load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
-
-
-@inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return motions_workspace(
-        topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW)
-    )
+    return motions_workspace(topology, parameters, q,
+                             LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
 
 
 @inlined
@@ -90,7 +70,8 @@ def half_mass(topology, parameters, work, G):
     U is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another.
     """
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
-    rows, pitch, composites = load_int(topology, COLUMN_ROW), row_width(work, nu), inertias_at(topology)
+    rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
+    composites = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
     S = composites + inertia_tiles(topology)
     F = S + 6 * rows
     subtree_inertias(topology, parameters, work, composites)
@@ -199,8 +180,7 @@ def projected_inverse_mass(topology, parameters, q, inverse):
     M = workspace(q, nu * nu + 1)
     projected_mass(topology, parameters, q, M)
     factor_symmetric(M, nu)
-    for i in range(nu * nu):
-        store(inverse, i, 0.0)
+    zero_entries(inverse, nu * nu)
     for i in range(nu):
         store(inverse, nu * i + i, 1.0)
         solve_factored(M, nu, inverse, nu * i)
@@ -217,8 +197,7 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = workspace(work, load_int(topology, N_V) + 1)
-    for j in range(load_int(topology, N_V)):
-        store(rest, j, load(tau, j))
+    copy_entries(tau, load_int(topology, N_V), rest)
     project_forces(topology, J, inverses, rest, multipliers)
     gather_independent(topology, rest, projected)
 
@@ -229,6 +208,5 @@ def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
-    for k in range(load_int(topology, N_ROWS)):
-        store(multipliers, k, load(shares, k))
+    copy_entries(shares, load_int(topology, N_ROWS), multipliers)
     gather_independent(topology, forces, tau)

@@ -7,66 +7,36 @@ vanishes at dependent coordinates, the derivative of G^T itself drops out:
 
 and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one recursion along the tree, carried out for eight
 directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
+
+Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.derivatives.spatial_motion import (
-    ACCELERATION,
-    FORCE,
-    MOMENTUM,
-    RATE,
-    STATE,
-    VELOCITY,
-    inertia_at,
-    spatial_column,
-    spatial_states,
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows,
-    complete_rate_rows,
-    linkage_int,
-    linkage_rows,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
+    add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
     zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
-from freeflyer.kernels.linkages.projection import forces_of, support_of
-from freeflyer.kernels.linkages.tangents import (
-    DA,
-    DF,
-    DV,
-    MOVED,
-    TANGENT,
-    acceleration_tangents,
-    coupling_slopes,
-    force_tangents,
-    load_tangent,
-    loop_forces,
-    store_tangent,
-    velocity_tangents,
+from freeflyer.kernels.linkages.projection import (
+    forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
 )
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.linkages.tangents import (
+    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents,
+    coupling_slopes, force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states,
+    store_tangent, velocity_tangents,
+)
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    inertia_times,
-    load_spatial,
-    motion_cross,
-    spatial_add,
-    spatial_add_scaled,
-    spatial_dot,
-    spatial_subtract,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled,
+    spatial_dot, spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
-from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
-from freeflyer.kernels.tree.motions import motions_workspace
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V,
+)
+from freeflyer.kernels.tree.frames import motions_workspace
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
 @inlined
@@ -108,11 +78,8 @@ def rate_tangents(topology, work, states, directions, rates, tangents):
     clear_world(tangents, DA)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         p = parent_of(topology, i)
-        V, A, own_rate = (
-            load_spatial(states, STATE * p + VELOCITY),
-            load_spatial(states, STATE * p + ACCELERATION),
-            load_spatial(states, STATE * i + RATE),
-        )
+        V, A = load_spatial(states, STATE * p + VELOCITY), load_spatial(states, STATE * p + ACCELERATION)
+        own_rate = load_spatial(states, STATE * i + RATE)
         own, more = row_motion(topology, work, i, directions), row_motion(topology, work, i, rates)
         dV = spatial_subtract(load_tangent(tangents, p, DV), motion_cross(own, V))
         dA = spatial_add(
@@ -133,11 +100,8 @@ def inertial_tangents(topology, work, states, changes, tangents):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at = STATE * i
         m, h, I = inertia_at(states, at)
-        T, dV, dA = (
-            load_tangent(tangents, i, MOVED),
-            load_tangent(tangents, i, DV),
-            spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF)),
-        )
+        T, dV = load_tangent(tangents, i, MOVED), load_tangent(tangents, i, DV)
+        dA = spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF))
         dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))
         dF = spatial_add(dF, force_cross(dV, load_spatial(states, at + MOMENTUM)))
         swept = force_cross(load_spatial(states, at + VELOCITY), inertia_times(m, h, I, dV))
@@ -165,8 +129,7 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
 def subtree_forces(topology, states, totals):
     """Writes the states once more, with the forces of subtrees."""
     n = load_int(topology, N_BODIES)
-    for k in range(STATE * (n + 1)):
-        store(totals, k, load(states, k))
+    copy_entries(states, STATE * (n + 1), totals)
     for i in range(n, 0, -1):
         there = STATE * parent_of(topology, i) + FORCE
         accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))
@@ -272,3 +235,39 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
         k = first + lane - nu
         if k >= 0 and k < nu:
             store(rates, step * load_int(topology, at + k) + lane, 1.0)
+
+
+@kernel
+def projected_inverse_gradient(topology, parameters, q, u, u_dot, dq, du, M):
+    """dq, du, M (nu, nu): of tau_p by independent steps of q, by u and by u_dot."""
+    projected_derivatives(topology, parameters, q, u, u_dot, dq, du)
+    projected_mass(topology, parameters, q, M)
+
+
+@kernel
+def projected_forward_gradient(topology, parameters, q, u, tau, dq, du, inverse):
+    """dq, du, inverse (nu, nu): of u_dot by independent steps of q, by u and by tau_p."""
+    nu = load_int(topology, N_INDEPENDENT)
+    u_dot, X, Y = workspace(q, nu + 1), workspace(q, nu * nu + 1), workspace(q, nu * nu + 1)
+    projected_forward_dynamics(topology, parameters, q, u, tau, u_dot)
+    projected_derivatives(topology, parameters, q, u, u_dot, X, Y)
+    projected_inverse_mass(topology, parameters, q, inverse)
+    minus_product(inverse, X, nu, dq)
+    minus_product(inverse, Y, nu, du)
+
+
+@kernel
+def minus_product(A, B, n, out):
+    """out (n, n) = -A B."""
+    pitch = row_width(B, n)
+    rows, total = workspace(B, n * pitch + 8), workspace(B, pitch + 8)
+    zero_rows(rows, 0, n * pitch)
+    for i in range(n):
+        for j in range(n):
+            store(rows, pitch * i + j, load(B, n * i + j))
+    for i in range(n):
+        zero_rows(total, 0, pitch)
+        for k in range(n):
+            add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
+        for j in range(n):
+            store(out, n * i + j, load(total, j))

@@ -1,38 +1,20 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, workspace
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
+from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    add_rows,
-    complete_rate_rows,
-    linkage_rows,
-    project_forces,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
-    zero_rows,
-    zero_vector,
+    add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
+    zero_rows, zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
-    choose_directions,
-    clear_world,
-    coupling_tangents,
-    joint_tangents,
-    motion_tangents,
-    project_rows,
-    put_lanes,
-    subtree_forces,
-    tangents_of,
+    choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes,
+    subtree_forces, tangents_of,
 )
-from freeflyer.kernels.linkages.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.linkages.tangents import (
+    DF, FORCE, STATE, TANGENT, force_tangents, loop_forces, spatial_states, velocity_tangents,
+)
 from freeflyer.kernels.model.joints.columns import bracket_rows
-from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
-from freeflyer.kernels.tree.motions import motions_workspace
+from freeflyer.kernels.model.layout import N_BODIES, N_INDEPENDENT, N_ROWS, N_V
+from freeflyer.kernels.tree.frames import motions_workspace
 
 
 @kernel
@@ -100,27 +82,20 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
-    zero, rest, multipliers = (
-        zero_vector(work, nv),
-        workspace(work, nv + 1),
-        workspace(work, load_int(topology, N_ROWS) + 1),
-    )
-    for j in range(nv):
-        store(rest, j, load(tau, j))
+    zero, rest = zero_vector(work, nv), workspace(work, nv + 1)
+    multipliers = workspace(work, load_int(topology, N_ROWS) + 1)
+    copy_entries(tau, nv, rest)
     project_forces(topology, J, inverses, rest, multipliers)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, zero, zero, states)
     for i in range(n + 1):
         for k in range(6):
-            store(states, STATE * i + FORCE + k, zero_of(work))
+            store(states, STATE * i + FORCE + k, 0.0 * load(work, 0))
     loop_forces(topology, parameters, work, multipliers, states, FORCE)
     totals, tangents = workspace(work, STATE * (n + 1)), workspace(work, step * TANGENT * (n + 1))
     subtree_forces(topology, states, totals)
-    directions, moved, out = (
-        workspace(work, step * (nv + 1)),
-        workspace(work, step * (nv + 1)),
-        workspace(work, step * (nv + 1)),
-    )
+    directions, moved = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
+    out = workspace(work, step * (nv + 1))
     result = workspace(work, nu * step + LANES)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
@@ -133,9 +108,3 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
         coupling_tangents(topology, parameters, q, multipliers, directions, out)
         project_rows(topology, G, pitch, out, result)
         put_lanes(result, nu, dq, first, nu)
-
-
-@inlined
-def zero_of(work):
-    """A zero of the type that work holds."""
-    return 0.0 * load(work, 0)

@@ -1,32 +1,63 @@
-"""A step of a closed linkage, with the facts by which it stayed in its assembly mode.
+"""A step of a closed linkage along its independent velocities, with the facts by which it stayed in its assembly mode.
+
+After a step the dependent joints close the loops again.
 
 Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It passes
 no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not positive. Determinants would not do:
 two that change their signs at once leave that of the whole as it was.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    block_of,
-    complete_rates,
-    inverse_of,
-    invert_blocks,
-    linkage_buffers,
-    linkage_int,
-    whole_velocity,
-    zero_vector,
+    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, linkage_buffers, linkage_int, linkage_rows,
+    whole_velocity, zero_vector,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.math.dense import NAN
-from freeflyer.kernels.model.configuration import integrate
-from freeflyer.kernels.model.layout import N_Q, N_V
-from freeflyer.kernels.model.linkage_layout import N_BLOCKS
+from freeflyer.kernels.model.joints.kinds import integrate
+from freeflyer.kernels.model.layout import N_BLOCKS, N_Q, N_V
+from freeflyer.kernels.tree.frames import motions_workspace
 from freeflyer.kernels.tree.kinematics import kinematics
-from freeflyer.kernels.tree.motions import motions_workspace
+
+STEPS = 30
+SMALL = 1e-13  # rad or m: steps below change nothing more
+
+
+@kernel
+def move_closed(topology, parameters, q, du, out):
+    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails.
+
+    c is one move, not one after another: so the derivative of out is known.
+    """
+    nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    x = whole_velocity(topology, work, J, inverses, du)
+    here = workspace(q, nq + 1)
+    integrate(topology, parameters, q, x, here)
+    copy_entries(here, nq, out)
+    J, inverses, residual = linkage_buffers(topology, work)
+    rest, closing = zero_vector(work, nv), zero_vector(work, nv)
+    for _ in range(STEPS):
+        kinematics(topology, parameters, out, work)
+        constraints_of(topology, parameters, out, work, residual, J)
+        invert_blocks(topology, J, inverses, 1.0)
+        copy_entries(rest, nv, x)
+        complete_rates(topology, J, inverses, residual, x)
+        largest = load(rest, 0)
+        for j in range(nv):
+            step = load(x, j)
+            store(closing, j, load(closing, j) + step)
+            largest = select_less(largest, step * step, step * step, largest)
+        integrate(topology, parameters, here, closing, out)
+        if all_below(largest, SMALL * SMALL):
+            break
+    kinematics(topology, parameters, out, work)
+    constraints_of(topology, parameters, out, work, residual, J)
+    verdict = closed_or_nan(topology, residual)
+    for k in range(nq):
+        store(out, k, verdict * load(out, k))
+
 
 CLOSED = 1e-9  # m or rad: what Newton's method leaves open on the independent rows
 CORRECTIONS = 6  # Newton steps before a state is given up
@@ -56,8 +87,7 @@ def step_closed(topology, parameters, q, du, out, facts):
         if k == CORRECTIONS or all_below(open_by, CLOSED * CLOSED):
             break
         invert_blocks(topology, J, inverses, 1.0)
-        for j in range(nv):
-            store(x, j, load(rest, j))
+        copy_entries(rest, nv, x)
         complete_rates(topology, J, inverses, residual, x)
         far = load(rest, 0)
         still = select_less(open_by, CLOSED * CLOSED, 0.0, 1.0)  # of a pack, those that are closed stay
@@ -66,8 +96,7 @@ def step_closed(topology, parameters, q, du, out, facts):
             store(x, j, step)
             far = select_less(far, step * step, step * step, far)
         wild = select_less(LONGEST * LONGEST, far, NAN, wild)
-        for j in range(nq):
-            store(here, j, load(out, j))
+        copy_entries(out, nq, here)
         integrate(topology, parameters, here, x, out)
     store(facts, 0, open_by + wild)
     store(facts, 1, largest_change(topology, first, J))

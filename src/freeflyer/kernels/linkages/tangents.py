@@ -3,49 +3,87 @@
 A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations in the body's own axes (rates
 less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken in A's axes, so
 that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
+
+Spatial motions and forces of all bodies, their input, are in world axes. A motion is (linear, angular), a force (force,
+moment), both at the origin of body 1, so that they add up along the tree. Accelerations are spatial ones, rates of these motions at
+a point at rest; gravity enters as the acceleration of the world.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store_row
-from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.derivatives.spatial_motion import (
-    ACCELERATION,
-    STATE,
-    VELOCITY,
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store, store_row, zero_entries,
 )
-from freeflyer.kernels.linkages.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
-from freeflyer.kernels.linkages.couplings import coupled_position
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.linkages.constraints import (
+    coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, turns, unit,
+)
+from freeflyer.kernels.math.algebra import (
+    add, cross, dot, load3, load6, rotate, rotate_back, scale, store3, store6, subtract,
+)
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    force_cross,
-    load_spatial,
-    motion_cross,
-    point_velocity,
-    shift_force_back,
-    spatial_add,
-    spatial_scale,
-    spatial_subtract,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, point_velocity, shift_force_back,
+    shift_motion_back, spatial_add, spatial_add_scaled, spatial_scale, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
+from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS,
-    COUPLING_RATIOS,
-    COUPLINGS_AT,
-    FRAME_A,
-    FRAME_B,
-    N_COEFFICIENTS,
-    N_COUPLINGS,
-    N_LOOPS,
-    NUMBERS_AT,
-    SECOND_POSITION,
-    SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COEFFICIENTS,
+    N_COUPLINGS, N_LOOPS, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
+from freeflyer.kernels.model.poses import position, put_row3, rotation, row3
 from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.poses import position, put_row3, row3
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
+
+# a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass
+STATE = 40
+VELOCITY, ACCELERATION, RATE, MOMENTUM, FORCE, FIRST_MOMENT, SPIN, WEIGHT = 0, 6, 12, 18, 24, 30, 33, 39
+
+
+@inlined
+def inertia_at(states, at):
+    """(mass, first moment, inertia) of the body whose state begins there."""
+    return load(states, at + WEIGHT), load3(states, at + FIRST_MOMENT), load6(states, at + SPIN)
+
+
+@inlined
+def from_common_point(topology, work, i):
+    """Body i's origin from the common point."""
+    return subtract(position(topology, work, i), position(topology, work, 1))
+
+
+@inlined
+def spatial_column(topology, work, i, c):
+    """Column c of body i as a motion at the common point."""
+    return shift_motion_back(load_spatial(work, direction_at(topology, c)), from_common_point(topology, work, i))
+
+
+@kernel
+def spatial_states(topology, parameters, work, v, a, states):
+    """Writes STATE numbers a body from the kinematics of `work`, v (nv,) and a (nv,)."""
+    zero_entries(states, STATE)
+    store3(states, ACCELERATION, scale(-1.0, load3(parameters, GRAVITY)))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        here, there = STATE * i, STATE * parent_of(topology, i)
+        before, R = load_spatial(states, there + VELOCITY), rotation(topology, work, i)
+        zero = zeros(R[0]), zeros(R[0])
+        rate, change = zero, zero
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            S, j = spatial_column(topology, work, i, c), coordinate(topology, c)
+            rate, change = spatial_add_scaled(rate, load(v, j), S), spatial_add_scaled(change, load(a, j), S)
+        V = spatial_add(before, rate)
+        A = spatial_add(load_spatial(states, there + ACCELERATION), spatial_add(change, motion_cross(before, rate)))
+        m = load(parameters, body_floats(i) + MASS) + zero[0][0]
+        h, I = inertia_from(parameters, i, R, from_common_point(topology, work, i))
+        P = inertia_times(m, h, I, V)
+        store_spatial(states, here + VELOCITY, V)
+        store_spatial(states, here + ACCELERATION, A)
+        store_spatial(states, here + RATE, rate)
+        store_spatial(states, here + MOMENTUM, P)
+        store_spatial(states, here + FORCE, spatial_add(inertia_times(m, h, I, A), force_cross(V, P)))
+        store3(states, here + FIRST_MOMENT, h)
+        store6(states, here + SPIN, I)
+        store(states, here + WEIGHT, m)
+
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
 MOVED, DV, DA, DF = 0, 6, 12, 18
@@ -70,7 +108,6 @@ def store_tangent(tangents, i, k, a):
 
 @inlined
 def loop_bodies(topology, k):
-    """Bodies of the two frames of loop k."""
     at = loop_ints(topology, k)
     a, b = load_int(topology, at + FRAME_A), load_int(topology, at + FRAME_B)
     return frame_body(topology, a), frame_body(topology, b)
@@ -128,9 +165,8 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         W = spatial_subtract(V_b, V_a)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dW = spatial_add(
-            spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)), motion_cross(T, V_b)
-        )
+        dW = spatial_add(spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)),
+                         motion_cross(T, V_b))
         if mask & 7:
             linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
             row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
@@ -182,9 +218,8 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
         dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
-        dA = spatial_subtract(
-            spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA)
-        )
+        dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)),
+                              load_tangent(tangents, i, DA))
         dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
         dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
         if mask & 7:

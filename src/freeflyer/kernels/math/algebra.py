@@ -3,10 +3,7 @@
 A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined, load, load_row, store, store_row
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -28,7 +25,6 @@ def scale(s, a):
 
 @inlined
 def add_scaled(a, s, b):
-    """a + s b"""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
@@ -45,21 +41,13 @@ def cross(a, b):
 @inlined
 def rotate(R, a):
     """R a"""
-    return (
-        R[0] * a[0] + R[1] * a[1] + R[2] * a[2],
-        R[3] * a[0] + R[4] * a[1] + R[5] * a[2],
-        R[6] * a[0] + R[7] * a[1] + R[8] * a[2],
-    )
+    return dot(R[:3], a), dot(R[3:6], a), dot(R[6:], a)
 
 
 @inlined
 def rotate_back(R, a):
     """R^T a"""
-    return (
-        R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
-        R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
-        R[2] * a[0] + R[5] * a[1] + R[8] * a[2],
-    )
+    return dot((R[0], R[3], R[6]), a), dot((R[1], R[4], R[7]), a), dot((R[2], R[5], R[8]), a)
 
 
 @inlined
@@ -70,7 +58,6 @@ def column(R, k):
 
 @inlined
 def compose(R, S):
-    """R S"""
     x = rotate(R, (S[0], S[3], S[6]))
     y = rotate(R, (S[1], S[4], S[7]))
     z = rotate(R, (S[2], S[5], S[8]))
@@ -107,27 +94,15 @@ def quaternion_rotation(x, y, z, w):
 @inlined
 def sym_apply(I, a):
     """I a for a symmetric I."""
-    return (
-        I[0] * a[0] + I[1] * a[1] + I[2] * a[2],
-        I[1] * a[0] + I[3] * a[1] + I[4] * a[2],
-        I[2] * a[0] + I[4] * a[1] + I[5] * a[2],
-    )
+    return dot(I[:3], a), dot((I[1], I[3], I[4]), a), dot((I[2], I[4], I[5]), a)
 
 
 @inlined
 def sym_rotate(R, I):
     """R I R^T for a symmetric I."""
-    x = sym_apply(I, (R[0], R[1], R[2]))
-    y = sym_apply(I, (R[3], R[4], R[5]))
-    z = sym_apply(I, (R[6], R[7], R[8]))
-    return (
-        R[0] * x[0] + R[1] * x[1] + R[2] * x[2],
-        R[0] * y[0] + R[1] * y[1] + R[2] * y[2],
-        R[0] * z[0] + R[1] * z[1] + R[2] * z[2],
-        R[3] * y[0] + R[4] * y[1] + R[5] * y[2],
-        R[3] * z[0] + R[4] * z[1] + R[5] * z[2],
-        R[6] * z[0] + R[7] * z[1] + R[8] * z[2],
-    )
+    a, b, c = R[:3], R[3:6], R[6:]
+    x, y, z = sym_apply(I, a), sym_apply(I, b), sym_apply(I, c)
+    return dot(a, x), dot(a, y), dot(a, z), dot(b, y), dot(b, z), dot(c, z)
 
 
 @inlined
@@ -166,8 +141,47 @@ def store3(buffer, i, a):
 
 
 @inlined
+def strided3(buffer, i, step):
+    return load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step)
+
+
+@inlined
+def accumulate_strided3(buffer, i, step, a):
+    store(buffer, i, load(buffer, i) + a[0])
+    store(buffer, i + step, load(buffer, i + step) + a[1])
+    store(buffer, i + 2 * step, load(buffer, i + 2 * step) + a[2])
+
+
+@inlined
+def strided6(buffer, i, step):
+    return (
+        load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step),
+        load(buffer, i + 3 * step), load(buffer, i + 4 * step), load(buffer, i + 5 * step),
+    )  # fmt: skip
+
+
+@inlined
+def rows3(buffer, i, step):
+    return load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step)
+
+
+@inlined
+def put_rows3(buffer, i, step, a):
+    store_row(buffer, i, a[0])
+    store_row(buffer, i + step, a[1])
+    store_row(buffer, i + 2 * step, a[2])
+
+
+@inlined
+def rows6(buffer, i, step):
+    return (
+        load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step),
+        load_row(buffer, i + 3 * step), load_row(buffer, i + 4 * step), load_row(buffer, i + 5 * step),
+    )  # fmt: skip
+
+
+@inlined
 def accumulate3(buffer, i, a):
-    """Entries i .. i + 2 grow by a."""
     store(buffer, i, load(buffer, i) + a[0])
     store(buffer, i + 1, load(buffer, i + 1) + a[1])
     store(buffer, i + 2, load(buffer, i + 2) + a[2])

@@ -4,11 +4,9 @@ Matrices lie in work arrays row by row. Rows are exchanged by selection, so that
 matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_row, row_step, row_width, store, store_row
-from freeflyer.kernels.backend.pack import all_below, lane, lanes, select_less
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_width, select_less, store, store_row,
+)
 
 NAN = float("nan")
 # Smallest pivot of a general matrix, relative to the largest pivot or entry of its rows. Rates of closed linkages divide by

@@ -4,21 +4,9 @@ A motion (velocity, acceleration, column of a joint) is a pair (linear, angular)
 each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    rotate,
-    scale,
-    store3,
-    subtract,
-    sym_apply,
+    accumulate3, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
 )
 
 
@@ -36,25 +24,21 @@ def force_cross(V, F):
 
 @inlined
 def spatial_add(a, b):
-    """a + b"""
     return add(a[0], b[0]), add(a[1], b[1])
 
 
 @inlined
 def spatial_subtract(a, b):
-    """a - b"""
     return subtract(a[0], b[0]), subtract(a[1], b[1])
 
 
 @inlined
 def spatial_scale(s, a):
-    """s a"""
     return scale(s, a[0]), scale(s, a[1])
 
 
 @inlined
 def spatial_add_scaled(a, s, b):
-    """a + s b"""
     return add_scaled(a[0], s, b[0]), add_scaled(a[1], s, b[1])
 
 
@@ -96,20 +80,17 @@ def inertia_times(m, h, I, V):
 
 @inlined
 def load_spatial(buffer, i):
-    """The six entries from i on."""
     return load3(buffer, i), load3(buffer, i + 3)
 
 
 @inlined
 def store_spatial(buffer, i, a):
-    """The six entries from i on become a."""
     store3(buffer, i, a[0])
     store3(buffer, i + 3, a[1])
 
 
 @inlined
 def accumulate_spatial(buffer, i, a):
-    """The six entries from i on grow by a."""
     accumulate3(buffer, i, a[0])
     accumulate3(buffer, i + 3, a[1])
 
@@ -123,20 +104,14 @@ def spatial_of(entries):
 @inlined
 def articulated_apply(A, B, C, l, w):
     """[A B; B^T C] (l, w)"""
-    force = add(sym_apply(A, l), rotate(B, w))
-    moment = add(sym_apply(C, w), (
-        B[0] * l[0] + B[3] * l[1] + B[6] * l[2], B[1] * l[0] + B[4] * l[1] + B[7] * l[2], B[2] * l[0] + B[5] * l[1] + B[8] * l[2],
-    ))  # fmt: skip
-    return force, moment
+    return add(sym_apply(A, l), rotate(B, w)), add(sym_apply(C, w), rotate_back(B, l))
 
 
 @inlined
 def sym_outer(S, s, a):
     """S - s a a^T"""
     x, y, z = s * a[0], s * a[1], s * a[2]
-    return (
-        S[0] - x * a[0], S[1] - x * a[1], S[2] - x * a[2], S[3] - y * a[1], S[4] - y * a[2], S[5] - z * a[2],
-    )  # fmt: skip
+    return (S[0] - x * a[0], S[1] - x * a[1], S[2] - x * a[2], S[3] - y * a[1], S[4] - y * a[2], S[5] - z * a[2])
 
 
 @inlined
@@ -156,16 +131,10 @@ def shift_articulated(A, B, C, r):
     y = cross((A[1], A[3], A[4]), r)
     z = cross((A[2], A[4], A[5]), r)
     D = (
-        B[0] - x[0],
-        B[1] - x[1],
-        B[2] - x[2],
-        B[3] - y[0],
-        B[4] - y[1],
-        B[5] - y[2],
-        B[6] - z[0],
-        B[7] - z[1],
-        B[8] - z[2],
-    )
+        B[0] - x[0], B[1] - x[1], B[2] - x[2],
+        B[3] - y[0], B[4] - y[1], B[5] - y[2],
+        B[6] - z[0], B[7] - z[1], B[8] - z[2],
+    )  # fmt: skip
     # C + [r]x B + ([r]x D)^T
     return D, (
         C[0] + (r[1] * B[6] - r[2] * B[3]) + (r[1] * D[6] - r[2] * D[3]),

@@ -6,13 +6,11 @@ J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8; th
 freely published fdlibm).
 """
 
-from __future__ import annotations
-
 import math
 
-from freeflyer.kernels.backend.buffers import load_row, row_step, store_row
-from freeflyer.kernels.backend.pack import all_below, fma, lane, lanes, rint, select_less, with_lane
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, select_less, store_row, with_lane,
+)
 
 LIMIT = 1e5
 TWO_OVER_PI = 2.0 / math.pi

@@ -1,10 +1,6 @@
 """Where the records of a compiled model's bodies lie, and numbers of several bodies at once."""
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load_int, number_row
-from freeflyer.kernels.backend.pack import LANES, like
-from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.backend import LANES, inlined, like, load_int, number_row
 from freeflyer.kernels.model.layout import BODIES, BODY_FLOATS, BODY_INTS, HEADER, ORDER_AT, SINES_AT, TILE, TILES_AT
 
 

@@ -1,18 +1,13 @@
-
-
-
-
-
-
 """Where each number of a compiled model lies in its two flat arrays, and of the kinematics in a work array.
 
 Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column (a motion
 direction) per degree of freedom of its joint; a column belongs to one velocity coordinate, which mimic joints share. `topology`
 holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops, couplings. `parameters` holds: gravity, bodies,
 armature per velocity coordinate, frames, couplings, tiles.
-"""
 
-from __future__ import annotations
+Behind them lie, if there are any: the structure of a closed linkage, the table of a constraint set, of equations given by their
+matrices, or of another entry of its own.
+"""
 
 # header of topology
 N_BODIES, N_Q, N_V, N_COLUMNS, N_FRAMES = 0, 1, 2, 3, 4
@@ -32,7 +27,7 @@ TABLE_AT, TABLE_KIND = 28, 29  # where a table of an entry's own begins in topol
 N_PAIRS = 32  # pairs of different columns of one joint, of all joints
 HEADER = 40
 
-MEASURED, STANDING, PLAN, FRAMES = 1, 2, 3, 4  # kinds of tables
+MEASURED, STANDING, PLAN, FRAMES, SETS, SYSTEMS, PROGRAMS = 1, 2, 3, 4, 5, 6, 7  # kinds of tables
 
 # a body in topology, record 0 being the world
 BODY_INTS = 9
@@ -42,12 +37,8 @@ IS_REFERENCE = 8  # whether matrices of its tree refer to its origin: the first 
 
 # a column in topology
 COLUMN_INTS = 4
-COLUMN_BODY, COORDINATE, PARENT_COLUMN, LAST_COLUMN = (
-    0,
-    1,
-    2,
-    3,
-)  # before it on the way to the world, or -1; last of its subtree
+COLUMN_BODY, COORDINATE = 0, 1
+PARENT_COLUMN, LAST_COLUMN = 2, 3  # before it on the way to the world, or -1; last of its subtree
 
 # a velocity coordinate in topology
 COORDINATE_INTS = 3
@@ -90,8 +81,52 @@ POSE = 18
 POSE_VECTORS = 24  # the same six vectors, four entries each
 DIRECTION = 8  # a column: linear (3), angular (3), nothing (2); at its body's origin, in world axes
 
-
-PROGRAMS = 7  # the kind of table (see layout.py)
-
-# variables, limited rows (bounds of variables, then rows of A), numbers of H, numbers of A, rows of A
+# a program's table: variables, limited rows (bounds of variables, then rows of A), numbers of H, numbers of A, rows of A
 N_VARIABLES, N_LIMITS, H_SIZE, A_SIZE, N_A_ROWS = 0, 1, 2, 3, 4
+
+# The structure of a closed linkage. A block is a set of constraint rows and as many dependent velocity coordinates; its rows touch
+# these and coordinates "outside": independent ones, or dependent ones of blocks before it. So dependent rates follow from
+# independent ones block by block.
+LINKAGE_AT, N_INDEPENDENT = 30, 31  # in the header of topology: where the linkage begins, how many rates are free
+# its header; places named _AT are counted from the beginning of topology
+N_BLOCKS, INDEPENDENTS_AT, BLOCKS_AT, SUPPORTS_AT = 0, 1, 2, 3
+INVERSES, LARGEST_SIZE = 4, 5  # how many numbers the inverses take; rows of the largest block
+LINKAGE_HEADER = 8
+
+# a block
+BLOCK_INTS = 8
+SIZE, N_OUTSIDE = 0, 1
+PLACES_AT, ROWS_AT = 2, 3  # places: its dependent coordinates, then those outside; rows: their numbers
+INVERSE, STRIDE = 4, 5  # where its [., inverse] begins among the inverses, and the length of its rows there
+
+# which independent rates move a velocity coordinate: first entry in topology, and how many
+SUPPORT_INTS = 2
+
+CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
+
+# A constraint set. Its rows stand in the order: rows of loops and couplings, locked coordinates, then contacts and rolling bodies
+# ("items"). The numbers of an item lie behind the model's parameters: of a held one k unit wrenches whose forces count as the point
+# forces do (k, 6), what makes multipliers of the public rows of them (k, k), and the unit wrenches of the public rows (k, 6), all
+# in the frame's axes at its origin; of a rolling one its radius and axis. Last, of both, in world axes, two directions in the plane
+# and its normal.
+
+# a set's table; places named _AT are counted from its beginning
+N_ITEMS, N_SET_ROWS, N_ITEM_ROWS, VERDICT_SIZE = 0, 1, 2, 3  # rows of all, and those of items alone; numbers of a verdict
+OTHERS, N_OTHERS = 4, 4  # sizes for entries of other packages (estimation.py); 0 in a set's own table
+FIRST_FREE = 8  # the first row whose forces are chosen where rows depend on each other: behind loops and locks
+N_PATH, PATH_AT = 9, 10  # velocity coordinates that move any row, descending
+ITEMS_AT, N_LOOP_ROWS, LOOP_ROWS_AT, N_LOCKS, LOCKS_AT = 11, 12, 13, 14, 15
+SET_HEADER = 16
+
+# an item
+ITEM_INTS = 5
+ITEM_KIND, ITEM_FRAME, ITEM_FIRST_ROW, ITEM_ROWS, ITEM_NUMBERS = 0, 1, 2, 3, 4
+HELD, WHEEL, SPHERE = 0, 1, 2  # kinds of items
+RADIUS, AXIS, ROLLING_NUMBERS = 0, 1, 4  # numbers of a rolling one before its axes
+FIRST_TANGENT, SECOND_TANGENT, NORMAL, AXES = 0, 3, 6, 9  # of its axes
+
+# a system's table: how long its input is, unknowns, rows, numbers of a verdict, first row that is free (as FIRST_FREE)
+SYSTEM_SIZE, N_UNKNOWNS, N_SYSTEM_ROWS, SYSTEM_VERDICT, SYSTEM_FREE = 0, 1, 2, 3, 4
+
+# a verdict: the square of the worst contradiction, how many rows depend on others, then of each row 1, or 0 if it depends on some
+CONTRADICTION, DEPENDENT, FLAGS = 0, 1, 2

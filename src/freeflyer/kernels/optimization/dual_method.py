@@ -9,11 +9,9 @@ singular, as proximal steps, with R of a slightly larger matrix.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, row_width, store, workspace
-from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns

@@ -14,21 +14,11 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import (
-    from_entry,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+from freeflyer.kernels.backend import (
+    from_entry, inlined, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace,
 )
-from freeflyer.kernels.backend.pack import rint, sqrt
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.layout import (

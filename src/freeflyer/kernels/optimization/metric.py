@@ -5,9 +5,7 @@ Least 1/2 x^T H x + g^T x is least norm of y.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_row, row_step, sqrt, store, store_row, workspace
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination
 

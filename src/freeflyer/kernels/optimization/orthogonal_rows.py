@@ -9,19 +9,10 @@ solution.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import (
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_total,
-    row_width,
-    store,
-    store_row,
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row,
 )
-from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision

@@ -11,20 +11,10 @@ the next pass (the method of multipliers).
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import (
-    from_entry,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
-from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products

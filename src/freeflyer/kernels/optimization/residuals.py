@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, store, workspace
-from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.backend import inlined, kernel, load, select_less, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 

@@ -4,27 +4,10 @@ Accelerations are classical ones of body origins. The inertias and wrenches that
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    accumulate6,
-    accumulate9,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    load6,
-    load9,
-    store3,
-    store6,
-    store9,
-    sym_add,
-    sym_apply,
+    ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
+    store9, sym_add, sym_apply,
 )
 from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
@@ -32,31 +15,14 @@ from freeflyer.kernels.model.joints.armature import add_armature_forces, has_arm
 from freeflyer.kernels.model.joints.columns import column_products
 from freeflyer.kernels.model.joints.motion import add_along_column, column_power, velocity_terms
 from freeflyer.kernels.model.joints.placement import (
-    inertia_to_parent,
-    joint_angles,
-    joint_at,
-    one_column_joint,
-    origin,
-    to_child,
-    to_parent,
+    inertia_to_parent, joint_angles, joint_at, one_column_joint, origin, to_child, to_parent,
 )
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    DEPTH,
-    GRAVITY,
-    LAST_BODY,
-    MASS,
-    MAX_DEPTH,
-    MOMENT,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    PARENT,
-    SECOND,
+    ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
-from freeflyer.kernels.tree.articulated import inverse_inertia
-from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
-from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, zeros
+from freeflyer.kernels.tree.mass_matrix import inverse_inertia
+from freeflyer.kernels.tree.rnea import add_wrench_forces, wrench_count
 
 LEVEL_SIZE = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
 A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
@@ -107,11 +73,8 @@ def gather_inertia(topology, parameters, work, i, below, bodies):
         for k in range(LEVEL_SIZE):
             store(work, below + k, 0.0)
     A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
-    A, B, C = (
-        sym_add(A, load6(work, below + A_AT)),
-        add9(B, load9(work, below + B_AT)),
-        sym_add(C, load6(work, below + C_AT)),
-    )
+    A, B = sym_add(A, load6(work, below + A_AT)), add9(B, load9(work, below + B_AT))
+    C = sym_add(C, load6(work, below + C_AT))
     return A, B, C, add(f, load3(work, below + FORCE)), add(t, load3(work, below + TORQUE))
 
 
@@ -260,9 +223,8 @@ def aba(topology, parameters, q, v, tau, a):
 
 @kernel
 def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
-    for j in range(load_int(topology, N_V)):
-        store(forces, j, load(tau, j))
+    copy_entries(tau, load_int(topology, N_V), forces)
     add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
     articulated_bodies(topology, parameters, q, v, forces, load3(gravity, 0), work, a)

@@ -1,52 +1,28 @@
 """Mass matrix, bias and gravity forces, centroidal quantities and the motions of frames, from one pass over the tree.
 
-As the functions for each of them (crba.py, rnea.py, gravity.py, centroidal.py, frames.py, motions.py), but what these share is
-computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
+As the functions for each of them (mass_matrix.py, rnea.py, energies.py, centroidal.py, frames.py), but what these share is computed
+once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import (
-    add,
-    compose,
-    cross,
-    load3,
-    rotate,
-    rotate_back,
-    scale,
-    store3,
-    subtract,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
+from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial,
-    load_spatial,
-    shift_force_back,
-    spatial_dot,
-    spatial_of,
-    spatial_subtract,
-    store_spatial,
+    accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_of, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
+from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
-from freeflyer.kernels.tree.columns import (
-    column_rows,
-    inertia_of,
-    inertia_tiles,
-    scalar_column,
-    subtree_inertias,
+from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
+from freeflyer.kernels.tree.frames import (
+    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
+    put_pose,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.crba import put_mass_matrix
-from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement, put_pose
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import position, root_position, rotation
-from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
+from freeflyer.kernels.tree.rnea import wrench_count, wrench_frame
 
 FORCE = 6  # of a subtree: its velocity-dependent force and moment
 CENTER, MOMENTUM, RATE = 0, 3, 9  # in `centroidal`
@@ -88,8 +64,7 @@ def put_centroidal(topology, parameters, work, forces, centroidal):
 def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
     """Bias forces, then gravity forces."""
     n, nv, stride = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    for j in range(2 * nv):
-        store(both, j, 0.0)
+    zero_entries(both, 2 * nv)
     add_armature_forces(topology, parameters, v, 1.0, both, 0)
     for i in range(n, 0, -1):
         h, _ = inertia_of(work, inertias, i)
@@ -107,8 +82,7 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
 def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
     """Centroidal momentum matrix, and the Jacobian of the centre of mass, its first three rows by the mass."""
     nv, stride, share = load_int(topology, N_V), load_int(topology, COLUMN_ROW), 1.0 / total_mass(parameters)
-    for k in range(6 * nv):
-        store(A, k, 0.0)
+    zero_entries(A, 6 * nv)
     apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         apart = tree_offset(topology, work, i, apart)
@@ -164,7 +138,6 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     put_forces(topology, parameters, v, load3(gravity, 0), work, inertias, S, own, forces)
     put_momentum_matrix(topology, parameters, work, F, centre, A, Jc)
     count = wrench_count(topology)
-    for k in range(6 * load_int(topology, N_V) * count):
-        store(jacobians, k, 0.0)
+    zero_entries(jacobians, 6 * load_int(topology, N_V) * count)
     for k in range(count):
         put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians)

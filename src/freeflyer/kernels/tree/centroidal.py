@@ -3,48 +3,22 @@
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_total, store
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
 from freeflyer.kernels.math.algebra import (
-    add,
-    add_scaled,
-    cross,
-    load3,
-    load6,
-    rotate,
-    rotate_back,
-    scale,
-    subtract,
-    sym_apply,
+    add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
 )
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
-    COM,
-    FREE_AT,
-    INERTIA,
-    LAST_BODY,
-    MASS,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    SUBTREE_MASS,
+    COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
 )
+from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
 from freeflyer.kernels.tree.columns import (
-    inertia_of,
-    inertia_tiles,
-    put_column,
-    root_direction,
-    subtree_inertias,
-    tile_mass,
+    inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, motions_workspace, point_motion
-from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
+from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
 
 @inlined
@@ -107,8 +81,7 @@ def momentum_matrix(topology, parameters, q, A):
     c = com_of(topology, parameters, work)
     shared = load_int(topology, N_COLUMNS) != nv
     if shared:
-        for k in range(6 * nv):
-            store(A, k, 0.0)
+        zero_entries(A, 6 * nv)
     apart = zeros(c[0])
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
@@ -125,16 +98,7 @@ def momentum_matrix(topology, parameters, q, A):
 
 
 @inlined
-def motions_work(topology, parameters, q, v):
-    """Kinematics with the motions of all bodies from FREE_AT on."""
-    work = motions_workspace(topology, parameters, q, 0)
-    body_motions(topology, work, v, load_int(topology, FREE_AT))
-    return work
-
-
-@inlined
 def world_inertia_times(R, I, w):
-    """R I R^T w"""
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
 
@@ -155,7 +119,8 @@ def momentum_and_rate(topology, parameters, q, v):
 
     Bodies are summed up about the origin of their own tree, trees about the centre of mass.
     """
-    work, to, i = motions_work(topology, parameters, q, v), load_int(topology, FREE_AT), 1
+    work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
+    body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])
     while i <= load_int(topology, N_BODIES):

@@ -4,57 +4,27 @@ Row k of S or F holds entry k (linear, angular) of every column. Columns are num
 columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    number_row,
-    row_step,
-    row_width,
-    rows_for,
-    store,
-    store_row,
-    tile_at,
+from freeflyer.kernels.backend import (
+    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for,
+    store, store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.transpose import mirrored
-from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
-    COLUMN_INTS,
-    COLUMN_ROW,
-    COLUMNS_AT,
-    COM,
-    INERTIA,
-    LAST_COLUMN,
-    MASS,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    SINES_AT,
+    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT,
     SUBTREE_MASS,
 )
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
-from freeflyer.kernels.tree.poses import (
-    add_spaced3,
-    pose_at,
-    put_row3,
-    root_position,
-    row3,
-    row_rotation,
-    spaced3,
-    spaced6,
+from freeflyer.kernels.model.poses import (
+    add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
+)
+from freeflyer.kernels.tree.kinematics import (
+    COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of,
 )
 
 
 @inlined
 def last_column(topology, c):
-    """The last column of what column c moves."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * c + LAST_COLUMN)
 
 
@@ -232,8 +202,7 @@ def mirror(H, n, stride):
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
-    for k in range(nv * length):
-        store(M, k, 0.0)
+    zero_entries(M, nv * length)
     for c in range(nc):
         row = length * coordinate(topology, c)
         for d in range(nc):

@@ -5,20 +5,17 @@ matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L 
 is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, cross
+from freeflyer.kernels.backend import (
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+)
+from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
-from freeflyer.kernels.math.spatial import load_spatial, spatial_of, spatial_subtract
+from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_of, spatial_subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
-from freeflyer.kernels.tree.coriolis import coriolis
-from freeflyer.kernels.tree.crba import crba
-from freeflyer.kernels.tree.hamel import hamel_terms, root_floating
+from freeflyer.kernels.tree.coriolis import coriolis, hamel_terms, root_floating
+from freeflyer.kernels.tree.mass_matrix import crba
 
 BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
 
@@ -33,26 +30,7 @@ def spare_rows(like, rows, nv):
 
 
 @inlined
-def six(A, at, step):
-    """Six entries, `step` apart."""
-    return (
-        load(A, at), load(A, at + step), load(A, at + 2 * step), load(A, at + 3 * step), load(A, at + 4 * step),
-        load(A, at + 5 * step),
-    )  # fmt: skip
-
-
-@inlined
-def six_rows(A, at, width):
-    """Six row scalars, `width` apart."""
-    return (
-        load_row(A, at), load_row(A, at + width), load_row(A, at + 2 * width), load_row(A, at + 3 * width),
-        load_row(A, at + 4 * width), load_row(A, at + 5 * width),
-    )  # fmt: skip
-
-
-@inlined
 def combine(s, r):
-    """s . r"""
     return s[0] * r[0] + s[1] * r[1] + s[2] * r[2] + s[3] * r[3] + s[4] * r[4] + s[5] * r[5]
 
 
@@ -75,24 +53,15 @@ def solve_rows(B, A, start, stride, n, width, Z, X):
 
 
 @kernel
-def scale_rows(B, n, width, Z):
-    """Z becomes D^-1/2 Z."""
-    for k in range(BASE):
-        scale = sqrt(load(B, BASE * k + k))
-        for j in range(0, n, row_step(Z)):
-            store_row(Z, width * k + j, scale * load_row(Z, width * k + j))
-
-
-@kernel
 def put_joint_blocks(n, width, M, C, Z, N, W, my, cy):
     """M_y and C_y, n rows of `width` numbers, a row scalar of columns after the other."""
     nv = n + BASE
     for j in range(0, n, row_step(M)):
-        z, m, w = six_rows(Z, j, width), six_rows(N, j, width), six_rows(W, j, width)
+        z, m, w = rows6(Z, j, width), rows6(N, j, width), rows6(W, j, width)
         for i in range(n):
             at = nv * (BASE + i)
-            store_row(my, width * i + j, load_row(M, at + BASE + j) - combine(six(Z, i, width), z))
-            x = load_row(C, at + BASE + j) - combine(six(C, at, 1), m) - combine(six(N, i, width), w)
+            store_row(my, width * i + j, load_row(M, at + BASE + j) - combine(strided6(Z, i, width), z))
+            x = load_row(C, at + BASE + j) - combine(strided6(C, at, 1), m) - combine(strided6(N, i, width), w)
             store_row(cy, width * i + j, x)
 
 
@@ -102,20 +71,22 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     nv, width = n + BASE, row_width(M, n)
     B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
     Z, N = workspace(M, BASE * width), workspace(M, BASE * width)
-    W, R, X, rate = (
-        workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width),
-    )  # fmt: skip
+    W, R, X = workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width)
+    rate = workspace(M, BASE * width)
     for k in range(BASE):
         for i in range(BASE):
             store(B, BASE * k + i, load(M, nv * k + i))
     factor_symmetric(B, BASE)
     solve_rows(B, M, BASE, nv, n, width, Z, N)
-    scale_rows(B, n, width, Z)
+    for k in range(BASE):  # Z becomes D^-1/2 Z
+        scale = sqrt(load(B, BASE * k + k))
+        for j in range(0, n, row_step(Z)):
+            store_row(Z, width * k + j, scale * load_row(Z, width * k + j))
     for j in range(0, n, row_step(M)):
-        m = six_rows(N, j, width)
+        m = rows6(N, j, width)
         for k in range(BASE):
-            store_row(R, width * k + j, load_row(D, nv * k + BASE + j) - combine(six(D, nv * k, 1), m))
-            store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(six(C, nv * k, 1), m))
+            store_row(R, width * k + j, load_row(D, nv * k + BASE + j) - combine(strided6(D, nv * k, 1), m))
+            store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(strided6(C, nv * k, 1), m))
     solve_rows(B, R, 0, width, n, width, X, rate)
     put_joint_blocks(n, width, M, C, Z, N, W, my, cy)
     for k in range(BASE):
@@ -132,27 +103,20 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_rate, at, load(rate, width * k + j))
     for i in range(n):
         at = nv * (BASE + i)
-        m = six(N, i, width)
+        m = strided6(N, i, width)
         for k in range(BASE):
             store(to_M, at + k, 0.0)
-            store(to_C, at + k, load(C, at + k) - combine(m, six(C, k, nv)))
+            store(to_C, at + k, load(C, at + k) - combine(m, strided6(C, k, nv)))
         for j in range(n):
             store(to_M, at + BASE + j, load(my, width * i + j))
             store(to_C, at + BASE + j, load(cy, width * i + j))
 
 
 @kernel
-def copy(A, n, to):
-    """The first n entries of A."""
-    for k in range(n):
-        store(to, k, load(A, k))
-
-
-@kernel
 def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
     """A robot that does not float: its M and C, no transform."""
-    copy(M, nv * nv, to_M)
-    copy(C, nv * nv, to_C)
+    copy_entries(M, nv * nv, to_M)
+    copy_entries(C, nv * nv, to_C)
     for k in range(BASE * nv):
         store(to_N, k, 0.0)
         store(to_rate, k, 0.0)
@@ -190,9 +154,8 @@ def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     if not floats(topology):
         keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
         return
-    l, w = load_spatial(v, 0)
+    V = load_spatial(v, 0)
     for j in range(nv):
-        f, t = spatial_of(six(M, j, nv))
-        rate = spatial_subtract(spatial_of(six(C, j, nv)), (cross(w, f), add(cross(w, t), cross(l, f))))
-        put_column(D, 0, nv, j, rate)
+        carried = force_cross(V, spatial_of(strided6(M, j, nv)))
+        put_column(D, 0, nv, j, spatial_subtract(spatial_of(strided6(C, j, nv)), carried))
     decouple_blocks(nv - BASE, M, C, D, 0.0, to_M, to_C, to_N, to_rate)

@@ -1,41 +1,27 @@
-"""Centre of mass and energies in body axes: no body's pose in the world is formed.
+"""Centre of mass and energies in body axes: no body's pose in the world is formed. Gravity forces in world axes.
 
-First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward.
+First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
+minus the power of gravity along every column, from the first moments of mass of what the column moves.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries,
+)
 from freeflyer.kernels.math.algebra import (
-    ZERO,
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    load6,
-    scale,
-    store3,
-    sym_apply,
+    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, sym_apply,
 )
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.motion import acceleration_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    GRAVITY,
-    MASS,
-    MOMENT,
-    N_BODIES,
-    N_V,
-    PARENT,
-    SECOND,
-    SUBTREE_MASS,
+    ARMATURE_AT, FREE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, SINES_AT, SUBTREE_MASS,
 )
+from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
-from freeflyer.kernels.tree.composite import zeros
+from freeflyer.kernels.tree.columns import tile_mass
+from freeflyer.kernels.tree.kinematics import (
+    column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
+)
 
 MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3
@@ -60,7 +46,6 @@ def total_moment(topology, parameters, q, work, moments):
 
 @inlined
 def moment_workspace(topology, q):
-    """(work, where its moments begin)."""
     moments = 3 * joint_row(topology)
     return workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1)), moments
 
@@ -120,3 +105,40 @@ def kinetic_energy(topology, parameters, q, v, T):
     for j in range(load_int(topology, N_V)):
         total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
     store(T, 0, 0.5 * total)
+
+
+MOMENT_SIZE = 3  # first moment of a subtree's mass at its root body's origin
+
+
+@inlined
+def forces_under(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g."""
+    n, moments = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
+    work = kinematics_workspace(topology, parameters, q, MOMENT_SIZE * (load_int(topology, SINES_AT) + LANES))
+    for i in range(0, n + 1, row_step(work)):
+        m, c = tile_mass(topology, parameters, work, i)
+        h = scale(m, rotate(row_rotation(work, pose_at(topology, work, i)), c))
+        put_row3(work, moments + tile_at(work, MOMENT_SIZE, i), h)
+    zero_entries(tau, load_int(topology, N_V))
+    for i in range(n, 0, -1):
+        m, h = load(parameters, body_floats(i) + SUBTREE_MASS), spaced3(work, moments + tile_at(work, MOMENT_SIZE, i))
+        there = moments + tile_at(work, MOMENT_SIZE, parent_of(topology, i))
+        add_spaced3(work, there, add_scaled(h, m, offset(topology, work, i)))
+        force, moment = scale(m, g), cross(h, g)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            at, j = direction_at(topology, c), coordinate(topology, c)
+            power = dot(load3(work, at), force) + dot(load3(work, at + 3), moment)
+            store(tau, j, load(tau, j) - power)
+
+
+@kernel
+def gravity(topology, parameters, q, tau):
+    """tau (nv,) that holds the robot at rest."""
+    forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
+
+
+@kernel
+def given_gravity(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
+    forces_under(topology, parameters, q, load3(g, 0), tau)

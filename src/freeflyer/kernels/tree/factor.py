@@ -5,37 +5,28 @@ coordinates are numbered depth-first, so the descendants of coordinate j are j +
 the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole row scalars
 (COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
 
-Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv.py): only where mimic joints share coordinates are
-they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
+Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
+coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.model.layout import (
-    COLUMN_ROW,
-    COORDINATE_INTS,
-    COORDINATES_AT,
-    LAST_COORDINATE,
-    LINE_START,
-    N_V,
-    PARENT_COORDINATE,
+    COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,
 )
-from freeflyer.kernels.tree.crba import crba
+from freeflyer.kernels.tree.mass_matrix import crba
 from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 
 @inlined
 def coordinate_int(topology, j, k):
-    """Entry k of the record of coordinate j."""
     return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + k)
 
 
 @inlined
 def last_of(topology, j):
-    """The last coordinate that coordinate j moves."""
     return coordinate_int(topology, j, LAST_COORDINATE)
 
 
@@ -117,7 +108,6 @@ def solve(topology, L, x):
 
 @kernel
 def factor_mass_matrix(topology, parameters, q):
-    """L and the inverse of D at q."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     M, L = workspace(q, nv * nv), workspace(q, nv * stride)
     crba(topology, parameters, q, M)
@@ -174,7 +164,7 @@ def shared_forward_dynamics(topology, parameters, q, v, tau, a):
 
 @kernel
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
     solve_difference(topology, L, tau, bias, a)
@@ -182,10 +172,8 @@ def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wre
 
 @inlined
 def zeros_workspace(topology, q):
-    """A vector (nv,) of zeros."""
     made = workspace(q, load_int(topology, N_V))
-    for j in range(load_int(topology, N_V)):
-        store(made, j, 0.0)
+    zero_entries(made, load_int(topology, N_V))
     return made
 
 

@@ -1,31 +1,29 @@
-"""Pose and Jacobian of one frame, along the path from the frame to the world: only the joints on the way are computed."""
+"""Pose and Jacobian of one frame along its path to the world; motions of frames and of all bodies at once.
 
-from __future__ import annotations
+Motions: poses, velocities and the accelerations that they have while no joint accelerates.
+"""
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, store3
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.math.algebra import (
+    add, compose, cross, load3, load9, rotate, rotate_back, store3, store9, subtract,
+)
+from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.joints.columns import frame_columns
 from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
 from freeflyer.kernels.model.layout import (
-    DEPTH,
-    FIRST_V,
-    FRAMES_AT,
-    N_V,
-    PARENT,
-    PLACEMENT_FLOATS,
-    PLACEMENTS_AT,
-)  # fmt: skip
+    DEPTH, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT,
+)
+from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
+from freeflyer.kernels.tree.kinematics import add_joint_motion, direction_at, kinematics_workspace, parent_of, zeros
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 
 
 @inlined
 def frame_body(topology, frame):
-    """The body that a frame is fixed to."""
     return load_int(topology, load_int(topology, FRAMES_AT) + frame)
 
 
@@ -56,7 +54,6 @@ def path_workspace(topology, parameters, q, body):
 
 @inlined
 def put_pose(X, at, R, p):
-    """A pose (4, 4)."""
     for k in range(3):
         store(X, at + 12 + k, 0.0)
     store(X, at + 15, 1.0)
@@ -106,3 +103,103 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
             if expressed == WORLD:
                 l = add(l, cross(p, w))
             put_column(J, 0, nv, j, (l, w))
+
+
+# a body: its velocity, then its acceleration while no joint accelerates; linear (of the origin), angular
+MOTION_SIZE, ACCELERATION = 12, 6
+
+
+@inlined
+def motions_workspace(topology, parameters, q, extra):
+    """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
+    return kinematics_workspace(topology, parameters, q, MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + extra)
+
+
+@kernel
+def body_motions(topology, work, v, to):
+    """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
+    for k in range(MOTION_SIZE):
+        store(work, to + k, 0.0)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)
+        l_p, w_p = load_spatial(work, there)
+        a_p, dw_p = load_spatial(work, there + ACCELERATION)
+        zero = zeros(r[0])
+        slip, spin = add_joint_motion(topology, work, i, v, (zero, zero))
+        w = add(w_p, spin)
+        here, swept = to + MOTION_SIZE * i, cross(w_p, r)
+        acceleration = add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
+        store_spatial(work, here, (add(add(l_p, swept), slip), w))
+        store_spatial(work, here + ACCELERATION, (acceleration, add(dw_p, cross(w, spin))))
+
+
+@inlined
+def point_motion(work, here, x):
+    """(l, w, a, dw) of the point at x from its body's origin, the body's motion beginning at `here`."""
+    (l, w), (a, dw) = load_spatial(work, here), load_spatial(work, here + ACCELERATION)
+    swept = cross(w, x)
+    return add(l, swept), w, add(a, add(cross(dw, x), cross(w, swept))), dw
+
+
+@inlined
+def frame_motion(topology, parameters, q, v, frame):
+    """(R, p, l, w, a, dw) of a frame: pose, velocity and bias acceleration of its origin, in world axes."""
+    to, i = load_int(topology, FREE_AT), frame_body(topology, frame)
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, to)
+    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
+    R, p = rotation(topology, work, i), position(topology, work, i)
+    c = rotate(R, c)
+    l, w, a, dw = point_motion(work, to + MOTION_SIZE * i, c)
+    return compose(R, P), add(p, c), l, w, a, dw
+
+
+@inlined
+def expressed_motion(expressed, R, p, l, w, a, dw):
+    """Velocity (l, w) and its rate (a, dw) of a frame at (R, p), given at its origin in world axes, as they are expressed."""
+    if expressed == BODY:  # body axes turn: R^T (a - w x l)
+        a = subtract(a, cross(w, l))
+        return rotate_back(R, l), rotate_back(R, w), rotate_back(R, a), rotate_back(R, dw)
+    if expressed == WORLD:  # d/dt (l + p x w)
+        return add(l, cross(p, w)), w, add(a, add(cross(l, w), cross(p, dw))), dw
+    return l, w, a, dw
+
+
+@kernel
+def frame_velocity(topology, parameters, q, v, frame, expressed, V):
+    """V (6,): twist of a frame in body, mixed or world expression."""
+    R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
+    l, w, _, _ = expressed_motion(expressed, R, p, l, w, a, dw)
+    store_spatial(V, 0, (l, w))
+
+
+@kernel
+def frame_bias(topology, parameters, q, v, frame, expressed, A):
+    """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
+    R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
+    _, _, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
+    store_spatial(A, 0, (a, dw))
+
+
+@kernel
+def all_motions(topology, parameters, q, v, poses, motions, columns):
+    """poses (12 a body, world first): rotation, position; motions (12 a body); columns (6 a column): linear, angular."""
+    n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, to)
+    for i in range(n + 1):
+        store9(poses, 12 * i, rotation(topology, work, i))
+        store3(poses, 12 * i + 9, position(topology, work, i))
+    for k in range(MOTION_SIZE * (n + 1)):
+        store(motions, k, load(work, to + k))
+    for c in range(load_int(topology, N_COLUMNS)):
+        store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))
+
+
+@kernel
+def all_poses(topology, parameters, q, poses):
+    """poses (12 a body, world first): rotation, position."""
+    work = kinematics_workspace(topology, parameters, q, 0)
+    for i in range(load_int(topology, N_BODIES) + 1):
+        store9(poses, 12 * i, rotation(topology, work, i))
+        store3(poses, 12 * i + 9, position(topology, work, i))

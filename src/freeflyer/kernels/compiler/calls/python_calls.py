@@ -88,7 +88,6 @@ def model_record(handle: Any) -> tuple[int, int]:
 
 
 def is_model(handle: Any) -> bool:
-    """Whether an object is a model's handle."""
     return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, L.MODEL_NAME))
 
 

@@ -127,7 +127,7 @@ def call(
     topology, parameters = python_calls.model_record(model)
     first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)
     rows, made = map(address_of, inputs), map(address_of, outputs)
-    words = words_type(last + 2 + len(sizes) + WHERE)(*rows, *options, *made, 0, states, *sizes)  # one after the other
+    words = (ctypes.c_int64 * (last + 2 + len(sizes) + WHERE))(*rows, *options, *made, 0, states, *sizes)  # one after the other
     at = [ctypes.addressof(words) + 8 * k for k in (0, first, second, last, last + 2 + len(sizes))]
     numbers = 0
     while True:
@@ -139,12 +139,6 @@ def call(
             python_calls.grow_scratch(min(scratch.size, MAX_KEPT_SCRATCH))
             return status, where
         numbers = where[TAKEN] + 8
-
-
-@cache
-def words_type(count: int) -> Any:
-    """The type of an array of so many integers."""
-    return ctypes.c_int64 * count
 
 
 def address_of(x: Any) -> int:

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend import kinds as K
-from freeflyer.kernels.compiler.frontend.instructions import Block
+from freeflyer.kernels.compiler.frontend.instructions import Block, size, written
 from freeflyer.kernels.compiler.frontend.operators import Operators, scalar_kind
-from freeflyer.kernels.compiler.frontend.source import size, written
 
 UNROLLED = 400  # nodes of a syntax tree: a loop of known turns is written turn by turn if all of them have no more
 Path = tuple[Block, dict[str, Any]]  # an open block, and the variables there

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from freeflyer.kernels.backend import INLINED, KERNEL, mark
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.control_flow import ControlFlow
-from freeflyer.kernels.compiler.frontend.instructions import Scope
-from freeflyer.kernels.compiler.frontend.source import KernelError, Source, source
-from freeflyer.kernels.marks import INLINED, KERNEL, mark
+from freeflyer.kernels.compiler.frontend.instructions import KernelError, Scope, Source, source
 
 SHORT = 150  # lines of LLVM code: kernels of fewer are written into their callers
 FEW_RESULTS = 2  # that a function returns in registers: kernels of more are written into their callers, too
@@ -60,7 +59,6 @@ class Function:
 
     @property
     def code(self) -> str:
-        """A module of this function alone."""
         return "\n".join((self.body.replace("@SELF", f"@{self.symbol}"), *self.declared, ""))
 
     def closure(self) -> Iterator[Function]:
@@ -88,7 +86,6 @@ class Functions(ControlFlow):
         self.made, self.scope = made, caller
 
     def call(self, function: Any, arguments: list[Any]) -> Any:
-        """What a call gives."""
         how = mark(function)
         if how == KERNEL:
             return self._call_kernel(function, arguments)

@@ -56,7 +56,6 @@ class Operators(Instructions):
     """Expressions, but for calls."""
 
     def value(self, e: ast.expr) -> Any:
-        """The value of an expression."""
         meaning = EXPRESSIONS.get(type(e))
         if meaning is None:
             self.refuse(f"found {type(e).__name__}", "numbers, names, tuples, entries of tuples, operators, comparisons, and calls")
@@ -164,7 +163,6 @@ class Operators(Instructions):
         return self._of_integers(op, a, b)
 
     def folded(self, op: type, *values: Any) -> Any:
-        """What Python computes of values that are known."""
         if op not in PYTHON:
             self.refuse(f"found the operator {op.__name__}", "+ - * / // % & | ^ << >>, comparisons")
         try:

@@ -1,4 +1,4 @@
-"""Addresses and sizes of an entry's arguments: functions that compiled code alone calls (entry_code/bodies.py)."""
+"""Addresses and sizes of an entry's arguments: functions that compiled code alone calls (compiler/entry_code.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
-from freeflyer.kernels.compiler.frontend.source import source
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
 from freeflyer.kernels.entry import OPTIONS, ROWS, STATES, Entry, formula
 from freeflyer.kernels.model.layout import TABLE_AT
@@ -35,7 +35,6 @@ def select(e: Functions, test: Any, x: Any, y: Any) -> Register:
 
 @compiled_only
 def integers(e, pointer):
-    """A buffer of integers."""
     return pointer
 
 
@@ -107,7 +106,6 @@ def option_values(count: int) -> Callable[..., Any]:
 
 @compiled_only
 def workspaces(e, like, sizes):
-    """A workspace of each size (a tuple)."""
     return tuple(workspace(e, like, n) for n in sizes)
 
 

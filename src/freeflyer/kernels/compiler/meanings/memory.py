@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from freeflyer.kernels.backend import buffers
+from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
 
@@ -29,7 +29,6 @@ def plus(e: Functions, a: Any, b: Any) -> Any:
 
 
 def pointer(e: Functions, b: K.Buffer, i: Any) -> str:
-    """Address of entry i."""
     packs(e, b)
     i = times(e, i, b.lanes)
     return b.data if i == 0 else e.address(f"getelementptr inbounds double, ptr {b.data}, i64 {e.name(i, K.INT)}")
@@ -55,7 +54,6 @@ def from_entry(e: Functions, b: Any, i: Any) -> Any:
 
 
 def field(e: Functions, record: str, k: int) -> str:
-    """Address of a field of a workspace record."""
     return e.address(f"getelementptr inbounds i64, ptr {record}, i64 {k}")
 
 
@@ -149,15 +147,15 @@ def row_total(e: Functions, b: K.Buffer, x: Any) -> Any:
 
 
 means({
-    buffers.load: lambda e, b, i: load(e, K.FLOAT if not packs(e, b) else b.scalar, pointer(e, b, i)),
-    buffers.load_int: lambda e, b, i: load(e, K.INT, e.integer_address(b, i)),
-    buffers.store: lambda e, b, i, x: store(e, K.FLOAT if not packs(e, b) else b.scalar, x, pointer(e, b, i)),
-    buffers.load_row: lambda e, b, i: load(e, ROW if not packs(e, b) else b.row, pointer(e, b, i)),
-    buffers.store_row: lambda e, b, i, x: store(e, ROW if not packs(e, b) else b.row, x, pointer(e, b, i)),
-    buffers.row_step: lambda e, b: 1 if packs(e, b) else LANES,
-    buffers.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
-    buffers.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
-    buffers.from_entry: from_entry, buffers.workspace: workspace, buffers.rows_for: rows_for, buffers.keep_below: keep_below,
-    buffers.unit_row: unit_row, buffers.tile_at: tile_at, buffers.row_total: row_total, buffers.taken: taken,
-    buffers.release: release,
+    backend.load: lambda e, b, i: load(e, K.FLOAT if not packs(e, b) else b.scalar, pointer(e, b, i)),
+    backend.load_int: lambda e, b, i: load(e, K.INT, e.integer_address(b, i)),
+    backend.store: lambda e, b, i, x: store(e, K.FLOAT if not packs(e, b) else b.scalar, x, pointer(e, b, i)),
+    backend.load_row: lambda e, b, i: load(e, ROW if not packs(e, b) else b.row, pointer(e, b, i)),
+    backend.store_row: lambda e, b, i, x: store(e, ROW if not packs(e, b) else b.row, x, pointer(e, b, i)),
+    backend.row_step: lambda e, b: 1 if packs(e, b) else LANES,
+    backend.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
+    backend.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
+    backend.from_entry: from_entry, backend.workspace: workspace, backend.rows_for: rows_for, backend.keep_below: keep_below,
+    backend.unit_row: unit_row, backend.tile_at: tile_at, backend.row_total: row_total, backend.taken: taken,
+    backend.release: release,
 })  # fmt: skip

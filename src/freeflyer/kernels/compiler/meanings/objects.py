@@ -1,4 +1,4 @@
-"""Python's objects, tuples and arrays as addresses, for entry_code/adapter.py: with it, call_layout.py and calls/python_calls.py
+"""Python's objects, tuples and arrays as addresses, for compiler/adapter.py: with it, call_layout.py and calls/python_calls.py
 all code that depends on CPython's and NumPy's C interface.
 
 Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures";

@@ -11,10 +11,7 @@ acceleration of the origin in body axes. Topology lists the bodies of those join
 here.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import accumulate3, cross, load3, scale, subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, ARMATURES_AT, BALL, FIRST_V, KIND, N_ARMATURES, N_V
@@ -50,7 +47,6 @@ def cross_scaled(d, x):
 
 @inlined
 def accumulate(out, at, sign, x):
-    """Entries at .. at + 2 grow by sign * x."""
     accumulate3(out, at, scale(sign, x))
 
 

@@ -1,15 +1,12 @@
 """The columns of joints (linear, angular) in body axes, in world axes and in a frame's; inertias times columns."""
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row
-from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, scale, subtract
-from freeflyer.kernels.math.spatial import articulated_apply
+from freeflyer.kernels.backend import inlined, load, load_int, load_row, row_step, store, store_row
+from freeflyer.kernels.math.algebra import add, add_scaled, dot, scale, subtract
+from freeflyer.kernels.math.spatial import articulated_apply, force_cross, motion_cross
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist, kind_of, twist_column
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DIRECTION, FIRST_V, SLIDE, TURN
-from freeflyer.kernels.model.vector4 import store_vector, times
+from freeflyer.kernels.model.poses import store_vector, times
 
 
 @inlined
@@ -102,12 +99,6 @@ def add_column(J, nv, j, l, w):
 
 
 @inlined
-def twist_cross(l, w, L, W):
-    """(l, w) x (L, W)"""
-    return add(cross(w, L), cross(l, W)), cross(w, W)
-
-
-@inlined
 def subtract_bracket_matrix(topology, i, v, at, A, to, width):
     """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`.
 
@@ -120,7 +111,7 @@ def subtract_bracket_matrix(topology, i, v, at, A, to, width):
     l, w = joint_twist(kind, v, at + j, 1)
     for k in range(count):  # -(v x column k) = column k x v
         L, W = body_column(kind, k)
-        x, y = twist_cross(L, W, l, w)
+        x, y = motion_cross((L, W), (l, w))
         add_twist(kind, A, to + k, width, x, y)
 
 
@@ -133,8 +124,8 @@ def add_bracket_forces(topology, i, v, M, nv, C):
     j = load_int(topology, body_ints(i) + FIRST_V)
     l, w = joint_twist(kind, v, j, 1)
     for k in range(nv):
-        f, t = joint_twist(kind, M, nv * j + k, nv)
-        add_twist(kind, C, nv * j + k, nv, cross(w, f), add(cross(w, t), cross(l, f)))
+        f, t = force_cross((l, w), joint_twist(kind, M, nv * j + k, nv))
+        add_twist(kind, C, nv * j + k, nv, f, t)
 
 
 @inlined
@@ -153,7 +144,7 @@ def bracket_rows(topology, i, v, x, to):
         (l, w), rate = body_column(kind, k), load_row(x, step * (j + k))
         L, W = add_scaled(L, rate, l), add_scaled(W, rate, w)
     l, w = joint_twist(kind, v, j, 1)
-    L, W = twist_cross(l, w, L, W)
+    L, W = motion_cross((l, w), (L, W))
     for k in range(count):
         l, w = body_column(kind, k)
         store_row(x, step * (to + k), dot(l, L) + dot(w, W))

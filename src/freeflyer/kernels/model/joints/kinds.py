@@ -1,13 +1,16 @@
-"""The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has."""
+"""The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has.
 
-from __future__ import annotations
+Moving on the configuration manifold, q (+) dv: coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating
+body's pose by exp of a body twist, so that q (+) dv is where a constant body velocity dv leads in one second.
+"""
 
-from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.marks import inlined
-from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract
-from freeflyer.kernels.math.exponentials import displacement, integrate_quaternion, linear_log, rotation_vector
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
+from freeflyer.kernels.math.algebra import (
+    ZERO, accumulate_strided3, add, load3, quaternion_rotation, rotate, rotate_back, store3, strided3, subtract,
+)
+from freeflyer.kernels.math.turns import displacement, integrate_quaternion, linear_log, rotation_vector
 from freeflyer.kernels.model.access import body_ints, like3
-from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, SCREW
+from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
 
 
 @inlined
@@ -17,13 +20,11 @@ def is_screw(kind):
 
 @inlined
 def kind_of(topology, i):
-    """The kind of body i's joint."""
     return load_int(topology, body_ints(i) + KIND)
 
 
 @inlined
 def quaternion(q, i):
-    """The rotation of the quaternion that begins at q[i]."""
     return quaternion_rotation(load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3))
 
 
@@ -65,7 +66,6 @@ def add_twist(kind, x, first, step, l, w):
 
 @inlined
 def integrate_joint(topology, i, q, dv, out):
-    """Writes q (+) dv of body i's joint."""
     kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
     j = load_int(topology, body_ints(i) + FIRST_V)
     if kind == SCREW:
@@ -95,15 +95,15 @@ def joint_difference(topology, i, q0, q1, dv):
         store3(dv, j + 3, w)
 
 
-@inlined
-def strided3(x, at, step):
-    """Three entries of x, `step` apart."""
-    return load(x, at), load(x, at + step), load(x, at + 2 * step)
+@kernel
+def integrate(topology, parameters, q, dv, out):
+    """out (nq,): q (+) dv."""
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        integrate_joint(topology, i, q, dv, out)
 
 
-@inlined
-def accumulate_strided3(x, at, step, a):
-    """Three entries of x, `step` apart, grow by a."""
-    store(x, at, load(x, at) + a[0])
-    store(x, at + step, load(x, at + step) + a[1])
-    store(x, at + 2 * step, load(x, at + 2 * step) + a[2])
+@kernel
+def difference(topology, parameters, q0, q1, dv):
+    """dv (nv,): q0 (+) dv = q1, by the shortest turns."""
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        joint_difference(topology, i, q0, q1, dv)

@@ -4,39 +4,19 @@ A screw's axes follow from its parent's by an azimuth about z (zero but at branc
 (see model/flatten.py): two or three plane rotations, which cost half of a full one.
 """
 
-from __future__ import annotations
-
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, number_row, row_step, store, store_row
-from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row,
+)
 from freeflyer.kernels.math.algebra import (
-    add_scaled,
-    column,
-    compose,
-    load3,
-    load9,
-    rotate,
-    rotate_back,
-    spin_z,
-    sym_rotate,
-    transpose,
-)  # fmt: skip
+    add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
+)
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.math.turns import about_x, about_z, full_about_x, full_about_z, sym_about_x, sym_about_z
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row, like3, numbers3, numbers_at
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_of, translated
 from freeflyer.kernels.model.layout import (
-    FIRST_Q,
-    FIRST_V,
-    N_BODIES,
-    ROTATION,
-    SCREW,
-    SLIDE,
-    SLIDE_OFFSET,
-    TRANSLATION,
-    TURN,
-    TURN_OFFSET,
-)  # fmt: skip
+    FIRST_Q, FIRST_V, N_BODIES, ROTATION, SCREW, SLIDE, SLIDE_OFFSET, TRANSLATION, TURN, TURN_OFFSET,
+)
 
 COS_AZIMUTH, SIN_AZIMUTH, SIN_TWIST, COS_TWIST = ROTATION, ROTATION + 3, ROTATION + 7, ROTATION + 8
 
@@ -53,10 +33,8 @@ def joint_angles(topology, parameters, q, work):
         store(work, i, 0.0)
     for i in range(0, count, step):
         at = numbers_at(topology, i)
-        turn, offset = (
-            number_row(work, parameters, at + LANES * TURN),
-            number_row(work, parameters, at + LANES * TURN_OFFSET),
-        )
+        turn = number_row(work, parameters, at + LANES * TURN)
+        offset = number_row(work, parameters, at + LANES * TURN_OFFSET)
         store_row(work, row + i, turn * load_row(work, i) + offset)
     sincos_row(work, row, row, 2 * row, count)
 
@@ -76,12 +54,7 @@ def joint_at(topology, work, i):
     ints, row = body_ints(i), joint_row(topology)
     first_q, first_v = load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
     return (
-        kind_of(topology, i),
-        body_floats(i),
-        first_q,
-        first_v,
-        load(work, i),
-        load(work, row + i),
+        kind_of(topology, i), body_floats(i), first_q, first_v, load(work, i), load(work, row + i),
         load(work, 2 * row + i),
     )
 

@@ -1,0 +1,312 @@
+"""States from and to MuJoCo and Pinocchio: velocities, accelerations, forces and bias forces by the map of `model.states`.
+
+MuJoCo. R is the rotation of a free joint's body, l and w its body twist [linear; angular]:
+
+    qpos                    position, then the quaternion w, x, y, z        q: position, then x, y, z, w
+    qvel = [R l; w]         qacc = its time derivative                      a: linear = R^T qacc[:3] - w x l
+    qfrc = [R f; t]         T = dqvel/dv = diag(R, 1, ...)                  tau = T^T qfrc
+    M a + bias = tau        M = T^T M_mujoco T                              bias = T^T qfrc_bias + M [w x l; 0]
+
+Ball joints differ by the order of their quaternions, other joints by their order at most.
+
+Pinocchio differs by the order of joints, (cos, sin) of continuous joints, and planar joints, which move by their body twist there.
+With R the rotation by a planar joint's angle, [vx, vy] here = R [vx, vy] there; so do forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed import DRIFT, motion, project_forces, velocity_map
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.model.states import velocities as V
+from freeflyer.model.states.mujoco import (
+    Places,
+    configuration_from_mujoco,
+    configuration_to_mujoco,
+    mujoco_places,
+    refuse_absent_base,
+)
+from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
+from freeflyer.model.states.records import MujocoState, PinocchioState, State
+from freeflyer.model.states.velocities import check_size, velocity_matrix
+
+Arrays = dict[str, np.ndarray | None]
+
+
+def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names: dict[str, str]) -> State:
+    """The state of a closed model or a tree from q (..., nq) and theirs {v, a, tau, bias}; `names`: what they are called there."""
+    lead = _leading_axes(q, theirs, names)
+    tree, q = model.tree, _broadcast(q, lead)
+    x = {name: None if value is None else _broadcast(value, lead) for name, value in theirs.items()}
+    turning = any(b.rate is not None for b in c.blocks)
+    for name, needed in (("a", turning), ("bias", turning or model.reduction)):
+        if x[name] is not None and x["v"] is None and needed:
+            raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
+    v = None if x["v"] is None else V.motion_to_ours(c, q, x["v"])
+    s = V.rates(c, v) if v is not None and turning and (x["a"] is not None or x["bias"] is not None) else None
+    a = None if x["a"] is None else V.motion_to_ours(c, q, x["a"])
+    if a is not None and s is not None:
+        a = a - s
+    tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
+    bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
+    if bias is not None and s is not None:
+        bias = bias + _multiply(mass_matrix(tree, q), s)
+    state = State(q, v, a, tau, bias)
+    return _independent_state(model, model.reduction.split.independent, state) if model.reduction else state
+
+
+def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Arrays:
+    """{v, a, tau, bias} there, of a tree's {v, a, tau, bias} (..., nv), checked and of the same batch axes as q."""
+    v, a, tau, bias = (ours[k] for k in ("v", "a", "tau", "bias"))
+    turning = any(b.rate is not None for b in c.blocks)
+    if turning and v is None and (a is not None or bias is not None):
+        raise InputError(f"{'a' if a is not None else 'bias_forces'} is converted with the velocity: give v too")
+    s = V.rates(c, v) if turning and v is not None and (a is not None or bias is not None) else model._zero
+    found: Arrays = {
+        "v": None if v is None else V.motion_to_theirs(c, q, v), "a": None if a is None else V.motion_to_theirs(c, q, a + s),
+        "tau": None if tau is None else V.forces_to_theirs(c, q, tau), "bias": None}
+    if bias is not None:
+        found["bias"] = V.forces_to_theirs(c, q, bias - _multiply(mass_matrix(model, q), s) if turning else bias)
+    return found
+
+
+def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None) -> tuple[np.ndarray, Arrays]:
+    """(q, {v, a, tau, bias}) of the tree, finite, all of the same batch axes. A closed model's are those of its independent
+    velocities; forces act there, and on the joints that follow from the loops none."""
+    rows = {"v": v, "a": a, "tau": tau, "bias_forces": bias}
+    q = finite_row(model, "q", q, "q")
+    x = {name: None if value is None else finite_row(model, name, value, "u") for name, value in rows.items()}
+    lead = _leading_axes(q, x, {})
+    q, x = _broadcast(q, lead), {name: None if y is None else _broadcast(y, lead) for name, y in x.items()}
+    if model.reduction:
+        if bias is not None:
+            raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
+        if a is not None and v is None:
+            raise InputError("a is converted with the velocity: give v too")
+        u, u_dot = x["v"], x["a"]
+        if u is not None:
+            v, moved = motion(model, q, u, DRIFT if u_dot is None else u_dot)
+            x |= {"v": v, "a": None if u_dot is None else moved}
+        if x["tau"] is not None:
+            forces = np.zeros((*lead, model.tree.nv))
+            forces[..., model.reduction.split.independent] = x["tau"]
+            x["tau"] = forces
+    return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}
+
+
+def _independent_state(model: Model, independent: np.ndarray, state: State) -> State:
+    """The state of all joints as that of the independent velocities: u, u_dot, G^T tau, G^T (bias + M gamma)."""
+    q, v, a, tau, bias = state
+    if bias is not None:
+        gamma = motion(model, q, v[..., independent])[1]
+        bias = project_forces(model, q, bias + _multiply(mass_matrix(model.tree, q), gamma))
+    u, u_dot = (None if x is None else x[..., independent] for x in (v, a))
+    return State(q, u, u_dot, None if tau is None else project_forces(model, q, tau), bias)
+
+
+def _leading_axes(q: np.ndarray, others: Arrays, names: dict[str, str]) -> tuple[int, ...]:
+    """The batch axes of q and of the other rows that are given; `names`: what these are called in an error."""
+    given = {"q": q} | {name: x for name, x in others.items() if x is not None}
+    return leading_axes(list(given.values()), [1] * len(given), [names.get(name, name) for name in given])
+
+
+def _broadcast(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+    return x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
+
+
+def _multiply(M: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", M, x)
+
+
+MUJOCO_NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
+
+
+@public
+def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None,
+                qfrc: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None, mj_model: Any = None) -> State:
+    """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
+
+    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched with
+    the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a mimic
+    joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v and a
+    are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble closes it).
+
+    Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
+
+    Args:
+        qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
+        qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, MuJoCo's qfrc_bias.
+        mj_model: The compiled model whose joints these are; its scene may hold other things.
+    Returns: State, m, rad, s, N, N m.
+    Raises: InputError for sizes and joints of another robot, NaN, and quaternions of other than unit length. A free joint
+    requires qvel for qacc and bias_forces, and closed loops require it for bias_forces. MuJoCo must have the base.
+
+    Examples:
+        >>> import mujoco
+        >>> model = ff.robots.quadruped()
+        >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+        >>> data = mujoco.MjData(mj_model)
+        >>> mujoco.mj_forward(mj_model, data)
+        >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
+        >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
+        True
+    """
+    places, tree = mujoco_places(model.tree, mj_model), model.tree
+    x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
+    if bias_forces is not None and places.absent_base:
+        raise InputError(
+            f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
+            joint=places.absent_base[0])
+    q = configuration_from_mujoco(tree, places, x["qpos"])
+    theirs = {ours: x[name] for ours, name in MUJOCO_NAMES.items()}
+    return to_ours(model, places.velocities, q, theirs, {"q": "qpos", **MUJOCO_NAMES})
+
+
+@public
+def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+              tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None,
+              mj_model: Any = None) -> MujocoState:
+    """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of freeflyer; None for values not given.
+
+    The reverse of from_mujoco, joints found in the same way. Joints that the model lacks (locked here, or other objects of
+    `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are zero,
+    because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
+
+    Args:
+        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
+        mj_model: See from_mujoco.
+    Returns: MujocoState, m, rad, s, N, N m.
+    Raises: InputError as from_mujoco. A free joint requires v for a and bias_forces, and closed loops require it for a. Also
+    for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces,
+    at its pose in the file.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q = ff.configuration(model, root_joint=[0, 0, 0.4, 0, 0, np.sin(0.25), np.cos(0.25)])  # half a radian about z
+        >>> state = ff.to_mujoco(model, q, np.eye(model.nv)[0])
+        >>> np.round(state.qpos[3:7], 3).tolist()  # the quaternion is w, x, y, z there
+        [0.969, 0.0, 0.0, 0.247]
+        >>> np.round(state.qvel[:2], 3).tolist()  # the linear velocity is along the world's axes there
+        [0.878, 0.479]
+    """
+    places = mujoco_places(model.tree, mj_model)
+    x, given = check_state(model, q, v, a, tau, bias_forces)
+    qpos = configuration_to_mujoco(model.tree, places, x)
+    for name, value in given.items():
+        if value is not None:
+            refuse_absent_base(model.tree, places, {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}[name], value)
+    theirs = to_theirs(model.tree, places.velocities, x, given)
+    return MujocoState(qpos, theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
+
+
+@public
+def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> np.ndarray:
+    """Matrix T(q) of qvel = T v; hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
+
+    Args:
+        mj_model: See from_mujoco.
+    Returns: (..., nv of MuJoCo, nv) array of a closed model v are the independent velocities.
+    Raises: InputError for joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> q, v = ff.random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
+        >>> bool(np.allclose(ff.mujoco_velocity_map(model, q) @ v, ff.to_mujoco(model, q, v).qvel))
+        True
+    """
+    places = mujoco_places(model.tree, mj_model)
+    q = finite_row(model, "q", q, "q")
+    T = velocity_matrix(places.velocities, q)
+    return T @ velocity_map(model, q) if model.reduction else T
+
+
+def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
+    whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
+    nq, nv = len(places.qpos_from), len(places.velocities.matched.leaders)
+    return {
+        name: None
+        if x is None
+        else check_size(name, x, nq if name == "qpos" else nv, f"{'nq' if name == 'qpos' else 'nv'} {whose}")
+        for name, x in given.items()
+    }
+
+
+PINOCCHIO_NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
+
+
+@public
+def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                   tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None) -> State:
+    """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for values not given.
+
+    A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
+    follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
+
+    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical joints
+    adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
+
+    Args:
+        pin_model: Its joints are found by name.
+        q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here.
+        v, a, tau: (..., nv) array, Pinocchio's velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, Pinocchio's nonLinearEffects.
+    Returns: State, m, rad, s, N, N m.
+    Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), NaN, norms.
+    A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces.
+
+    Examples:
+        >>> import pinocchio
+        >>> model = ff.robots.quadruped()
+        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model), pinocchio.JointModelFreeFlyer())
+        >>> q = pinocchio.neutral(pin_model)
+        >>> c = pinocchio.centerOfMass(pin_model, pin_model.createData(), q)
+        >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(model, pin_model, q).q), c))
+        True
+    """
+    places = pinocchio_places(pin_model, model.tree)
+    x = {
+        name: None if value is None else check_size(name, value, n, "the sizes of the Pinocchio model")
+        for name, value, n in (("q", q, places.nq), *((k, y, pin_model.nv) for k, y in zip("va", (v, a))),
+                               ("tau", tau, pin_model.nv), ("bias_forces", bias_forces, pin_model.nv))
+    }  # fmt: skip
+    ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
+    return to_ours(model, places.velocities, ours, {"bias": x.pop("bias_forces"), **x}, PINOCCHIO_NAMES)
+
+
+@public
+def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                 tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None) -> PinocchioState:
+    """State (q, v, a, tau, bias) in Pinocchio's coordinates for a state of freeflyer; None for values not given.
+
+    The reverse of from_pinocchio. Forces on mimic joints are zero, because tau acts on their leaders.
+
+    Args:
+        pin_model: Its joints are found by name.
+        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
+    Returns: PinocchioState, m, rad, s, N, N m.
+    Raises: InputError as from_pinocchio. A planar joint requires v for a and bias_forces, and closed loops require it for a.
+    Also for bias_forces of a closed model (convert those of model.tree).
+
+    Examples:
+        >>> import pinocchio
+        >>> model = ff.robots.chain(3, "continuous")
+        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
+        >>> state = ff.to_pinocchio(model, pin_model, [0.0, 0.5, 1.0])
+        >>> np.round(state.q, 3).tolist()  # cosine and sine of each angle
+        [1.0, 0.0, 0.878, 0.479, 0.54, 0.841]
+    """
+    places = pinocchio_places(pin_model, model.tree)
+    x, given = check_state(model, q, v, a, tau, bias_forces)
+    theirs = to_theirs(model.tree, places.velocities, x, given)
+    return PinocchioState(configuration_to_pinocchio(places, x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])

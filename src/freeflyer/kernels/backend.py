@@ -1,0 +1,371 @@
+"""What kernels are written in: marks of functions to be compiled, and primitives, whose text is their meaning for one number.
+
+`kernel` and `inlined` mark the functions of algorithms, which stay plain Python functions; `primitive` the few functions below them
+whose compiled meaning is given in compiler/meanings: operations of registers and memory.
+
+Memory: a compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
+Plain Python works on anything indexed. `load` and `store` are the only functions that read and write it. Indices come from a
+checked model, so that compiled code has no bounds check; plain Python has (tests run it). A buffer also holds the address of the
+memory from which `workspace` takes more.
+
+Scalars: a kernel runs on a Pack, several float64 values side by side in one SIMD register, as it runs on a float: one instruction
+then computes several robot states. Constants stay scalar until they are combined with a Pack. Between states that lie one after
+another in memory and Packs, blocks of lanes x lanes numbers are transposed in registers by rounds of shuffles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable)
+KERNEL, INLINED, PRIMITIVE = "kernel", "inlined", "primitive"
+MARKED: list[Callable] = []  # kernels and inlined functions of all modules imported so far
+
+
+def kernel(function: F) -> F:
+    """A function that is compiled: a function of its own, or, if it is short, a part of each of its callers."""
+    return _marked(function, KERNEL)
+
+
+def inlined(function: F) -> F:
+    """A function that is compiled into each of its callers."""
+    return _marked(function, INLINED)
+
+
+def primitive(function: F) -> F:
+    """A function whose compiled meaning meanings states; its Python text is its meaning for one number."""
+    function.mark = PRIMITIVE  # type: ignore[attr-defined]
+    return function
+
+
+def mark(function: object) -> str:
+    """How a function is marked; empty if it is not."""
+    found = getattr(function, "mark", "")
+    return found if isinstance(found, str) and found in (KERNEL, INLINED, PRIMITIVE) else ""
+
+
+def _marked(function: F, how: str) -> F:
+    function.mark = how  # type: ignore[attr-defined]
+    MARKED.append(function)
+    return function
+
+
+@primitive
+def load(buffer: Any, i: int) -> Any:
+    """Entry i."""
+    return buffer[i]
+
+
+@primitive
+def load_int(topology: Any, i: int) -> int:
+    """Entry i of a buffer of integers."""
+    return topology[i]
+
+
+@primitive
+def store(buffer: Any, i: int, x: Any) -> None:
+    """Entry i becomes x."""
+    buffer[i] = x
+
+
+@primitive
+def workspace(like: Any, n: int) -> Any:
+    """n uninitialised scalars of the kind that `like` holds."""
+    return [0] * n
+
+
+@primitive
+def taken(like: Any) -> int:
+    """How much of the memory that `like` names workspaces have taken."""
+    return 0
+
+
+@primitive
+def release(like: Any, before: int) -> bool:
+    """What workspaces have taken since is free again, for loops that take some in each turn. False if there was not enough memory:
+    the loop must end then, as its results are undefined."""
+    return True
+
+
+@primitive
+def from_entry(buffer: Any, i: int) -> Any:
+    """The buffer that begins at entry i."""
+    return buffer[i:]
+
+
+@primitive
+def load_row(buffer: Any, i: int) -> Any:
+    """Entries i, ..., i + row_step - 1 as one scalar."""
+    return buffer[i]
+
+
+@primitive
+def store_row(buffer: Any, i: int, x: Any) -> None:
+    """Entries i, ..., i + row_step - 1 become x."""
+    buffer[i] = x
+
+
+@primitive
+def row_step(buffer: Any) -> int:
+    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by themselves.
+    """
+    return 1
+
+
+@primitive
+def keep_below(buffer: Any, x: Any, k: int, end: int) -> Any:
+    """A row that stands for the entries from k on, with those from `end` on set to zero."""
+    return x
+
+
+@primitive
+def unit_row(buffer: Any, k: int, c: int) -> Any:
+    """A row that stands for the entries from k on: one at entry c, else zero."""
+    return 1.0 if k == c else 0.0
+
+
+@primitive
+def tile_at(buffer: Any, size: int, i: int) -> int:
+    """Where record i of `size` entries begins: records lie in tiles of eight, entry by entry, so that rows are records."""
+    return size * i
+
+
+@primitive
+def number_row(work: Any, parameters: Any, i: int) -> Any:
+    """As many numbers from parameters[i] on as a row of `work` holds."""
+    return parameters[i]
+
+
+@primitive
+def row_total(buffer: Any, x: Any) -> Any:
+    """The sum of what a row stands for."""
+    return x
+
+
+@primitive
+def row_width(buffer: Any, n: int) -> int:
+    """The length of rows of n entries that can be handled row by row."""
+    return n
+
+
+@primitive
+def rows_for(out: Any, n: int, fits: bool) -> Any:
+    """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
+    return out if fits else [0] * (n * n)
+
+
+@inlined
+def zero_entries(buffer, n):
+    """The first n entries become zero."""
+    for k in range(n):
+        store(buffer, k, 0.0)
+
+
+@inlined
+def copy_entries(buffer, n, to):
+    """The first n entries go to another buffer."""
+    for k in range(n):
+        store(to, k, load(buffer, k))
+
+
+LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
+
+
+@primitive
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c, rounded once."""
+    return a * b + c
+
+
+@primitive
+def rint(a: Any) -> Any:
+    """The nearest integer, as a number."""
+    return float(round(a))
+
+
+@primitive
+def sqrt(a: Any) -> Any:
+    return math.sqrt(a)
+
+
+@primitive
+def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """x where a < b, else y: both are computed, so that lanes may differ."""
+    return x if a < b else y
+
+
+@primitive
+def all_below(a: Any, limit: float) -> bool:
+    """Whether |a| < limit in every lane (False for NaN)."""
+    return abs(a) < limit
+
+
+@primitive
+def times_zero(a: Any) -> Any:
+    """Zero, or NaN where a is not finite. Compiled sums may multiply last: numbers whose sum overflows then give NaN, too."""
+    return 0 * a
+
+
+@primitive
+def lane(a: Any, i: int) -> Any:
+    """Entry i of a Pack; a float is its own only entry."""
+    return a
+
+
+@primitive
+def with_lane(a: Any, i: int, x: float) -> Any:
+    """The Pack a with entry i replaced by x."""
+    return x
+
+
+@primitive
+def like(a: Any, x: Any) -> Any:
+    """The number x as a scalar of a's kind."""
+    return x
+
+
+@primitive
+def lanes(a: Any) -> int:
+    """How many states a scalar holds: 1 for a number."""
+    return 1
+
+
+@primitive
+def transposed(rows: Any) -> Any:
+    """The transpose of a tuple of as many Packs as each has lanes."""
+    return tuple(zip(*rows))
+
+
+@primitive
+def blend(low: Any, high: Any, count: int) -> Any:
+    """A row: entries below count from low, the others from high."""
+    return low if count > 0 else high
+
+
+@primitive
+def pack_lanes(packs: Any) -> int:
+    """How many numbers an entry of a buffer holds."""
+    return 1
+
+
+@primitive
+def as_numbers(packs: Any) -> Any:
+    """The same memory as a buffer of numbers."""
+    return packs
+
+
+@primitive
+def block_to_packs(rows: Any, at: int, stride: int, packs: Any, i: int) -> Any:
+    """Entries i, i + 1, ... of packs become as many neighbouring numbers of as many rows, `stride` apart, from rows[at] on, as a
+    Pack has lanes. The answer is zero in lanes that are finite, else NaN."""
+    packs[i] = rows[at]
+    return 0.0 * rows[at]
+
+
+@primitive
+def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int) -> Any:
+    """The reverse of block_to_packs."""
+    rows[at] = packs[i]
+    return 0.0 * rows[at]
+
+
+@inlined
+def block(data, at, stride):
+    """Eight rows, `stride` apart."""
+    return (
+        load_row(data, at), load_row(data, at + stride), load_row(data, at + 2 * stride),
+        load_row(data, at + 3 * stride), load_row(data, at + 4 * stride), load_row(data, at + 5 * stride),
+        load_row(data, at + 6 * stride), load_row(data, at + 7 * stride),
+    )  # fmt: skip
+
+
+@inlined
+def put_block(data, at, stride, rows):
+    store_row(data, at, rows[0])
+    store_row(data, at + stride, rows[1])
+    store_row(data, at + 2 * stride, rows[2])
+    store_row(data, at + 3 * stride, rows[3])
+    store_row(data, at + 4 * stride, rows[4])
+    store_row(data, at + 5 * stride, rows[5])
+    store_row(data, at + 6 * stride, rows[6])
+    store_row(data, at + 7 * stride, rows[7])
+
+
+@kernel
+def gather(rows, n, first, stop, packs):
+    """Rows `first` and following (n numbers each; the last one before `stop` repeated) into n Packs; whether all are finite."""
+    if n == 0:
+        return True
+    count, single = pack_lanes(packs), as_numbers(packs)
+    total = like(load(packs, 0), 0.0)
+    if n < count or first + count > stop:
+        for i in range(n):
+            for k in range(count):
+                store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
+            total = total + times_zero(load(packs, i))
+        return all_below(total, 1.0)
+    for i in range(0, n, count):
+        j = min(i, n - count)  # the last block may overlap the one before
+        total = total + block_to_packs(rows, n * first + j, n, packs, j)
+    return all_below(total, 1.0)
+
+
+@kernel
+def scatter(packs, n, rows, first, stop):
+    """n Packs into rows `first` and following, as far as they are below `stop`; whether all are finite."""
+    if n == 0:
+        return True
+    count, single = pack_lanes(packs), as_numbers(packs)
+    total = like(load(packs, 0), 0.0)
+    if n < count or first + count > stop:
+        for i in range(n):
+            for k in range(min(count, stop - first)):
+                store(rows, n * (first + k) + i, load(single, count * i + k))
+            total = total + times_zero(load(packs, i))
+        return all_below(total, 1.0)
+    for i in range(0, n, count):
+        j = min(i, n - count)
+        total = total + packs_to_block(packs, j, rows, n * first + j, n)
+    return all_below(total, 1.0)
+
+
+@primitive
+def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
+    """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
+    for i in range(n):
+        for j in range(n):
+            store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
+
+
+@kernel
+def mirrored_packs(U, L, n, stride, M):
+    """`mirrored` where U is M: matrices of Packs are computed in place."""
+    for i in range(n):
+        for j in range(i + 1, n):
+            store(M, n * j + i, load(L, stride * i + j))
+
+
+@kernel
+def mirrored_blocks(U, L, n, stride, M):
+    """`mirrored` block by block, the last ones overlapping those before: what they leave wrong beside the diagonal is put right
+    with the blocks on it. There are as many rows as `stride`, a multiple of 8."""
+    last = n - LANES
+    if last < 0:
+        for i in range(n):
+            for j in range(n):
+                store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
+        return
+    for i in range(0, last, LANES):
+        for k in range(i + LANES, n, LANES):
+            j = min(k, last)
+            put_block(M, n * i + j, n, block(U, stride * i + j, stride))
+            put_block(M, n * j + i, n, transposed(block(L, stride * i + j, stride)))
+    for k in range(0, n, LANES):
+        i = min(k, last)
+        upper, b = block(U, stride * i + i, stride), transposed(block(L, stride * i + i, stride))
+        put_block(M, n * i + i, n, (
+            upper[0], blend(b[1], upper[1], 1), blend(b[2], upper[2], 2), blend(b[3], upper[3], 3),
+            blend(b[4], upper[4], 4), blend(b[5], upper[5], 5), blend(b[6], upper[6], 6), blend(b[7], upper[7], 7),
+        ))  # fmt: skip

@@ -1,0 +1,255 @@
+"""The compiled code behind builtin functions (calls/python_calls.py): from Python's objects to an entry and back. Imported only to
+compile.
+
+One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It returns the
+results, or None for arguments that it does not take and for states that the entry refuses.
+
+Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures"
+(METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
+"""
+
+from freeflyer.kernels.backend import inlined
+from freeflyer.kernels.compiler import call_layout as L
+from freeflyer.kernels.compiler.meanings import objects as C
+from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
+from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
+
+SHAPE_ROW = 3 * L.MAX_ARRAYS + ROWS + 2 * L.MAX_ARRAYS  # in the words on the stack
+PACKED_ROW = SHAPE_ROW + 3
+
+
+# words on the stack: addresses of inputs, options, addresses of outputs, MAX_ARRAYS each; sizes; a shape; MAX_ARRAYS wrenches
+WORDS = PACKED_ROW + 6 * L.MAX_ARRAYS
+
+
+@inlined
+def is_array(known, x, axes, flags):
+    """Whether an object is a plain float64 array of so many axes, with these flags."""
+    return (
+        C.word(x, L.TYPE) == known[L.ARRAY]
+        and C.word(x, L.DESCR) == known[L.FLOAT64]
+        and C.load_int32(x, L.AXES) == axes
+        and C.load_int32(x, L.FLAGS) & flags == flags
+    )
+
+
+@inlined
+def array_size(x, first, axes):
+    """The product of an array's lengths from axis `first` on."""
+    shape, size = C.integers_at(C.word(x, L.SHAPE)), 1
+    for k in range(first, axes):
+        size *= shape[k]
+    return size
+
+
+@inlined
+def integer(x):
+    """The value of an int object; -1 if it has more than 64 bits."""
+    value = C.as_integer(x)
+    if value == -1 and C.error_occurred() != 0:
+        C.error_clear()
+    return value
+
+
+@inlined
+def lead(known, x, axes):
+    """The length of the batch axis that comes before so many axes: 0 without one, -1 for no such array and for no states."""
+    if is_array(known, x, axes, L.READABLE):
+        return 0
+    if not is_array(known, x, axes + 1, L.READABLE):
+        return -1
+    states = C.integers_at(C.word(x, L.SHAPE))[0]
+    return states if states > 0 else -1
+
+
+@inlined
+def batch_states(known, entry, arguments):
+    """How many states the inputs hold: 0 for one state without batch axes."""
+    for k in range(entry[L.OWN_INPUTS]):
+        states = lead(known, arguments[1 + k], entry[L.LAYOUT + k])
+        if states > 0:
+            return states
+    return 0
+
+
+@inlined
+def are_wrenches(known, x):
+    """Whether x is a tuple of arrays (6,), MOST at most."""
+    if C.word(x, L.TYPE) != known[L.TUPLE] or C.tuple_size(x) > L.MAX_ARRAYS:
+        return False
+    for k in range(C.tuple_size(x)):
+        w = C.tuple_item(x, k)
+        if not is_array(known, w, 1, L.READABLE) or C.integers_at(C.word(w, L.SHAPE))[0] != 6:
+            return False
+    return True
+
+
+@inlined
+def pack_wrenches(x, rows):
+    """Copies a tuple of wrenches to one row of numbers, and returns their number."""
+    count = C.tuple_size(x)
+    for k in range(count):
+        numbers = C.integers_at(C.word(C.tuple_item(x, k), L.DATA))
+        for j in range(6):
+            rows[6 * k + j] = numbers[j]
+    return 6 * count
+
+
+@inlined
+def is_model(known, x):
+    return C.word(x, L.TYPE) == known[L.CAPSULE] and C.capsule_is_valid(x, C.model_name()) != 0
+
+
+@inlined
+def fits(known, entry, arguments, states):
+    """Whether the arguments are arrays of so many states, or of one that all share, and integers."""
+    inputs = entry[L.INPUTS]
+    for k in range(inputs):
+        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
+        if axes == 2 and are_wrenches(known, x):
+            continue
+        found, own = lead(known, x, axes), k < entry[L.OWN_INPUTS]
+        if found < 0 or (found > 0 and not (own and found == states)):
+            return False
+        if found == 0 and own and states > 0 and entry[L.ALONE] != 0:
+            return False
+        last = axes if found > 0 else axes - 1
+        if axes == 2 and C.integers_at(C.word(x, L.SHAPE))[last] != 6:
+            return False
+    for k in range(entry[L.OPTIONS]):
+        if C.word(arguments[1 + inputs + k], L.TYPE) != known[L.INT]:
+            return False
+    return True
+
+
+@inlined
+def output_shape(topology, entry, k, states, shape):
+    """Writes the shape of an output to `shape`, and returns (how many axes it has, numbers of one state)."""
+    at, first, size = L.LAYOUT + entry[L.INPUTS] + L.OUTPUT_WORDS * k, 1 if states > 0 else 0, 1
+    shape[0] = states
+    axes = entry[at]
+    for j in range(axes):
+        entry_at = entry[at + 3 * j + 2]
+        if entry_at < 0:
+            entry_at = topology[TABLE_AT] - 1 - entry_at
+        length = max(entry[at + 3 * j + 1] * topology[entry_at] + entry[at + 3 * j + 3], 0)
+        shape[first + j] = length
+        size *= length
+    return first + axes, size
+
+
+@inlined
+def has_shape(x, axes, shape):
+    found = C.integers_at(C.word(x, L.SHAPE))
+    for k in range(axes):
+        if found[k] != shape[k]:
+            return False
+    return True
+
+
+@inlined
+def are_outputs(topology, known, entry, out, states, shape):
+    """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
+    outputs = entry[L.OUTPUTS]
+    if outputs > 1 and (C.word(out, L.TYPE) != known[L.TUPLE] or C.tuple_size(out) != outputs):
+        return False
+    for k in range(outputs):
+        x = C.tuple_item(out, k) if outputs > 1 else out
+        axes, _ = output_shape(topology, entry, k, states, shape)
+        if not is_array(known, x, axes, L.WRITABLE) or not has_shape(x, axes, shape):
+            return False
+    return True
+
+
+@inlined
+def new_outputs(topology, known, entry, states, shape):
+    """A new array, or a tuple of several; 0 with Python's error where there is no memory."""
+    outputs = entry[L.OUTPUTS]
+    if outputs == 1:
+        axes, _ = output_shape(topology, entry, 0, states, shape)
+        return C.new_array(known, axes, shape)
+    made = C.new_tuple(outputs)
+    for k in range(outputs if made != 0 else 0):
+        axes, _ = output_shape(topology, entry, k, states, shape)
+        x = C.new_array(known, axes, shape)
+        if x == 0:
+            C.decref(made)
+            return 0
+        C.set_tuple_item(made, k, x)
+    return made
+
+
+@inlined
+def refused(known):
+    C.incref(known[L.NONE])
+    return known[L.NONE]
+
+
+def call(self, arguments, given):
+    entry = C.integers_at(C.capsule_pointer(self, C.entry_name()))
+    known, inputs, options, outputs = C.integers_at(entry[L.KNOWN]), entry[L.INPUTS], entry[L.OPTIONS], entry[L.OUTPUTS]
+    if given != 2 + inputs + options:
+        C.bad_argument()
+        return 0
+    states = batch_states(known, entry, arguments)
+    if states > L.MAX_STATES or not is_model(known, arguments[0]):
+        return refused(known)
+    function = entry[L.FUNCTION] if states == 0 else entry[L.BATCH]
+    model = C.integers_at(C.capsule_pointer(arguments[0], C.model_name()))
+    topology = C.integers_at(model[L.TOPOLOGY])
+    if function == 0 or (entry[L.TABLE] != 0 and topology[TABLE_KIND] != entry[L.TABLE]):
+        return refused(known)
+    stack = C.stack_integers(WORDS)
+    input_rows, option_row = C.integers_at(stack), C.integers_at(stack + 8 * L.MAX_ARRAYS)
+    output_rows, sizes = C.integers_at(stack + 16 * L.MAX_ARRAYS), C.integers_at(stack + 24 * L.MAX_ARRAYS)
+    shape = C.integers_at(stack + 8 * SHAPE_ROW)
+    work = entry[L.OWN_INPUTS] * topology[N_V]
+    for k in range(outputs):
+        _, size = output_shape(topology, entry, k, states, shape)
+        sizes[ROWS + inputs + k] = size
+        work += size
+    if states > 0 and work * states * entry[L.WEIGHT] > known[L.SHORT_WORK]:
+        return refused(known)
+    out = arguments[1 + inputs + options]
+    fresh = out == known[L.NONE]
+    if fresh:
+        out = new_outputs(topology, known, entry, states, shape)
+        if out == 0:
+            return 0
+    elif not are_outputs(topology, known, entry, out, states, shape):
+        return refused(known)
+    if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
+        if fresh:
+            C.decref(out)
+        return refused(known)
+    for k in range(inputs):
+        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
+        if C.word(x, L.TYPE) == known[L.TUPLE]:
+            packed = stack + 8 * PACKED_ROW
+            input_rows[k], size, found = packed, pack_wrenches(x, C.integers_at(packed)), 0
+        else:
+            found = C.load_int32(x, L.AXES) - axes
+            input_rows[k], size = C.word(x, L.DATA), array_size(x, found, axes + found)
+        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[L.OWN_INPUTS] else size
+    for k in range(options):
+        option_row[k] = integer(arguments[1 + inputs + k])
+    for k in range(outputs):
+        output_rows[k] = C.word(C.tuple_item(out, k) if outputs > 1 else out, L.DATA)
+    sizes[SCRATCH], sizes[STATES] = known[L.SCRATCH_SIZE], max(states, 1)
+    status = C.call_entry(
+        function, model[L.TOPOLOGY], model[L.PARAMETERS], stack, stack + 8 * L.MAX_ARRAYS, stack + 16 * L.MAX_ARRAYS,
+        stack + 24 * L.MAX_ARRAYS, known[L.SCRATCH_AT], entry[L.KNOWN] + 8 * L.WHERE_AT,
+    )  # fmt: skip
+    if status == OK:
+        if not fresh:
+            C.incref(out)
+        return out
+    if fresh:
+        C.decref(out)
+    return refused(known)
+
+
+def release(capsule):
+    """The destructor of a model's handle: gives up the arrays that it kept."""
+    C.decref(C.capsule_context(capsule))
+    return 0

@@ -1,1 +1,0 @@
-"""Closed models: linkages in the velocities that move them, through v = G u."""
