@@ -98,8 +98,6 @@ def test_lengths_and_angles_are_apart():
     assert run.angles["CenterOfMassTask"].tolist() == [False] * 3
     foot = control.FramePoseTask("left_sole", np.eye(4))
     assert np.asarray(foot.angles(ff.robots.humanoid())).tolist() == [False] * 3 + [True] * 3
-    sliding = ff.robots.chain(1, "cylindrical")
-    assert control.PostureTask(sliding.neutral).angles(sliding).tolist() == [False, True]
 
 
 def test_a_lost_task_is_named():

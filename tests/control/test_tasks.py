@@ -193,3 +193,8 @@ class Wrong(control.Task):
 def test_bad_tasks_are_refused_with_the_robot(tasks, words):
     with pytest.raises(ff.FreeflyerError, match=words):
         control.inverse_kinematics(CHAIN, tasks, np.zeros(3))
+
+
+def test_posture_errors_of_sliding_joints_are_lengths():
+    model = ff.robots.chain(1, "cylindrical")
+    assert control.PostureTask(model.neutral).angles(model).tolist() == [False, True]
