@@ -11,8 +11,7 @@ from scipy.linalg import solve_triangular
 
 from freeflyer.contacts.description import point, surface
 from freeflyer.contacts.impacts import project_velocity
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePositionTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePositionTask, PostureTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.solving import asked_of
@@ -22,8 +21,7 @@ from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.model.model import Model
 from freeflyer.optimization import solvers
-from freeflyer.optimization.active_set import solve_levels
-from freeflyer.optimization.compiled import call
+from freeflyer.optimization.compiled import call, solve_levels
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid, quadruped

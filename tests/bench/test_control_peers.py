@@ -20,7 +20,7 @@ from freeflyer.analysis.timing.robots import (
     reach_times,
     talos,
 )
-from freeflyer.control.position_bounds import PositionBounds
+from freeflyer.control.limits import PositionBounds
 
 
 def test_contestants_take_turns_after_each_cycle():

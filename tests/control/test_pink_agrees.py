@@ -11,7 +11,7 @@ from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from freeflyer import control
 from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error
-from freeflyer.control.position_bounds import PositionBounds
+from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
 

@@ -142,7 +142,7 @@ CHAIN = ff.robots.chain(3)
 
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: control.FramePositionTask("tip", [0.0, 1.0]), r"target of FramePositionTask\('tip'\) has shape \(2,\)"),
-    (lambda: control.FramePositionTask("tip", [0.0, 1.0, np.nan]), "NaN"),
+    (lambda: control.FramePositionTask("tip", [0.0, 1.0, np.nan]), "is nan"),
     (lambda: control.FrameOrientationTask("tip", 2.0 * np.eye(3)), "no rotation"),
     (lambda: control.FrameOrientationTask("tip", np.diag([1.0, 1.0, -1.0])), "no rotation"),
     (lambda: control.FramePoseTask("tip", np.ones((4, 4))), "no pose"),
@@ -152,3 +152,8 @@ CHAIN = ff.robots.chain(3)
 def test_bad_tasks_are_refused_when_made(make, words):
     with pytest.raises(ff.InputError, match=words):
         make()
+
+
+def test_posture_errors_of_sliding_joints_are_lengths():
+    model = ff.robots.chain(1, "cylindrical")
+    assert control.PostureTask(model.neutral).angles(model).tolist() == [False, True]

@@ -15,8 +15,7 @@ from freeflyer.analysis.timing.control_cycles import humanoid_problem
 from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE
-from freeflyer.optimization.active_set import solve_levels
-from freeflyer.optimization.compiled import call
+from freeflyer.optimization.compiled import call, solve_levels
 
 
 @pytest.mark.parametrize(("limited", "friction"), [(1, 0.6), (2, 0.6), (0, 0.02), (0, 0.05), (1, 0.1)])

@@ -78,7 +78,7 @@ def bad_calls():
         "beyond floating-point numbers: start nearer": lambda: hop_ends(v=np.full(4, 1e49)),
         "executor must be a Executor": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
         "speed holds 1e\\+300": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[1e300]),
-        "sensing must be a freeflyer.sim.Sensing": lambda: control.run_scenario("squat", model, sensing=5),
+        "sensing must be a freeflyer Sensing": lambda: control.run_scenario("squat", model, sensing=5),
         "dt must be a positive number, got 'x'": lambda: control.run_scenario("squat", model, dt="x"),
         "seed must be a whole number": lambda: control.run_scenario("squat", model, seed="x"),
         r"no scenario is named \[\]": lambda: control.run_scenario([], model),

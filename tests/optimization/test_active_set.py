@@ -12,7 +12,7 @@ from seeds import fresh
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
-from freeflyer.optimization.active_set import _sizes, solve_levels
+from freeflyer.optimization.compiled import _sizes, solve_levels
 
 
 def cone(rng, n):

@@ -7,8 +7,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.optimization import quadratic
-from freeflyer.optimization.problem import Attempt, quadratic_program
-from freeflyer.optimization.residuals import residuals
+from freeflyer.optimization.problem import Attempt, quadratic_program, residuals
 from freeflyer.optimization.second_attempts import descend
 
 
@@ -51,8 +50,8 @@ def test_a_solver_that_fails_is_replaced(monkeypatch):
     given = program(rng, 5, 8)
     nothing = Attempt(np.full(12, np.nan), np.full(30, np.nan), "failed", "infeasible", 0)
     best = ff.optimization.solve_qp(*given)
-    monkeypatch.setattr(quadratic.dual_method, "attempt", lambda *a: nothing)
-    monkeypatch.setattr(quadratic.daqp_solver, "attempt", lambda *a: nothing)
+    monkeypatch.setattr(quadratic.dual_solvers, "by_active_set", lambda *a: nothing)
+    monkeypatch.setattr(quadratic.dual_solvers, "by_daqp", lambda *a: nothing)
     found = ff.optimization.solve_qp(*given, feasible=np.zeros(12))
     close(found.value, best.value, 1e-9, least=1.0)
     assert found.solver == "active-set"

@@ -19,17 +19,15 @@ from freeflyer.optimization import (
     NumericalError,
     SolverError,
     UnboundedError,
-    daqp_solver,
-    dual_method,
     nearest,
     qpsolvers_solver,
     solve_qp,
     solvers,
 )
+from freeflyer.optimization.dual_solvers import by_active_set, by_daqp
 from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
-from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.problem import program_sizes, quadratic_program, residuals, squared_residuals
 from freeflyer.optimization.quadratic import quick_check
-from freeflyer.optimization.residuals import program_sizes, residuals, squared_residuals
 from freeflyer.optimization.second_attempts import equilibrate, polish
 
 COUNT = 250  # of each of the four kinds, by each solver
@@ -102,6 +100,24 @@ def test_certificates_prove_what_errors_say():
     assert lost <= 8  # some 1 in 50 are: more than 8 of 50 is no chance
 
 
+@pytest.mark.parametrize("part", ["x", "dual"])
+def test_planted_errors_are_seen(part):
+    """A wrong entry of x or of the multipliers, as a solver might return it, is never accepted."""
+    rng = fresh()
+    for _ in range(100):
+        p = quadratic_program(**known(rng, "feasible").arguments)
+        found = by_daqp(p, 1e-8, None, None, None)
+        assert max(residuals(p, found.x, found.dual)) < 1e-9
+        wrong = getattr(found, part).copy()
+        if not wrong.any():
+            continue
+        i = int(np.abs(wrong).argmax())
+        wrong[i] += 1e-3 * max(abs(wrong[i]), 1e-3)
+        off = found._replace(**{part: wrong})
+        assert quick_check(p, off, 1e-8, "daqp") is None
+        assert max(residuals(p, off.x, off.dual)) > 1e-8
+
+
 def test_residuals_do_not_depend_on_units():
     rng = fresh()
     p = quadratic_program(**known(rng, "feasible").arguments)
@@ -148,10 +164,10 @@ def test_the_dual_method_ends_at_the_optimum_by_itself():
     for k in range(100):
         p = quadratic_program(**known(rng, "feasible").arguments)
         H, g, A, lower, upper = p
-        found = dual_method.attempt(p, None, None)
+        found = by_active_set(p, None, None)
         assert found.outcome == "solved"
         assert max(residuals(p, found.x, found.dual)) < 1e-13
-        again = dual_method.attempt(p, None, found)
+        again = by_active_set(p, None, found)
         assert again.iterations == 0
         close(again.x, found.x, 1e-10)
         if k < 10:
@@ -167,7 +183,7 @@ def test_the_dual_method_takes_singular_programs():
     rng, solved = fresh(), 0
     for _ in range(100):
         p = quadratic_program(**known(rng, "degenerate").arguments)
-        found = dual_method.attempt(p, None, None)
+        found = by_active_set(p, None, None)
         solved += found.outcome == "solved" and quick_check(p, found, 1e-8, "active-set") is not None
     assert solved >= 88
 
@@ -203,25 +219,28 @@ def test_nearest_is_the_projection():
 H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([-1.0, -1.0]), np.ones(2)
 
 
-@pytest.mark.parametrize(("change", "error", "words"), [
-    ({"H": np.eye(3)}, InputError, r"H must have shape \(2, 2\)"),
-    ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
-    ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
-    ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
-    ({"g": "force"}, InputError, "g must be an array of real numbers"),
-    ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
-    ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
-    ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),
-    ({"upper": np.array([1.0, np.nan])}, InputError, "row 1 of A has the upper limit nan"),
-    ({"lower": np.array([np.inf, 0.0]), "upper": np.full(2, np.inf)}, InputError, "row 0 of A has the lower limit inf"),
-    ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
-    ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
-    ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
-    ({"tolerance": 0.0}, InputError, "tolerance must be a number from 1e-14 to 0.1"),
-    ({"iterations": 0}, InputError, "iterations must be a whole number of 1 or more"),
-    ({"seconds": -1.0}, InputError, "seconds must be a positive number"),
-    ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"H": np.eye(3)}, InputError, r"H must have shape \(2, 2\)"),
+        ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
+        ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
+        ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
+        ({"g": "force"}, InputError, "g must hold real numbers"),
+        ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
+        ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
+        ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),
+        ({"upper": np.array([1.0, np.nan])}, InputError, "row 1 of A has the upper limit nan"),
+        ({"lower": np.array([np.inf, 0.0]), "upper": np.full(2, np.inf)}, InputError, "row 0 of A has the lower limit inf"),
+        ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
+        ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
+        ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
+        ({"tolerance": 0.0}, InputError, "tolerance must be a number from 1e-14 to 0.1"),
+        ({"iterations": 0}, InputError, "iterations must be a whole number of 1 or more"),
+        ({"seconds": -1.0}, InputError, "seconds must be a positive number"),
+        ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
+    ],
+)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_bad_input_is_named(solver, change, error, words):
     if solver not in solvers():
@@ -245,7 +264,7 @@ def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
             for size in (len(p.g), len(p.lower)):
                 arrays = [np.full(size, junk) for _ in range(50)]  # freed at once: the next arrays of this size hold their numbers
                 del arrays
-            attempt = daqp_solver.attempt(p, 1e-8, iterations, None, None)
+            attempt = by_daqp(p, 1e-8, iterations, None, None)
             try:
                 answer = solve_qp(**arguments, iterations=iterations, solver="daqp").x.tolist()
             except SolverError as error:

@@ -208,7 +208,7 @@ ONE = routine({"r": x}, {"x": x})
     (lambda: routine({"r": x}, {"p": (x, y), "y": y}), "the symbol y is in two places"),
     (lambda: routine({"x": x}, {"x": x}), "'x' is an input and an output"),
     (lambda: routine({"r": x}, {"lambda": x}), "inputs cannot be named 'lambda'"),
-    (lambda: print_source(ONE, "f", language="fortran"), "language must be 'numpy', 'numba' or 'c', got 'fortran'"),
+    (lambda: print_source(ONE, "f", language="fortran"), "language must be one of 'numpy', 'numba', 'c', got 'fortran'"),
     (lambda: kernel_routine("mass_matrx", ff.robots.chain(1)), "Did you mean 'mass_matrix'"),
     (lambda: kernel_routine("mass_matrix", "chain"), "model must be|freeflyer Model"),
     (lambda: kernel_routine("mass_matrix", ff.close_loops(ff.robots.kangaroo_like())), "open loops"),

@@ -3,12 +3,10 @@
 from .body_tasks import (
     CenterOfMassTask as CenterOfMassTask,
     CentroidalMomentumTask as CentroidalMomentumTask,
+    FrameOrientationTask as FrameOrientationTask,
+    FramePoseTask as FramePoseTask,
+    FramePositionTask as FramePositionTask,
     PostureTask as PostureTask,
-)
-from .capture import (
-    capture_margin as capture_margin,
-    capture_point as capture_point,
-    max_push_impulse as max_push_impulse,
 )
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
@@ -24,15 +22,11 @@ from .equilibria import Equilibrium as Equilibrium, equilibrium as equilibrium
 from .footsteps import (
     FootReference as FootReference,
     FootstepPlan as FootstepPlan,
+    Gait as Gait,
     SupportPhase as SupportPhase,
+    gait_footsteps as gait_footsteps,
     walk_forward as walk_forward,
 )
-from .frame_tasks import (
-    FrameOrientationTask as FrameOrientationTask,
-    FramePoseTask as FramePoseTask,
-    FramePositionTask as FramePositionTask,
-)
-from .gaits import Gait as Gait, gait_footsteps as gait_footsteps
 from .inputs import (
     Inputs as Inputs,
     joint_inputs as joint_inputs,
@@ -76,13 +70,22 @@ from .references import (
     WaypointReference as WaypointReference,
     move_pose as move_pose,
 )
-from .regulator import Regulator as Regulator, energy_costs as energy_costs, lqr as lqr
+from .regulator import (
+    Regulator as Regulator,
+    Tracker as Tracker,
+    energy_costs as energy_costs,
+    lqr as lqr,
+    track as track,
+)
 from .running import ControlRun as ControlRun, run_scenario as run_scenario
 from .scenario import Scenario as Scenario, Stance as Stance
-from .solution import ControlSolution as ControlSolution, LevelResult as LevelResult
+from .solving import ControlSolution as ControlSolution, LevelResult as LevelResult
 from .stance_file import read_problem as read_problem
 from .standing import Standing as Standing, stand_on_feet as stand_on_feet
-from .state import StateTerms as StateTerms
-from .support import support_polygon as support_polygon
-from .tasks import Task as Task
-from .tracking import Tracker as Tracker, track as track
+from .support import (
+    capture_margin as capture_margin,
+    capture_point as capture_point,
+    max_push_impulse as max_push_impulse,
+    support_polygon as support_polygon,
+)
+from .tasks import StateTerms as StateTerms, Task as Task

@@ -1,33 +1,183 @@
-"""Tasks of the whole robot: its centre of mass, its posture."""
+"""Tasks of frames (position, orientation, pose, in world axes at the frame's origin), the centre of mass, momentum and posture."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from math import atan2, sqrt
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers
-from freeflyer.control.inputs import joint_coordinates, velocity_places
-from freeflyer.control.state import Piece
-from freeflyer.control.tasks import Task
+from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
+from freeflyer.control.tasks import Piece, Task
 from freeflyer.dynamics.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
     centroidal_bias,
     centroidal_momentum_matrix,
 )
+from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import CENTER, MOMENTUM, POSTURE
+from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
+from freeflyer.spatial import quaternion
+from freeflyer.tolerances import UNIT_TOLERANCE
 
-SLIDES = {"free": 3, "planar": 2, "prismatic": 1}  # velocities of a joint, the first, that are those of lengths
+UNIT = frozen_array(np.eye(3))
+TURNS = np.arange(6) > 2  # rows of a mixed twist
+NEARLY_TURNED = -0.9  # cosine of a turn
+SMALL_TURN = 1e-4  # rad: below it the series of asin to the third order is exact to rounding
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTask(Task):
+    """What the three tasks of a frame have in common: a frame, a target, rows of the frame's mixed twist."""
+
+    frame: str
+    target: ArrayLike
+
+    @property
+    def name(self) -> str:
+        """Its kind, and the frame."""
+        return f"{type(self).__name__}({self.frame!r})"
+
+    part = slice(0, 6)
+
+    def angles(self, model: Model) -> np.ndarray:
+        """Which rows of the error (m,) are angles."""
+        return TURNS[self.part]
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Its frame."""
+        return (self.frame,)
+
+    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Error (m,) at the configuration q (nq,)."""
+        return self.error_at(frame_pose(model, q, self.frame))
+
+    @abstractmethod
+    def error_at(self, X: np.ndarray) -> np.ndarray:
+        """Error (m,) at the pose X (4, 4) of the frame."""
+
+    def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Rows of the frame's Jacobian in mixed expression."""
+        return frame_jacobian(model, q, self.frame, "mixed")[self.part]
+
+    def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Rows of the frame's Jdot v in mixed expression."""
+        return frame_bias_acceleration(model, q, v, self.frame, "mixed")[self.part]
+
+
+@dataclass(frozen=True, eq=False)
+class FramePositionTask(FrameTask):
+    """Task: the origin of a frame at a place in the world.
+
+    Args:
+        target: (3,) array, position in the world, m.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
+
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> task = ff.control.FramePositionTask("tip", [0.2, 0.1, 0.3])
+        >>> np.round(task.error(model, model.neutral), 3)     # the chain hangs down, 0.7 m
+        array([-0.2, -0.1, -1. ])
+    """
+
+    part = slice(0, 3)
+    kind, target_shape = (FRAME, 0, 3), (3,)
+
+    def error_at(self, X: np.ndarray) -> np.ndarray:
+        """Position beyond the target (3,), m, world axes."""
+        return X[:3, 3] - np.asarray(self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameOrientationTask(FrameTask):
+    """Task: the axes of a frame along those of a rotation.
+
+    Args:
+        target: (3, 3) array, rotation from the frame's axes to the world's.
+        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
+
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
+        >>> task = ff.control.FrameOrientationTask("tip", quarter)
+        >>> np.round(task.error(model, model.neutral), 4) + 0.0
+        array([ 0.    ,  0.    , -1.5708])
+    """
+
+    part = slice(3, 6)
+    kind, target_shape = (FRAME, 3, 3), (3, 3)
+
+    def check_target(self, target: np.ndarray) -> None:
+        """InputError for a matrix that is no rotation."""
+        super().check_target(target)
+        _rotation(self.name, target)
+
+    def error_at(self, X: np.ndarray) -> np.ndarray:
+        """Rotation vector (3,) from the target's axes to the frame's, rad, world axes."""
+        return _turn(X[:3, :3], np.asarray(self.target))
+
+
+@dataclass(frozen=True, eq=False)
+class FramePoseTask(FrameTask):
+    """Task: a frame at a pose in the world.
+
+    Args:
+        target: (4, 4) array, pose of the frame in the world.
+        level, weight, stiffness, damping, velocity, acceleration: See Task; three rows of position, m, then three of rotation, rad,
+            in world axes.
+
+    Examples:
+        >>> model = ff.robots.chain(6)
+        >>> X = ff.frame_pose(model, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "tip")
+        >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePoseTask("tip", X)], 0.3 * np.ones(6))
+        >>> found.converged, bool(np.allclose(ff.frame_pose(model, found.q, "tip"), X, atol=1e-8))
+        (True, True)
+    """
+
+    kind, target_shape = (FRAME, 0, 6), (4, 4)
+
+    def check_target(self, target: np.ndarray) -> None:
+        """InputError for a matrix that is no pose."""
+        super().check_target(target)
+        if target[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise InputError(f"target of {self.name} is no pose: its last row is {target[3].tolist()}, expected [0, 0, 0, 1]")
+        _rotation(self.name, target[:3, :3])
+
+    def error_at(self, X: np.ndarray) -> np.ndarray:
+        """Position (3), m, and rotation vector (3), rad, beyond the target, world axes."""
+        target = np.asarray(self.target)
+        return np.concatenate([X[:3, 3] - target[:3, 3], _turn(X[:3, :3], target[:3, :3])])
+
+
+def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Rotation vector of R target^T: turning by it leads from the target to R."""
+    D = R @ target.T
+    (a, b, c), (d, e, f), (g, h, i) = D.tolist()
+    x, y, z, cosine = 0.5 * (h - f), 0.5 * (c - g), 0.5 * (d - b), 0.5 * (a + e + i - 1.0)
+    sine = sqrt(x * x + y * y + z * z)
+    if cosine < NEARLY_TURNED:  # the antisymmetric part alone does not show the axis well
+        return quaternion.log(quaternion.from_matrix(D))
+    ratio = atan2(sine, cosine) / sine if sine > SMALL_TURN else 1.0 + sine * sine / 6.0
+    return np.array([ratio * x, ratio * y, ratio * z])
+
+
+def _rotation(name: str, R: np.ndarray) -> np.ndarray:
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    turned = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+    if turned < 0.0 or np.abs(R.T @ R - UNIT).max() > UNIT_TOLERANCE:
+        raise InputError(f"target of {name} has no rotation in it: R'R must be 1 and det R 1, got {R.tolist()}", task=name)
+    return R
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,25 +237,23 @@ class PostureTask(Task):
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """What leads from the target to q in the tangent space, m and rad, without a floating base."""
-        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[_joint_rows(model)[0]]
+        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[joint_coordinates(model)]
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Rows of the unit matrix (nv, nv)."""
-        return np.array(_joint_rows(model)[1])
+        return np.eye(model.nv)[joint_coordinates(model)]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Zeros: the Jacobian is constant."""
-        return np.array(_joint_rows(model)[2])
+        return np.zeros(len(joint_coordinates(model)))
 
     def angles(self, model: Model) -> np.ndarray:
         """Which rows of the error (m,) are angles."""
-        tree = model.tree
-        turns = np.concatenate([np.arange(j.nv) >= SLIDES.get(j.kind, 0) for j in tree.joints] or [np.zeros(0, bool)])
-        return turns[velocity_places(model)][_joint_rows(model)[0]]
+        return ~sliding_coordinates(model)[joint_coordinates(model)]
 
     def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
         """A row for each velocity of a joint that has a weight."""
-        places = _joint_rows(model)[0]
+        places = joint_coordinates(model)
         weights = self.row_weights(len(places))
         kept = weights > 0.0
         lists = [*columns[places[kept]], *velocity_places(model)[places[kept]]]
@@ -113,21 +261,13 @@ class PostureTask(Task):
         return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights[kept], equations=True)
 
     def _make_numbers(self, count: int) -> np.ndarray:
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
         kept, motion = np.asarray(self.weight) > 0.0, []
         for word in ("velocity", "acceleration"):
             given, size = getattr(self, word), len(kept) if kept.ndim else count
             if given is not None:
                 check_shape(f"{word} of {self.name}", given, size)
             motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
-        return np.concatenate([[self.stiffness, damping], *motion, np.asarray(self.target)])
-
-
-@lru_cache(maxsize=64)
-def _joint_rows(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates (m,) of the joints, rows (m, nv) of the unit matrix, zeros (m,)."""
-    rows = joint_coordinates(model)
-    return rows, frozen_array(np.eye(model.nv)[rows]), frozen_array(np.zeros(len(rows)))
+        return np.concatenate([[self.stiffness, self.rate_gain], *motion, np.asarray(self.target)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +315,5 @@ class CentroidalMomentumTask(Task):
 
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """Wanted rate of momentum (6,) for the momentum `rate` (6,)."""
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
-        found = -damping * (rate - np.asarray(self.target))
+        found = -self.rate_gain * (rate - np.asarray(self.target))
         return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))

@@ -11,9 +11,10 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.sets.tables import loops_of
 from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.rows import support
+from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -68,10 +69,10 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
         >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
         True
     """
-    if not isinstance(contacts, ConstraintSet):
-        raise InputError(f"contacts must be a freeflyer.ConstraintSet, got {format_value(contacts)}")
-    check_set(model, contacts)
-    above = _carriers(model)
+    check_set(model, instance("contacts", contacts, ConstraintSet))
+    # where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's
+    above = np.array([_closure(model, np.arange(model.tree.nv) == at) for at in velocity_places(model)], bool).reshape(model.nv, -1)
+    np.fill_diagonal(above, False)
     kept = np.zeros(model.nv, bool)
     kept[base_coordinates(model)] = kept[unactuated_coordinates(model)] = True
     held = np.zeros(model.tree.nv, bool)
@@ -104,19 +105,6 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     carried = np.any(above[loose], axis=0) if len(loose) else np.zeros(model.nv, bool)
     branches = tuple([np.array(group, int) for group in hangs.values()])
     return Chains(base, constraint, loose, branches, constraint[carried[constraint]])
-
-
-def _carriers(model: Model) -> np.ndarray:
-    """(nv, nv) bool: where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's."""
-    tree = model.tree
-    own = velocity_places(model)
-    found = np.zeros((model.nv, model.nv), bool)
-    for i, at in enumerate(own):
-        start = np.zeros(tree.nv, bool)
-        start[at] = True
-        found[i] = _closure(model, start)
-        found[i, i] = False
-    return found
 
 
 def _closure(model: Model, coordinates: np.ndarray) -> np.ndarray:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import base_coordinates, coordinate_names, describe_direction
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, real_array
+from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial.se3 import skew
@@ -70,23 +71,17 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
         >>> found.states - found.rank  # six momenta and their integrals
         12
-        >>> found.uncontrollable[:3]
-        ('base x translation', 'base y translation', 'base z translation')
     """
     n = model.nv
-    M, A, B = real_array("M", M), real_array("A", A), real_array("B", B)
-    if M.shape != (n, n) or A.shape != (2 * n, 2 * n) or B.ndim != 2 or B.shape[0] != 2 * n:
-        raise InputError(
-            f"expected M ({n}, {n}), A ({2 * n}, {2 * n}) and B ({2 * n}, m) of one state, got {M.shape}, {A.shape}, {B.shape}"
-        )
-    if not (np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(B).all()):
-        raise InputError("M, A and B must be finite: some entry is NaN or infinite")
+    M, A, B = shaped("M", M, n, n), shaped("A", A, 2 * n, 2 * n), finite_array("B", B)
+    if B.ndim != 2 or len(B) != 2 * n:
+        raise InputError(f"B has shape {B.shape}, expected ({2 * n}, m), a column for each input", shape=B.shape)
     if not (np.diagonal(M) > 0.0).all():
         raise InputError("M must be a mass matrix, positive on its diagonal", diagonal=np.diagonal(M).copy())
     if basis is not None:
-        basis = finite_array("basis", basis)
-        if basis.ndim != 2 or basis.shape[0] != 2 * n or not 0 < basis.shape[1] <= 2 * n:
-            raise InputError(f"basis has shape {basis.shape}, expected ({2 * n}, k), a column each", shape=basis.shape)
+        basis = shaped("basis", basis, 2 * n, "k", more=", a column each")
+        if basis.shape[1] > 2 * n:
+            raise InputError(f"basis has shape {basis.shape}, expected at most {2 * n} columns", shape=basis.shape)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))  # motions of equal kinetic energy weigh alike
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
     admitted = np.eye(2 * n) if basis is None else np.linalg.qr(scale[:, None] * basis)[0]
@@ -139,11 +134,12 @@ def _name_motions(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows
     weights = rows * scale[:, None]
     motions = np.linalg.solve(M, np.hstack([weights[:n], weights[n:]])) * scale[:n, None]
     U, s, _ = np.linalg.svd(motions, full_matrices=False)
-    basis = U[:, s > 1e-6 * s[0]]
-    found = []
-    for pivot, direction in echelon(basis):
-        found.append((pivot, describe_direction(names, direction)))
-    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+    return tuple(dict.fromkeys(_named(names, U[:, s > 1e-6 * s[0]])))
+
+
+def _named(names: tuple[str, ...], basis: np.ndarray) -> tuple[str, ...]:
+    """Names of directions that span the same space, in the robot's order."""
+    return tuple([describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
 
 
 def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
@@ -183,7 +179,4 @@ def without_spins(spins: np.ndarray, A: np.ndarray, basis: np.ndarray) -> np.nda
 
 def spin_names(model: Model, spins: np.ndarray) -> tuple[str, ...]:
     """Names of spins (nv, n), in the robot's order."""
-    if not spins.shape[1]:
-        return ()
-    names = coordinate_names(model)
-    return tuple(describe_direction(names, direction) for _, direction in sorted(echelon(spins), key=lambda x: x[0]))
+    return _named(coordinate_names(model), spins) if spins.shape[1] else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import one_row, positive
+from freeflyer.model.inputs import instance, one_row, positive
 from freeflyer.model.model import Model
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
@@ -60,11 +60,10 @@ class DecoupledController:
     posture: Reference
     external_bandwidth: float = 2.0
     internal_bandwidth: float = 2.0
-    spin: ArrayLike = field(default=(0.0, 0.0, 0.0))
+    spin: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, Model):
-            raise InputError(f"model must be a Model, got {type(self.model).__name__}")
+        instance("model", self.model, Model)
         owners = coordinate_owners(self.model)[6:]
         kinds = {j.name: j.kind for j in self.model.tree.joints}
         wrong = [name for name in owners if kinds[name] not in ONE_COORDINATE]
@@ -78,9 +77,7 @@ class DecoupledController:
         object.__setattr__(self, "spin", shaped("spin", self.spin, 3))
         q, v = self.model.neutral, self.model._zero
         for name, size in (("center", 3), ("posture", len(owners))):
-            reference = getattr(self, name)
-            if not isinstance(reference, Reference):
-                raise InputError(f"{name} must be a Reference, as MinimumJerkReference, got {type(reference).__name__}")
+            reference = instance(name, getattr(self, name), Reference, "control.MinimumJerkReference")  # type: ignore[type-abstract]
             found = np.shape(reference(0.0).target)
             if found != (size,):
                 raise InputError(f"{name} must be a reference of ({size},) numbers for this robot, got {found}", shape=found)

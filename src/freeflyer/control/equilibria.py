@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,9 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
             break
         found = _balance(model, here, inputs, gravity)
         if found.balanced:
-            return _describe_move(model, q, found)
+            moved = float(np.max(np.abs(difference(model, q, here)), initial=0.0))
+            text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
+            return replace(found, moved=moved, sentence=text)
     return at_rest
 
 
@@ -125,13 +127,10 @@ def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np
     missing = needed - tau if free is None else free @ (b - A @ u)
     least = EQUILIBRIUM_RATIO * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
-    if balanced:
-        sentence = "the inputs hold this posture at rest"
-    else:
-        sentence = (
-            f"no choice of the {inputs.count} inputs holds this posture at rest: they lack "
-            f"{describe_forces(model, missing, least)}"
-        )
+    sentence = "the inputs hold this posture at rest"
+    if not balanced:
+        lack = describe_forces(model, missing, least)
+        sentence = f"no choice of the {inputs.count} inputs holds this posture at rest: they lack {lack}"
     return Equilibrium(q, u, tau, np.where(np.abs(missing) <= least, 0.0, missing), balanced, 0.0, sentence)
 
 
@@ -139,16 +138,9 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
     free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
-    _, external = inputs.forces_and_wrenches(found.u)
-    rest = np.zeros(model.nv)
+    external, rest = inputs.forces_and_wrenches(found.u)[1], np.zeros(model.nv)
     slope = inverse_dynamics_derivatives(model, q, rest, rest, external=external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
-
-
-def _describe_move(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
-    moved = float(np.max(np.abs(difference(model, q, found.q)), initial=0.0))
-    text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
-    return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
 
 
 def require_equilibrium(model: Model, q: Any, inputs: Inputs, gravity: Any,
@@ -158,7 +150,6 @@ def require_equilibrium(model: Model, q: Any, inputs: Inputs, gravity: Any,
     if not found.balanced:
         raise InputError(
             f"{found.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
-            "posture (control.equilibrium searches one)",
-            missing=found.missing,
-        )
+            "posture (control.equilibrium searches one)", missing=found.missing,
+        )  # fmt: skip
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -30,7 +31,6 @@ PARTS = {  # of joints with several coordinates
     "free": SHIFTS + TURNS, "spherical": TURNS, "planar": ("x translation", "y translation", "rotation"),
     "cylindrical": ("translation", "rotation"), "universal": ("first rotation", "second rotation"),
 }  # fmt: skip
-SLIDING = ("translation",)
 MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 
@@ -226,24 +226,44 @@ def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None 
     return inputs
 
 
+def _kept(find: Callable[[Model], np.ndarray]) -> Callable[[Model], np.ndarray]:
+    """The function with its answers kept, as arrays that nobody changes, as long as their models live."""
+    known: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()
+
+    @wraps(find)
+    def places(model: Model) -> np.ndarray:
+        try:
+            return known[model]
+        except KeyError:
+            found = known[model] = frozen_array(np.array(find(model), int))
+            return found
+
+    return places
+
+
+@_kept
 def actuated_coordinates(model: Model) -> np.ndarray:
     """Velocities (n,) that the motors of `model.actuated` drive, in their order. Errors: as freeflyer.control.joint_inputs."""
-    return _known(_actuated, model, lambda: joint_inputs(model).joints.argmax(axis=0))
+    return joint_inputs(model).joints.argmax(axis=0)
 
 
+@_kept
 def unactuated_coordinates(model: Model) -> np.ndarray:
     """The other velocities, those of a floating base first of all."""
-    return _known(_free, model, lambda: np.setdiff1d(np.arange(model.nv), actuated_coordinates(model)))
+    return np.setdiff1d(np.arange(model.nv), actuated_coordinates(model))
 
 
+@_kept
 def base_coordinates(model: Model) -> np.ndarray:
     """Velocities of floating bases."""
-    return _known(_base, model, lambda: _of_base(model))
+    floating = [j for j in model.tree.joints if j.kind == "free" and j.parent == WORLD]
+    return np.flatnonzero(np.isin(velocity_places(model), [k for j in floating for k in range(j.iv, j.iv + j.nv)]))
 
 
+@_kept
 def joint_coordinates(model: Model) -> np.ndarray:
     """Velocities that are not those of a floating base."""
-    return _known(_joints, model, lambda: np.setdiff1d(np.arange(model.nv), base_coordinates(model)))
+    return np.setdiff1d(np.arange(model.nv), base_coordinates(model))
 
 
 def velocity_places(model: Model) -> np.ndarray:
@@ -251,37 +271,10 @@ def velocity_places(model: Model) -> np.ndarray:
     return np.arange(model.nv) if model.reduction is None else np.asarray(model.reduction.split.independent)
 
 
-def _of_base(model: Model) -> np.ndarray:
-    base = {k for j in model.tree.joints if j.kind == "free" and j.parent == WORLD for k in range(j.iv, j.iv + j.nv)}
-    return np.array([k for k, i in enumerate(velocity_places(model)) if int(i) in base], int)
-
-
-_Places = WeakKeyDictionary[Model, np.ndarray]
-_actuated: _Places = WeakKeyDictionary()
-_free: _Places = WeakKeyDictionary()
-_base: _Places = WeakKeyDictionary()
-_joints: _Places = WeakKeyDictionary()
-
-
-def _known(places: _Places, model: Model, find: Callable[[], np.ndarray]) -> np.ndarray:
-    try:
-        return places[model]
-    except KeyError:
-        found = places[model] = frozen_array(np.array(find(), int))
-        return found
-
-
 def coordinate_names(model: Model) -> tuple[str, ...]:
     """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
-    if model.reduction:
-        of_tree = coordinate_names(model.tree)
-        return tuple(of_tree[i] for i in model.reduction.split.independent)
-    names = [""] * model.nv
-    for joint in model.joints:
-        for k in range(joint.nv):
-            parts = PARTS.get(joint.kind)
-            names[joint.iv + k] = f"{short_name(joint.name)} {parts[k]}" if parts else joint.name
-    return tuple(names)
+    names = [f"{short_name(j.name)} {x}" if x else j.name for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
+    return tuple([names[i] for i in velocity_places(model)])
 
 
 def short_name(joint: str) -> str:
@@ -289,20 +282,15 @@ def short_name(joint: str) -> str:
     return "base" if joint == "root_joint" else joint
 
 
-def force_units(model: Model) -> tuple[str, ...]:
-    """N or N m (nv), of the generalised force along every velocity coordinate."""
-    units = ["N m"] * model.nv
-    for joint in model.joints:
-        for k in range(joint.nv):
-            part = PARTS.get(joint.kind, ("",) * joint.nv)[k]
-            if joint.kind == "prismatic" or part.endswith("translation"):
-                units[joint.iv + k] = "N"
-    return tuple(units)
+def sliding_coordinates(model: Model) -> np.ndarray:
+    """Which velocities (nv,) are those of lengths, m/s; others are rad/s."""
+    parts = [x for j in model.tree.joints for x in PARTS.get(j.kind, (j.kind,) * j.nv)]
+    return np.array([x == "prismatic" or x.endswith("translation") for x in parts], bool)[velocity_places(model)]
 
 
 def describe_forces(model: Model, forces: np.ndarray, least: float) -> str:
     """'base z translation 482 N, knee 12 N m': the entries of (nv,) above `least`, largest first."""
-    names, units = coordinate_names(model), force_units(model)
+    names, units = coordinate_names(model), np.where(sliding_coordinates(model), "N", "N m")
     order = [int(i) for i in np.argsort(-np.abs(forces)) if abs(forces[i]) > least]
     shown = [f"{names[i]} {forces[i]:.4g} {units[i]}" for i in order[: 2 * MAX_LISTED]]
     return ", ".join(shown) + (f" and {len(order) - 2 * MAX_LISTED} more" if len(order) > 2 * MAX_LISTED else "")

@@ -18,7 +18,7 @@ import numpy as np
 from freeflyer.control.linearized_tasks import CONTRACTION, LinearizedTasks, Posture
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import LinkageError, SolverError
-from freeflyer.optimization.active_set import ActiveSet, solve_levels
+from freeflyer.optimization.compiled import ActiveSet, solve_levels
 from freeflyer.tolerances import (
     IK_CURVATURE_RATIO,
     IK_LEAST_CURVATURE,

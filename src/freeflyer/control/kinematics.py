@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.kinematic_levels import Search
+from freeflyer.control.limits import PositionBounds
 from freeflyer.control.linearized_tasks import LinearizedTasks
-from freeflyer.control.position_bounds import PositionBounds
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import has_loops
@@ -113,18 +113,15 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         LinkageError: For a start whose loops are open.
 
     Examples:
-        The quadruped's base goes 5 cm down over its feet, which stay:
+        The centre of mass of a humanoid goes 5 cm down over its feet, which stay:
 
-        >>> model = ff.robots.quadruped()
-        >>> bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
-        >>> q = ff.configuration(model, bent)
-        >>> feet = [name for name in model.frame_names if name.endswith("foot")]
-        >>> stay = [ff.control.FramePositionTask(name, ff.frame_pose(model, q, name)[:3, 3], level=0) for name in feet]
-        >>> X = ff.frame_pose(model, q, model.joints[0].child)
-        >>> X[2, 3] -= 0.05
-        >>> found = ff.control.inverse_kinematics(model, [*stay, ff.control.FramePoseTask(model.joints[0].child, X)], q)
-        >>> found.converged, round(float(q[2] - found.q[2]), 3)
-        (True, 0.05)
+        >>> model = ff.robots.humanoid()
+        >>> q = ff.robots.standing_posture(model)
+        >>> stay = [ff.control.FramePoseTask(x, ff.frame_pose(model, q, x), level=0) for x in ("left_sole", "right_sole")]
+        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05])
+        >>> found = ff.control.inverse_kinematics(model, [*stay, down], q)
+        >>> found.converged, (ff.center_of_mass(model, found.q) - ff.center_of_mass(model, q)).round(6) + 0.0
+        (True, array([ 0.  ,  0.  , -0.05]))
     """
     now = one_row(model, "q", q, "q")
     true_or_false("limits", limits)

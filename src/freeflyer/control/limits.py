@@ -1,4 +1,4 @@
-"""Limits of a whole-body controller: of torques, of accelerations, of contact forces."""
+"""Limits of a whole-body controller, of torques, accelerations and contact forces; position limits of inverse kinematics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joint_coordinates
-from freeflyer.control.state import Piece, StateTerms
+from freeflyer.control.tasks import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
+from freeflyer.kernels.control.layout import POSITIONS
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, real_array, true_or_false
 from freeflyer.model.model import Model
+from freeflyer.tolerances import IK_LIMIT_GAP
 
 Space = Literal["torque", "acceleration", "force"]
 Contacts = Mapping[str, tuple[int, int, np.ndarray | None]]
@@ -275,3 +277,49 @@ def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray
                                   or (velocities and np.isfinite(tree.velocity_limit[j.iv])))
     ]  # fmt: skip
     return tuple([j.name for j in chosen]), np.array([j.iq for j in chosen], int), np.array([j.iv for j in chosen], int)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionBounds(Limit):
+    """Position limits (m,) of joints of one coordinate: names, entries of q and of the tree's v, ends."""
+
+    names: tuple[str, ...]
+    at: np.ndarray
+    coordinates: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(model: Model, limits: bool) -> PositionBounds:
+        """Those of all joints that have some."""
+        tree, none = model.tree, np.zeros(0, int)
+        names, at, iv = _limited(tree, False) if limits else ((), none, none)
+        return PositionBounds(names, at, iv, tree.position_lower[iv], tree.position_upper[iv])
+
+    def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
+        """A row for each joint: how it follows the model's velocities, how far it may go."""
+        places = [int(x) for pair in zip(self.at, self.coordinates) for x in pair]
+        return Piece("contacts", self.name, POSITIONS, len(self.names), places, constants=[*self.lower, *self.upper])
+
+    def check(self, q: np.ndarray) -> None:
+        """InputError where q is beyond a limit."""
+        beyond = self._beyond(q)
+        if (beyond > IK_LIMIT_GAP).any():
+            k = int(np.argmax(beyond))
+            raise InputError(
+                f"the start is {beyond[k]:.3g} beyond the limits of {self.names[k]!r}, {self.lower[k]:g} to {self.upper[k]:g}: "
+                "start within them, or pass limits=False", joint=self.names[k],
+            )  # fmt: skip
+
+    def gap(self, q: np.ndarray) -> float:
+        """By how much the worst joint is beyond its limits."""
+        return float(self._beyond(q).max(initial=0.0))
+
+    def _beyond(self, q: np.ndarray) -> np.ndarray:
+        return np.maximum(self.lower - q[self.at], q[self.at] - self.upper)
+
+    def active(self, q: np.ndarray) -> tuple[str, ...]:
+        """Joints that stand at a limit."""
+        near = (q[self.at] < self.lower + IK_LIMIT_GAP) | (q[self.at] > self.upper - IK_LIMIT_GAP)
+        return tuple([name for name, at in zip(self.names, near) if at])

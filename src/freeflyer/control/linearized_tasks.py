@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from freeflyer.control.body_tasks import CentroidalMomentumTask
-from freeflyer.control.position_bounds import PositionBounds
+from freeflyer.control.limits import PositionBounds
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.program import Program
 from freeflyer.control.solving import program_for

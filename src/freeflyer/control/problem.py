@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.solution import ControlSolution
-from freeflyer.control.solving import FORMULATIONS, asked_of, solve_problem
+from freeflyer.control.solving import FORMULATIONS, ControlSolution, asked_of, solve_problem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value
@@ -138,7 +137,25 @@ class WholeBodyProblem(ProblemData):
         return f"WholeBodyProblem({self.model.name!r}, {counts})"
 
     def __str__(self) -> str:
-        return _outline(self)
+        """The levels of the full formulation, row by row, at the neutral posture."""
+        model = self.model
+        program, _ = asked_of(self, model.neutral, np.zeros(model.nv), "full")
+        rows, before = [], ""
+        for piece in program.pieces:
+            kind = "equations" if piece.equations else "inequalities"
+            rows.append((piece.level if piece.level != before else "", piece.name, str(piece.rows), kind))
+            before = piece.level
+        head = (
+            f"{model.name}: {len(self.driven)} motors, {model.nv} velocities, {len(self.force_metric)} contact "
+            f"forces, {program.unknowns} unknowns"
+        )
+        below = (
+            f"below all tasks, weighted ones too: {self.acceleration_weight:g} a^T M a / 2 + {self.force_weight:g} "
+            "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
+        )
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows]
+        return "\n".join([head, *lines, below])
 
 
 @dataclass(eq=False)
@@ -197,28 +214,6 @@ class Controller:
         if self.targets is not None:
             self.problem = self.problem.with_tasks(self.targets(t))
         return self.tau(q, v)
-
-
-def _outline(problem: WholeBodyProblem) -> str:
-    """The levels of the full formulation, row by row, at the neutral posture."""
-    model = problem.model
-    program, _ = asked_of(problem, model.neutral, np.zeros(model.nv), "full")
-    rows, before = [], ""
-    for piece in program.pieces:
-        kind = "equations" if piece.equations else "inequalities"
-        rows.append((piece.level if piece.level != before else "", piece.name, str(piece.rows), kind))
-        before = piece.level
-    head = (
-        f"{model.name}: {len(problem.driven)} motors, {model.nv} velocities, {len(problem.force_metric)} contact "
-        f"forces, {program.unknowns} unknowns"
-    )
-    below = (
-        f"below all tasks, weighted ones too: {problem.acceleration_weight:g} a^T M a / 2 + {problem.force_weight:g} "
-        "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
-    )
-    widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows]
-    return "\n".join([head, *lines, below])
 
 
 def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:

@@ -28,7 +28,7 @@ from freeflyer.model.model import Model
 
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused
     "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
-    "limits_of_users", "no_loads", "no_numbers",
+    "limits_of_users",
 )  # fmt: skip
 OF_TASKS = ("tasks_in_order", "task_keys", "tasks_of_users", "known_programs")
 
@@ -63,9 +63,7 @@ class ProblemData:
         if not isinstance(model, Model):
             raise InputError(f"a WholeBodyProblem takes a Model, got {format_value(model)}: WholeBodyProblem(model, tasks=[...])")
         if has_loops(model) and not model.reduction:
-            raise InputError(
-                f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model), ...)"
-            )
+            raise InputError(f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model))")
         for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
             number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
         given = self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,)
@@ -137,16 +135,6 @@ class ProblemData:
         return unactuated_coordinates(self.model)
 
     @cached_property
-    def no_loads(self) -> np.ndarray:
-        """(nv,)."""
-        return frozen_array(np.zeros(self.model.nv))
-
-    @cached_property
-    def no_numbers(self) -> np.ndarray:
-        """(0,)."""
-        return frozen_array(np.zeros(0))
-
-    @cached_property
     def constraints(self) -> ConstraintSet:
         """Of the contacts."""
         model, contacts = self.model, self.contacts
@@ -212,12 +200,6 @@ class ProblemData:
     def chains(self) -> Chains:
         """Chains that contacts need, and branches that the reduced formulation compresses."""
         return kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed)
-
-    @cached_property
-    def constraints_of_tree(self) -> ConstraintSet:
-        """The same contacts on the tree of a closed model, with its loops as rows."""
-        held = self.constraints
-        return ConstraintSet(self.model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
 
     def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
         return type(self), tuple([getattr(self, f.name) for f in fields(self)])

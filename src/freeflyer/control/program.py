@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, groupby, pairwise
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.inputs import velocity_places
 from freeflyer.control.limits import Limit, LimitRows
 from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.state import HARD, Piece
+from freeflyer.control.tasks import HARD, Piece
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
@@ -30,41 +30,25 @@ GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GI
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The rows of a problem, level by level, over x = (alpha, F).
+    """The rows of a problem, level by level, over x = (alpha, F)."""
 
-    Attributes:
-        sizes: Of the table.
-        parameters: Numbers of the robot, the contacts and the pieces.
-        pieces: Rows in their order.
-        weights: (m,) array, if "kinematic", in each level 1 at most.
-        ends: The row before which each level ends.
-        unknowns, alpha: How many there are, and of these how many accelerations.
-        columns: (nv,) array of the model's accelerations among them.
-        counts: Rows of the tasks, by their levels.
-        nothing, nowhere: No rows that are held (m,), no point (n,).
-    """
-
-    sizes: Sizes
-    parameters: np.ndarray
+    sizes: Sizes  # of the table
+    parameters: np.ndarray  # of the robot, the contacts and the pieces
     pieces: tuple[Piece, ...]
-    weights: np.ndarray
-    ends: tuple[int, ...]
+    weights: np.ndarray  # (m,), if "kinematic" in each level 1 at most
+    ends: tuple[int, ...]  # the row before which each level ends
     unknowns: int
-    alpha: int
-    columns: np.ndarray
-    counts: tuple[int, ...]
-    nothing: np.ndarray
-    nowhere: np.ndarray
+    alpha: int  # unknowns that are accelerations
+    columns: np.ndarray  # (nv,): the model's accelerations among them
+    counts: tuple[int, ...]  # rows of the tasks, by their levels
+    nothing: np.ndarray  # (m,): no rows that are held
+    nowhere: np.ndarray  # (n,): no point
+    hard: int  # rows of dynamics, contacts and limits, which come before those of tasks
 
     def places(self) -> list[tuple[Piece, int]]:
         """Pieces that are given numbers, and where these begin."""
         starts = accumulate((piece.numbers for piece in self.pieces), initial=0)
         return [(piece, at) for piece, at in zip(self.pieces, starts) if piece.numbers]
-
-    @cached_property
-    def hard(self) -> int:
-        """Rows of dynamics, contacts and limits, which come before those of tasks."""
-        return sum(piece.rows for piece in self.pieces if piece.level in HARD)
 
 
 def make_program(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
@@ -73,7 +57,9 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
     names of rows."""
     model, closed = problem.model, problem.model.reduction is not None
     whole, still = closed and formulation == "three-step", formulation == "kinematic"
-    held = problem.constraints_of_tree if whole else problem.constraints
+    held = problem.constraints
+    if whole:
+        held = ConstraintSet(model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
     n, k, loops = model.tree.nv if whole else model.nv, len(problem.force_metric), len(held.loop_names) if whole else 0
     columns = velocity_places(model) if whole else np.arange(model.nv)
     pieces = [*_hard_pieces(problem, columns, loops, given)[still:], *_task_pieces(problem, columns, given)]
@@ -117,7 +103,7 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
             weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
-        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf),
+        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf), hard,
     )  # fmt: skip
 
 

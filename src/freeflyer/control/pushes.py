@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.capture import capture_point, max_push_impulse
 from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.running import run_scenario
-from freeflyer.control.scenario import Scenario, Stance
-from freeflyer.control.scenarios import PUSH_DURATION, stand
+from freeflyer.control.scenario import Stance
+from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
-from freeflyer.control.support import signed_distance, support_polygon
-from freeflyer.errors import FreeflyerError, InputError, StepError
-from freeflyer.model.inputs import LARGEST_SEED, number, whole_number
+from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
+from freeflyer.errors import FreeflyerError, StepError
+from freeflyer.model.inputs import LARGEST_SEED, instance, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.inputs import Sensing
@@ -83,10 +82,34 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
         >>> ff.control.survives_push(robot, [[10.0, 0.0]], dt=5e-3)
         array([ True])
     """
-    if not isinstance(robot, Standing):
-        raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
+    instance("robot", robot, Standing, "control.stand_on_feet")
     given = shaped("impulses", impulses, "n", 2, more=", N s")
-    return _stands(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
+    options = {"formulation": formulation, "dt": dt, "sensing": sensing}
+    count = whole_number("processes", processes, 1)
+    what = f"{len(given)} pushes"
+    found = np.zeros(len(given), bool)
+    if count == 1:
+        for k, impulse in enumerate(given):
+            found[k] = _stood(robot, impulse, options)
+            progress((k + 1) / len(given), what)
+        return found
+    # processes start anew, for a fork would copy running threads; they end when `alive` is closed, be it by an error, by Ctrl-C,
+    # which they do not see themselves, or with this process
+    context = get_context("spawn")
+    watched, alive = context.Pipe(duplex=False)
+    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
+        try:
+            with _deaf_children():
+                futures = [pool.submit(_stood, robot, impulse, options) for impulse in given]
+            for k, future in enumerate(futures):
+                found[k] = future.result()
+                progress((k + 1) / len(given), what)
+        except BrokenProcessPool:
+            raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
+        except BaseException:
+            alive.close()
+            raise
+    return found
 
 
 @public
@@ -107,7 +130,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
     n = whole_number("count", count, 1)
     rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
-    return _along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
+    return along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
 
 
 @public
@@ -137,7 +160,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     for k in range(count):
         middle = 0.5 * (borne + lost)
         stands = survives_push(
-            robot, _along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
+            robot, along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
             progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
         )  # fmt: skip
         borne, lost = np.where(stands, middle, borne), np.where(stands, lost, middle)
@@ -145,61 +168,23 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     return PushBoundary(turn, borne, np.where(fell_once, lost, np.inf), limits)
 
 
-class _Pushed(Scenario):
+class _Pushed(Stand):
     """One push; the run ends where the capture point is so far out of the soles that no standing robot comes back."""
 
     def __init__(self, stance: Stance, impulse: np.ndarray) -> None:
-        self.stance, self.duration = stance, FIRST + PUSH_DURATION + AFTER
-        self.standing = stand(stance, np.random.default_rng(0), impulses=impulse[None], first=FIRST)
-        self.polygon, self.checked = support_polygon(stance.feet), 0.0
+        super().__init__(stance, impulse[None], FIRST)
+        self.duration, self.polygon, self.checked = FIRST + PUSH_DURATION + AFTER, support_polygon(stance.feet), 0.0
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        if t < self.checked + CHECKED:
-            return self.standing.held
-        self.checked = t
-        if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
-            raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
-        return self.standing.held
-
-    def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
-        return self.standing.pushes(t, q, v)
+        if t >= self.checked + CHECKED:
+            self.checked = t
+            if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
+                raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
+        return self.held
 
 
 def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
     return max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
-
-
-def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
-
-
-def _stands(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
-    """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads.
-
-    They end when `alive` is closed, be it by an error, by Ctrl-C, which they do not see themselves, or with this process."""
-    count = whole_number("processes", processes, 1)
-    what = f"{len(impulses)} pushes"
-    found = np.zeros(len(impulses), bool)
-    if count == 1:
-        for k, impulse in enumerate(impulses):
-            found[k] = _stood(robot, impulse, options)
-            progress((k + 1) / len(impulses), what)
-        return found
-    context = get_context("spawn")
-    watched, alive = context.Pipe(duplex=False)
-    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
-        try:
-            with _deaf_children():
-                futures = [pool.submit(_stood, robot, impulse, options) for impulse in impulses]
-            for k, future in enumerate(futures):
-                found[k] = future.result()
-                progress((k + 1) / len(impulses), what)
-        except BrokenProcessPool:
-            raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
-        except BaseException:
-            alive.close()
-            raise
-    return found
 
 
 def _end_with(watched: Any) -> None:
@@ -229,6 +214,5 @@ def _deaf_children() -> Iterator[None]:
 def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
     dt = options["dt"]
     length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
-
     return not run_scenario(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length,
         **options).fell

@@ -80,18 +80,6 @@ class ReducedDynamics:
         return found if inner is None else found + self.null_space.T @ shaped("inner", inner, len(self.null_space))
 
 
-def _check_directions(model: Model, branch: CentroidalJacobian) -> None:
-    """An InputError where a branch cannot have all six directions of average velocity."""
-    size = np.linalg.svd(branch.J, compute_uv=False)
-    if size[-1] < BRANCH_MOMENTUM_RATIO * size[0]:
-        own = [j.name for j in model.joints if np.isin(np.arange(j.iv, j.iv + j.nv), branch.coordinates).any()]
-        raise InputError(
-            f"the branch that hangs from {branch.link!r} ({', '.join(own)}) cannot move in all six directions of momentum in this "
-            f"posture, as an arm that hangs straight: the least is {size[-1] / size[0]:.1g} of the largest, at least "
-            f"{BRANCH_MOMENTUM_RATIO:g} is needed: bend it, or leave it out of compressed=[...]"
-        )
-
-
 @public
 def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: ConstraintSet,
                      compressed: Sequence[str] | None = None) -> ReducedDynamics:  # fmt: skip
@@ -124,8 +112,13 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     rates: list[np.ndarray] = [np.zeros((len(chains.kept), model.nv))]
     for branch in branches:
         wide = len(branch.coordinates) > CENTROIDAL_ROWS
-        if wide:
-            _check_directions(model, branch)
+        if wide and (size := np.linalg.svd(branch.J, compute_uv=False))[-1] < BRANCH_MOMENTUM_RATIO * size[0]:
+            joints = [j.name for j in model.joints if np.isin(np.arange(j.iv, j.iv + j.nv), branch.coordinates).any()]
+            raise InputError(
+                f"the branch that hangs from {branch.link!r} ({', '.join(joints)}) cannot move in all six directions of momentum "
+                f"in this posture, as an arm that hangs straight: the least is {size[-1] / size[0]:.1g} of the largest, at least "
+                f"{BRANCH_MOMENTUM_RATIO:g} is needed: bend it, or leave it out of compressed=[...]"
+            )
         own = unit[branch.coordinates]
         rows.append(branch.J @ own if wide else own)
         rates.append(branch.rate @ own if wide else np.zeros(own.shape))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number, real_array
+from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, instance, number, real_array
 from freeflyer.spatial import quaternion, se3
 
 AHEAD = 100  # cycles
@@ -102,8 +102,6 @@ class MinimumJerkReference(Reference):
         array([[0., 1.],
                [1., 1.],
                [2., 1.]])
-        >>> reference(2.0).velocity
-        array([1.875, 0.   ])
     """
 
     start: ArrayLike
@@ -144,6 +142,7 @@ class WaypointReference(Reference):
 
     times: ArrayLike
     waypoints: ArrayLike
+
     def __post_init__(self) -> None:
         times, points = frozen_numbers("times", self.times), frozen_numbers("waypoints", self.waypoints)
         if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
@@ -234,9 +233,9 @@ def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarr
 
 def freeze_rows(reference: Reference, first: str, second: str) -> None:
     """Both fields as arrays (n,) that nobody changes; InputError for other shapes."""
-    for name in (first, second):
-        object.__setattr__(reference, name, frozen_numbers(name, getattr(reference, name)))
-    a, b = getattr(reference, first), getattr(reference, second)
+    a, b = (frozen_numbers(name, getattr(reference, name)) for name in (first, second))
+    object.__setattr__(reference, first, a)
+    object.__setattr__(reference, second, b)
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"{first} and {second} have shapes {a.shape} and {b.shape}, expected two of one shape (n,)")
 
@@ -307,9 +306,7 @@ class PoseReference(Reference):
 
     def __post_init__(self) -> None:
         for name, shape in (("position", (3,)), ("rotation", (3, 3))):
-            part = getattr(self, name)
-            if not isinstance(part, Reference):
-                raise InputError(f"{name} must be a reference (freeflyer.control.WaypointReference, ...), got {format_value(part)}")
+            part = instance(name, getattr(self, name), Reference, "control.WaypointReference, ...")  # type: ignore[type-abstract]
             found = np.shape(part(0.0).target)
             if found != shape:
                 raise InputError(f"{name} must be a reference with targets of shape {shape}, got one of shape {found}")

@@ -1,4 +1,4 @@
-"""Linear-quadratic regulators about a posture at rest, with the error of the configuration in the tangent space; their costs."""
+"""Linear-quadratic regulators about a posture and along a trajectory, with errors of the configuration in the tangent space."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.controllable import Controllability, controllability, free_spins, spin_names, without_spins
 from freeflyer.control.equilibria import require_equilibrium
 from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.dynamics import integrators
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, finite_row, number, one_row
+from freeflyer.model.inputs import check_configuration, finite_array, finite_row, number, one_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
-from freeflyer.tolerances import DECAY_ROUNDING
+from freeflyer.tolerances import DECAY_ROUNDING, MAX_SAMPLE_GAP
 
 BANDWIDTH = 2.0  # rad/s
 
@@ -53,8 +54,6 @@ class Regulator:
         >>> x = regulator.error([0.1, 0.0], [0.0, 0.2])
         >>> np.round(x, 6)
         array([0.1, 0. , 0. , 0.2])
-        >>> bool(np.allclose(regulator.command([0.1, 0.0], [0.0, 0.2]), regulator.u0 - regulator.K @ x))
-        True
     """
 
     model: Model
@@ -141,9 +140,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     inputs = resolve_inputs(model, inputs, constraints)
     n = model.nv
     at_rest = require_equilibrium(model, q, inputs, gravity, constraints)
-    natural = energy_costs(model, at_rest.q, inputs, bandwidth)
-    Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
-    R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
+    Q, R = _costs(model, at_rest.q, inputs, bandwidth, state_cost, input_cost)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
     M = mass_matrix(model, at_rest.q)
@@ -156,12 +153,11 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
             basis, left_out = rest, spin_names(model, spins)
             can = controllability(model, M, A, B, dt is not None, basis)
     if can.unstabilizable:
+        does, it = ("does", "it") if len(can.unstabilizable) == 1 else ("do", "them")
         raise InputError(
-            f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
-            f"{'does' if len(can.unstabilizable) == 1 else 'do'} not decay and no input reaches "
-            f"{'it' if len(can.unstabilizable) == 1 else 'them'}. Add inputs that act there, or lock what need not move",
-            directions=can.unstabilizable,
-        )
+            f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} {does} not decay and no input "
+            f"reaches {it}. Add inputs that act there, or lock what need not move", directions=can.unstabilizable,
+        )  # fmt: skip
     Az, Bz = basis.T @ A @ basis, basis.T @ B
     P = _riccati(Az, Bz, basis.T @ Q @ basis, R, dt is not None)
     BtP = Bz.T @ P
@@ -224,9 +220,6 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
         >>> Q, R = ff.control.energy_costs(model, model.neutral, ff.control.joint_inputs(model), bandwidth=3.0)
         >>> np.round(np.diag(Q), 6)  # w^2 m, m
         array([18.,  2.])
-        >>> poles = ff.control.lqr(model, model.neutral, state_cost=Q, input_cost=R).poles
-        >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
-        (array([3., 3.]), array([0.866, 0.866]))
     """
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv
@@ -239,6 +232,13 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
 def check_bandwidth(bandwidth: Any) -> float:
     """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
     return number("bandwidth", bandwidth, 1e-20, 1e20)
+
+
+def _costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float, state: Any, inputs_cost: Any) -> tuple[np.ndarray, ...]:
+    """Costs (2 nv, 2 nv), (m, m): those of energy_costs for what is None."""
+    Q, R = energy_costs(model, q, inputs, bandwidth)
+    Q = cost_matrix("state_cost", Q if state is None else state, 2 * model.nv, False)
+    return Q, cost_matrix("input_cost", R if inputs_cost is None else inputs_cost, inputs.count, True)
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
@@ -255,3 +255,131 @@ def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
         wanted = "positive definite" if definite else "positive semidefinite"
         raise InputError(f"{name} must be {wanted}, its smallest eigenvalue is {least:.3g}: raise its weights", eigenvalue=least)
     return 0.5 * (matrix + matrix.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Tracker:
+    """The linear feedback u_k = u0_k - K_k x_k along a trajectory of N steps.
+
+    The error at sample k is x_k = [eta; dv] (2 nv,), q = q0_k (+) eta, v = v0_k + dv.
+
+    `error(k, q, v)`, `command(k, q, v)` and `tau(k, q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a
+    state at sample k; `tau_at(t, q, v)` are those at the time t (s) after the first sample.
+
+    Attributes:
+        q0: (N + 1, nq) array, configurations.
+        v0: (N + 1, nv) array, velocities.
+        u0: (N, m) array, inputs, held over each step.
+        K: (N, m, 2 nv) array, gains.
+        P: (N + 1, 2 nv, 2 nv) array, the cost to go from each sample is x^T P x.
+        dt: Time between samples, s.
+
+    Examples:
+        >>> model = ff.robots.chain(2)
+        >>> tracker = ff.control.track(model, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
+        >>> tracker.K.shape, tracker.P.shape
+        ((10, 2, 4), (11, 4, 4))
+    """
+
+    model: Model
+    inputs: Inputs
+    q0: np.ndarray
+    v0: np.ndarray
+    u0: np.ndarray
+    K: np.ndarray
+    P: np.ndarray
+    dt: float
+
+    def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv) at sample k of N + 1."""
+        if not 0 <= k < len(self.q0):
+            raise InputError(f"the trajectory has states at samples 0 ... {len(self.q0) - 1}, got k = {k}", k=k)
+        return stack_error(difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
+
+    def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Inputs u (..., m) at the state q (..., nq), v (..., nv) at sample k of N."""
+        if not 0 <= k < len(self.K):
+            raise InputError(f"the trajectory has inputs at samples 0 ... {len(self.K) - 1}, got k = {k}", k=k)
+        return self.u0[k] - self.error(k, q, v) @ self.K[k].T
+
+    def tau(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (..., nv) of the inputs at the state q (..., nq), v (..., nv) at sample k of N, N, N m."""
+        return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(k, q, v))
+
+    def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (..., nv) at the time t (s) after the first sample; beyond the last gain, with that gain."""
+        return self.tau(min(int(t / self.dt + 1e-9), len(self.K) - 1), q, v)
+
+
+@public
+def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inputs: Inputs | None = None, *,
+          state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
+          final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
+          gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
+    """The time-varying linear-quadratic regulator along a trajectory, by the discrete Riccati recursion.
+
+    P_k is computed in Joseph's form, in which it stays symmetric and definite.
+
+    Args:
+        q: (N + 1, nq) array, configurations of a feasible trajectory; each sample is the end of the step before.
+        v: (N + 1, nv) array, velocities.
+        u: (N, m) array, inputs, held over each step.
+        dt: Time between samples, s.
+        inputs: The actuated joints' motors if not given.
+        state_cost, input_cost: See lqr, summed over the samples; the default is energy_costs at the first sample.
+        final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; state_cost / dt if not given, the cost of a second in
+            it.
+        bandwidth: rad/s, of the costs of energy_costs.
+        integrator: "semi-implicit", "explicit" or "rk4", of the trajectory, as in step.
+    Raises: InputError for a trajectory whose samples are not joined by steps, naming the sample; for wrong shapes, numbers and
+    costs; and as equilibrium.
+
+    Examples:
+        >>> model = ff.robots.chain(2, base="fixed")
+        >>> q, v, u = [np.array([0.5, 0.0])], [np.zeros(2)], np.zeros((100, 2))
+        >>> for k in range(100):  # falls freely for a second
+        ...     q_next, v_next = ff.step(model, q[-1], v[-1], u[k], 0.01)
+        ...     q, v = [*q, q_next], [*v, v_next]
+        >>> tracker = ff.control.track(model, q, v, u, 0.01, bandwidth=5.0)
+        >>> motion = ff.sim.simulate(model, q[0] + 0.05, v[0], tracker, dt=0.01, duration=1.0, integrator="semi-implicit")
+        >>> bool(np.abs(motion.q[-1] - q[-1]).max() < 0.01)  # rad, of 0.05 at first
+        True
+    """
+    inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
+    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
+    N = len(u) if u.ndim == 2 else 0
+    if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
+        raise InputError(
+            f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {model.nv}) and u (N, {inputs.count}), N at least 1; "
+            f"got {q.shape}, {v.shape} and {u.shape}"
+        )
+    n = model.nv
+    for name, x, letter in (("q", q, "q"), ("v", v, "u")):
+        check_configuration(model, name, x, letter)
+    Q, R = _costs(model, q[0], inputs, bandwidth, state_cost, input_cost)
+    final = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
+    A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
+    _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)
+    P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
+    P[N] = final
+    for k in range(N - 1, -1, -1):
+        PB = P[k + 1] @ B[k]
+        K[k] = np.linalg.solve(R + B[k].T @ PB, PB.T @ A[k])
+        closed = A[k] - B[k] @ K[k]
+        P[k] = Q + K[k].T @ R @ K[k] + closed.T @ P[k + 1] @ closed  # Joseph's form: stays symmetric and definite
+    return Tracker(model, inputs, q, v, u, K, P, h)
+
+
+def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
+                  integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
+    tau, external = inputs.forces_and_wrenches(u)
+    there = integrators.step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
+    miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
+    bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
+    if len(bad):
+        raise InputError(
+            f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
+            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MAX_SAMPLE_GAP:g}. Make it "
+            f"with freeflyer.step(..., {integrator!r}) and the same inputs",
+            sample=int(bad[0]), miss=float(miss[bad[0]]),
+        )  # fmt: skip

@@ -19,7 +19,7 @@ from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
-from freeflyer.control.solution import ControlSolution
+from freeflyer.control.solving import ControlSolution
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
@@ -27,10 +27,10 @@ from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
-from freeflyer.errors import InputError, StepError, format_value, unknown_name
+from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, one_row, positive, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, instance, one_row, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
@@ -53,13 +53,7 @@ FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre
 
 
 class LargestError(NamedTuple):
-    """Largest norms of a task's error over a run, 0 for units that it has no rows of.
-
-    Examples:
-        >>> error = ff.control.run_scenario("squat", "humanoid", duration=0.02).largest_errors()["FrameOrientationTask('pelvis')"]
-        >>> error.m, error.rad < 1e-3
-        (0.0, True)
-    """
+    """Largest norms of a task's error over a run, 0 for units that it has no rows of."""
 
     m: float
     rad: float
@@ -104,9 +98,7 @@ class ControlRun:
     @property
     def fell(self) -> bool:
         """Whether the run failed, the centre of mass came below 0.6 of its first height, or the base tilted by 37 degrees."""
-        if self.run.failure:
-            return True
-        return has_fallen(self.stance, self.run.q[::10])
+        return bool(self.run.failure) or has_fallen(self.stance, self.run.q[::10])
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -143,14 +135,12 @@ class ControlRun:
 class _Loop:
     """The control loop as the simulator's inputs: keeps what each cycle gave. delay: cycles that the measured state is old."""
 
-    def __init__(self, scenario: Scenario, formulation: Formulation, delay: int, options: Mapping[str, Any]) -> None:
-        self.scenario, self.options = scenario, options
-        self.formulation: Formulation = formulation
-        self.places = actuated_coordinates(scenario.stance.model)
+    def __init__(self, scenario: Scenario, delay: int, options: Mapping[str, Any]) -> None:
+        self.scenario, self.options, model, q = scenario, options, scenario.stance.model, scenario.stance.q
+        self.places = actuated_coordinates(model)
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
-        self.most = np.asarray(scenario.stance.model.effort_limit)[self.places]
-        model, q = scenario.stance.model, scenario.stance.q
+        self.most = np.asarray(model.effort_limit)[self.places]
         self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         # tasks, torques, seconds, status: solutions refer to so much that the garbage collector took 50 ms once in a run
@@ -163,7 +153,7 @@ class _Loop:
         q, v = predict(stance.model, q, v, self.ahead, stance.dt)
         q = closed_posture(stance.model, q)
         problem = self.scenario.problem(t, q, v)
-        solution = problem.solve(q, v, formulation=self.formulation, warm=self.last, **self.options)
+        solution = problem.solve(q, v, warm=self.last, **self.options)
         self.last = solution
         self.ahead.append(solution.a)
         self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
@@ -213,8 +203,8 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
     dt, seed = positive("dt", dt), whole_number("seed", seed, 0, LARGEST_SEED)
-    if not (sensing is None or isinstance(sensing, Sensing)):
-        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
+    if sensing is not None:
+        instance("sensing", sensing, Sensing)
     if q is None:
         model, q, feet = stand_on_feet(model, feet, path=path)
     model = close_loops(model)
@@ -230,7 +220,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
                 raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
-    loop = _Loop(made, formulation, delay, {"solver": solver, "weighted": weighted})
+    loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
     plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
     what = f"{name} of {model.name}, {formulation} formulation"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.frame_tasks import FrameOrientationTask
 from freeflyer.control.inputs import joint_coordinates
 from freeflyer.control.limits import JointLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
@@ -23,7 +22,6 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.model import Model
 
-Pushes = Callable[[float, np.ndarray, np.ndarray], Mapping[str, np.ndarray] | None]
 JOINT_ACCELERATION = 150.0  # rad/s^2, m/s^2: arms that pass a singular posture are thrown about with more
 COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
 UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
@@ -119,21 +117,13 @@ class Scenario(ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False)
 class Following(Scenario):
     """Scenario of tasks that follow references, over contacts that stay: (task, reference), others as they are."""
 
-    stance: Stance
-    duration: float
-    held: WholeBodyProblem
-    moving: tuple[tuple[Task, SampledReference], ...]
-
-    @staticmethod
-    def of(stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> Following:
-        """Of tasks with and without references."""
-        tasks = [task for task, _ in moving]
-        sampled = tuple((task, SampledReference(reference, stance.dt)) for task, reference in moving)
-        return Following(stance, duration, stance.problem([*tasks, *still]), sampled)
+    def __init__(self, stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> None:
+        self.stance, self.duration = stance, duration
+        self.held = stance.problem([*[task for task, _ in moving], *still])
+        self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The same contacts and limits, tasks at their targets of now."""

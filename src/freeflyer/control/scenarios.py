@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.capture import max_push_impulse
+from freeflyer.control.body_tasks import FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.checks import shaped
-from freeflyer.control.footsteps import heading, walk_forward
-from freeflyer.control.frame_tasks import FramePositionTask
-from freeflyer.control.gaits import GAITS, Gait, gait_footsteps
+from freeflyer.control.footsteps import GAITS, Gait, gait_footsteps, heading, walk_forward
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SinusoidReference, WaypointReference
 from freeflyer.control.scenario import Following, Scenario, Stance
 from freeflyer.control.stepping import Stepping
+from freeflyer.control.support import max_push_impulse
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model.inputs import number, whole_number
@@ -38,15 +36,13 @@ REST = 4.0  # sqrt(height / gravity): before and after a walk
 DEFAULT = {2: "walk", 4: "trot"}  # gaits by the number of feet
 
 
-@dataclass(frozen=True, eq=False)
 class Stand(Scenario):
-    """Standing under pushes on the base: impulses (n, 3) in N s, one every PUSH_INTERVAL seconds, from `first` (s) on."""
+    """Standing under pushes on the base: impulses (n, 2) in N s, one every PUSH_INTERVAL seconds, from `first` (s) on."""
 
-    stance: Stance
-    duration: float
-    held: WholeBodyProblem
-    impulses: np.ndarray
-    first: float
+    def __init__(self, stance: Stance, impulses: np.ndarray, first: float) -> None:
+        self.stance, self.duration = stance, first + PUSH_INTERVAL * len(impulses)
+        self.held, self.first = stance.problem([stance.balance(), stance.upright(2), stance.relaxed()]), first
+        self.impulses = np.column_stack([impulses, np.zeros((len(impulses), 4))])
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The same at all times."""
@@ -57,7 +53,7 @@ class Stand(Scenario):
         k, since = divmod(t - self.first + 1e-9, PUSH_INTERVAL)
         if not 0 <= k < len(self.impulses) or since >= PUSH_DURATION:
             return None
-        return {self.stance.base: np.concatenate([self.impulses[int(k)] / PUSH_DURATION, np.zeros(3)])}
+        return {self.stance.base: self.impulses[int(k)] / PUSH_DURATION}
 
 
 def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: float = 0.5, impulses: ArrayLike | None = None,
@@ -68,10 +64,13 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
         size = share * rng.uniform(0.3, 1.0, pushes) * most
-        impulses = np.column_stack([size * np.cos(angles), size * np.sin(angles)])
-    given = shaped("impulses", impulses, "n", 2, more=", N s")
-    held = stance.problem([stance.balance(), stance.upright(2), stance.relaxed()])
-    return Stand(stance, first + PUSH_INTERVAL * len(given), held, np.column_stack([given, np.zeros(len(given))]), first)
+        impulses = along(angles, size)
+    return Stand(stance, shaped("impulses", impulses, "n", 2, more=", N s"), first)
+
+
+def along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Vectors (n, 2) of these directions, rad, and sizes."""
+    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
 
 
 def squat(stance: Stance, rng: np.random.Generator, depth: float | None = None) -> Following:
@@ -79,7 +78,7 @@ def squat(stance: Stance, rng: np.random.Generator, depth: float | None = None) 
     c = stance.center_of_mass()
     low = c - [0.0, 0.0, _scaled(stance, SQUAT_DEPTH) if depth is None else number("depth", depth)]
     path = WaypointReference([0.5, 1.5, 2.5, 3.5, 4.5], [c, low, c, low, c])
-    return Following.of(stance, 5.0, [(stance.balance(), path)], [stance.upright(), stance.relaxed()])
+    return Following(stance, 5.0, [(stance.balance(), path)], [stance.upright(), stance.relaxed()])
 
 
 def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> Following:
@@ -103,7 +102,7 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     way = WaypointReference([0.5, 2.0, 3.0, 4.5], [X[:3, 3], there, there, X[:3, 3]])
     task = FramePositionTask(chosen, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
     still = [stance.relaxed()] if trunk else [stance.upright(), stance.relaxed()]
-    return Following.of(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
+    return Following(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
 
 
 def _trunk(stance: Stance) -> list[str]:
@@ -130,7 +129,7 @@ def _hand(stance: Stance) -> str:
 def swing(stance: Stance, rng: np.random.Generator) -> Following:
     """The centre of mass swings from side to side by 4 cm, less for smaller robots, with smooth starts."""
     sway = SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
-    return Following.of(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
+    return Following(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
 def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, step_length: float | None = None,
@@ -142,7 +141,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     if len(feet) == 2 and gait is None and speed is None and lateral == turning == 0.0:
         length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
         period = 0.6 if any(foot.kind == "line" for foot in feet) else 0.8  # feet without width let it fall to a side
-        return Stepping.of(stance, walk_forward(
+        return Stepping(stance, walk_forward(
             feet, length, 10 if steps is None else steps, step_duration=period, double_support=0.25, rest_duration=1.2,
             clearance=_scaled(stance, CLEARANCE),
         ))  # fmt: skip
@@ -151,7 +150,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     height, gravity = stance.height(), -float(stance.model.gravity[2])
     name = DEFAULT[len(feet)] if gait is None else gait
     chosen = name if isinstance(name, Gait) else Gait.named(name, height, len(feet), gravity=gravity)
-    made = Stepping.of(stance, gait_footsteps(
+    made = Stepping(stance, gait_footsteps(
         feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
         cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
         rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
@@ -165,7 +164,7 @@ def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
     feet = _walking_feet(stance)
     phases = GAITS[len(feet)]["walk" if len(feet) == 2 else "crawl"][2]
     period = 2.0 * len(feet)
-    return Stepping.of(stance, gait_footsteps(
+    return Stepping(stance, gait_footsteps(
         feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
         forward=_forward(stance),
     ))  # fmt: skip

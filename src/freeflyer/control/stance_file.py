@@ -20,8 +20,14 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.description import Contact, line, point, surface
-from freeflyer.control.body_tasks import CenterOfMassTask, CentroidalMomentumTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.body_tasks import (
+    CenterOfMassTask,
+    CentroidalMomentumTask,
+    FrameOrientationTask,
+    FramePoseTask,
+    FramePositionTask,
+    PostureTask,
+)
 from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task

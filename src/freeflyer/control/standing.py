@@ -14,8 +14,13 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.sets.tables import corners_of
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask, FramePositionTask
+from freeflyer.control.body_tasks import (
+    CenterOfMassTask,
+    FrameOrientationTask,
+    FramePoseTask,
+    FramePositionTask,
+    PostureTask,
+)
 from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight
@@ -115,12 +120,12 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     base = next((j for j in model.tree.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} has no floating base: it stands on no feet")
-    near = _seed(model, legs, feet, -1.0 if back else 1.0) if q is None else Seed(one_row(model, "q", q, "q").copy(), True)
-    at, off = near.q, np.inf
+    near, bent = _seed(model, legs, feet, -1.0 if back else 1.0) if q is None else (one_row(model, "q", q, "q").copy(), True)
+    at, off = near, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
             feet = complete_feet(model, feet_from_file(model, path, at))  # type: ignore[arg-type]
-        at, off = _posture(model, feet, base, at, near)
+        at, off = _posture(model, feet, base, at, near, bent)
         if max(abs(float(foot_points(model, at, [foot])[:, 2].min())) for foot in feet) < POSTURE_ERROR:
             break
     if off > POSTURE_ERROR:
@@ -131,26 +136,20 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     return Standing(model, at, feet)
 
 
-def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarray, near: Seed) -> tuple[np.ndarray, float]:
-    """A posture near q (nq,) and the seed, and by how much it is off, m and rad."""
-    start, seed = put_on_floor(model, q, feet), put_on_floor(model, near.q, feet)
+def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarray, near: np.ndarray,
+             bent: bool) -> tuple[np.ndarray, float]:  # fmt: skip
+    """A posture beside q and near (nq,), whose knees are bent or not, and by how much it is off, m and rad."""
+    start, seed = put_on_floor(model, q, feet), put_on_floor(model, near, feet)
     c = center_of_mass(model, seed)
     middle = np.mean([foot_points(model, start, [foot]).mean(axis=0) for foot in feet], axis=0)
-    over = np.array([middle[0], middle[1], (1.0 if near.bent else 1.0 - CROUCH) * c[2]])
+    over = np.array([middle[0], middle[1], (1.0 if bent else 1.0 - CROUCH) * c[2]])
     tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
-    tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if near.bent else 1.0)))
+    tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if bent else 1.0)))
     tasks.append(FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0))
     springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
     posture = PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
     found = inverse_kinematics(model, [*tasks, posture], start)
     return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
-
-
-class Seed(NamedTuple):
-    """A posture q (nq,) to begin with; whether its knees are bent."""
-
-    q: np.ndarray
-    bent: bool
 
 
 def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Model, tuple[Contact, ...]]:
@@ -180,15 +179,16 @@ def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Mo
     return close_loops(build(replace(given, links=links, sites=(*given.sites, *sites)))), tuple(soles)
 
 
-def _seed(model: Model, legs: Sequence[_Leg | None], feet: Sequence[Contact], ahead: float) -> Seed:
-    """The posture of our own robots, the file's keyframe, or the neutral one with bent knees and joints away from their limits."""
+def _seed(model: Model, legs: Sequence[_Leg | None], feet: Sequence[Contact], ahead: float) -> tuple[np.ndarray, bool]:
+    """A first posture (of our own robots, the file's keyframe, or the neutral one with bent knees and joints away from their
+    limits), and whether its knees are bent."""
     with suppress(InputError):
-        return Seed(standing_posture(model), True)
+        return standing_posture(model), True
     q = reference_posture(model)
     if (q != model.neutral).any():
-        return Seed(closed_posture(model, q), True)
+        return closed_posture(model, q), True
     if model.reduction:
-        return Seed(q, False)
+        return q, False
     for joint in model.joints:
         if joint.nq == joint.nv == 1 and joint.mimic is None:
             low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
@@ -197,7 +197,7 @@ def _seed(model: Model, legs: Sequence[_Leg | None], feet: Sequence[Contact], ah
     for leg in legs:
         for joint, sign, angle in leg.joints if leg is not None else ():
             q[joint.iq] = np.clip(sign * angle, model.position_lower[joint.iv], model.position_upper[joint.iv])
-    return Seed(_with_bent_arms(model, q, feet, ahead), None not in legs)
+    return _with_bent_arms(model, q, feet, ahead), None not in legs
 
 
 def _with_bent_arms(model: Model, q: np.ndarray, feet: Sequence[Contact], ahead: float) -> np.ndarray:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.body_tasks import CenterOfMassTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
 from freeflyer.control.footsteps import FootstepPlan, SupportPhase, heading
-from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference, minimum_jerk
@@ -32,41 +30,28 @@ SMOOTHING = 0.02  # s, of the displacement: the measured DCM has noise
 SETTLED = 0.85  # share of a swing after which its foot lands where it was aimed at
 
 
-@dataclass(frozen=True, eq=False)
 class Stepping(Scenario):
-    """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan.
+    """Contacts that come and go by a plan of footsteps, with the centre of mass on its plan, at its height now.
 
     Over a line between two point feet the DCM cannot be led across the line: footholds move with its error there. Over a foot that
     is a line they do so by `StepAdjustment`, whose plan moves with them."""
 
-    stance: Stance
-    duration: float
-    footsteps: FootstepPlan
-    plan: DCMPlan
-    problems: Mapping[tuple[str, ...], WholeBodyProblem]
-    planned: SampledReference  # of the plan
-    soles: Mapping[str, SampledReference]  # of the feet that swing
-    yaw: SampledReference | None  # of the trunk, from its first orientation; None if the feet do not turn
-    adjustment: StepAdjustment | None = None  # of feet that are lines
-    lifted: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)  # by foot and time: how far off its plan it left
-
-    @staticmethod
-    def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
-        """Over footsteps, at the height of the centre of mass now."""
-        plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        problems: dict[tuple[str, ...], WholeBodyProblem] = {}
-        most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * plan.omega**2
-        for phase in footsteps.phases:
+    def __init__(self, stance: Stance, footsteps: FootstepPlan) -> None:
+        dt, phases = stance.dt, footsteps.phases
+        self.stance, self.duration = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6)
+        self.footsteps, self.plan = footsteps, walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
+        self.planned = SampledReference(self.plan, dt)
+        self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
+        most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
+        for phase in phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
-            problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet, most))
-        swinging = dict.fromkeys([name for phase in footsteps.phases for name in phase.swings])
-        soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
-        yaw = yaw_reference(footsteps)
+            self.problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet, most))
+        self.soles = {name: SampledReference(footsteps.foot(name), dt) for phase in phases for name in phase.swings}
+        yaw = yaw_reference(footsteps)  # of the trunk, from its first orientation; None if the feet do not turn
+        self.yaw = None if yaw is None else SampledReference(yaw, dt)
         lines = any(foot.kind == "line" for foot in stance.feet)
-        adjustment = StepAdjustment(footsteps, plan, stance.dt) if lines else None
-        duration = stance.dt * np.ceil((footsteps.end + 1.0) / stance.dt - 1e-6)
-        return Stepping(stance, duration, footsteps, plan, problems, SampledReference(plan, stance.dt), soles,
-                        None if yaw is None else SampledReference(yaw, stance.dt), adjustment)  # fmt: skip
+        self.adjustment = StepAdjustment(footsteps, self.plan, dt) if lines else None
+        self.lifted: dict[tuple[str, float], np.ndarray] = {}  # by foot and time: how far off its plan it left
 
     def check_reach(self) -> None:
         """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
@@ -197,21 +182,15 @@ class StepAdjustment:
 
     Khadiv, Herzog, Moosavian and Righetti, "Walking control based on step timing adaptation", IEEE Transactions on Robotics 36(3),
     2020, with steps of fixed duration. In single support the DCM grows away from the foot, xi(end) = p + (xi - p) e^(omega (end -
-    t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much.
-
-    Attributes:
-        plan_shift: (3,) array of the plan of the centre of mass in this phase.
-        foot_shifts: Of each foot on the ground.
-        aim: (3,) array of the next place of the foot in the air.
-    """
+    t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much."""
 
     def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:
         ahead = heading(footsteps.phases[0].feet)
         self.side = np.array([-ahead[1], ahead[0], 0.0])
         self.plan, self.share = plan, min(1.0, dt / SMOOTHING)
         self.phase = footsteps.phases[0]
-        self.plan_shift = self.aim = np.zeros(3)
-        self.foot_shifts = {foot.name: np.zeros(3) for foot in self.phase.feet}
+        self.plan_shift = self.aim = np.zeros(3)  # of the plan in this phase, of the next place of the foot in the air
+        self.foot_shifts = {foot.name: np.zeros(3) for foot in self.phase.feet}  # of those on the ground
 
     def enter(self, phase: SupportPhase) -> None:
         """The phase of now: a foot that landed keeps its displacement, and the plan takes it on."""

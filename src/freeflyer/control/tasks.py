@@ -14,27 +14,81 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers
-from freeflyer.control.state import Piece, StateTerms
+from freeflyer.dynamics.all_terms import AllTerms, all_terms
+from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
-from freeflyer.kernels.control.layout import (
-    ACCELERATION,
-    AXES,
-    DAMPING,
-    PLACE,
-    STIFFNESS,
-    TASK_NUMBERS,
-    VELOCITY,
-)
+from freeflyer.kernels.control.layout import ACCELERATION, AXES, DAMPING, PLACE, STIFFNESS, TASK_NUMBERS, VELOCITY
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import instances, number, one_row, real_array, whole_number
 from freeflyer.model.model import Model
+
+HARD = ("dynamics", "contacts")  # levels before those of tasks
+
+
+@dataclass(frozen=True, eq=False)
+class StateTerms:
+    """Terms of one state, with frames by name, for the rows of tasks and limits.
+
+    Attributes:
+        model: A tree or a closed model.
+        q: (nq,) array.
+        v: (nv,) array.
+        terms: Motions of frames in mixed expression.
+        places: The number of each frame in `terms`, by its name.
+
+    Examples:
+        >>> model = ff.robots.quadruped()
+        >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(18), ff.frame_set(model, "front_left_foot"))
+        >>> at.pose("front_left_foot").shape, at.jacobian("front_left_foot").shape, at.bias("front_left_foot").shape
+        ((4, 4), (6, 18), (6,))
+    """
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+    terms: AllTerms
+    places: dict[str, int]
+
+    @staticmethod
+    def of(model: Model, q: np.ndarray, v: np.ndarray, frames: FrameSet) -> StateTerms:
+        """Terms at the state q (nq,), v (nv,), with these frames. Errors: as all_terms."""
+        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames, expressed="mixed"), frames.places)
+
+    def pose(self, frame: str) -> np.ndarray:
+        """Pose (4, 4) of a frame in the world."""
+        return self.terms.poses[self.places[frame]]
+
+    def jacobian(self, frame: str) -> np.ndarray:
+        """Jacobian (6, nv) of a frame in mixed expression."""
+        return self.terms.jacobians[self.places[frame]]
+
+    def bias(self, frame: str) -> np.ndarray:
+        """Jdot v (6,) of a frame in mixed expression."""
+        return self.terms.bias_accelerations[self.places[frame]]
+
+
+class Piece(NamedTuple):
+    """Rows of one thing in a program: its level and name, kind, how many; the list in its table, how many numbers it is given in
+    each cycle, its constants; weights of its squares; names of single rows. Equations have no active limits."""
+
+    level: str
+    name: str
+    kind: int
+    rows: int
+    places: Sequence[int] = ()
+    numbers: int = 0
+    constants: Sequence[float] | np.ndarray = ()
+    weights: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
+    equations: bool = False
+
 
 T = TypeVar("T")
 BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user's task; its error is of order 1e-10 beside J
@@ -110,14 +164,22 @@ class Task(ABC):
 
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """Wanted J a + Jdot v (m,) for an error e (m,) and J v (m,)."""
-        damping = 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
-        for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if x is not None:
-                check_shape(f"{word} of {self.name}", np.asarray(x), *e.shape)
+        self.check_motion(e.shape)
         if self.velocity is not None:
             rate = rate - np.asarray(self.velocity)
-        found = -damping * rate - self.stiffness * e
+        found = -self.rate_gain * rate - self.stiffness * e
         return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))
+
+    @property
+    def rate_gain(self) -> float:
+        """The damping, critical if none is given, 1/s."""
+        return 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
+
+    def check_motion(self, shape: tuple[int, ...]) -> None:
+        """InputError for a velocity or an acceleration of another shape than the error's."""
+        for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if x is not None and np.shape(x) != shape:
+                check_shape(f"{word} of {self.name}", np.asarray(x), *shape)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
@@ -187,6 +249,7 @@ class Task(ABC):
     def still(self) -> Self:
         """The same task with gains for which it asks for minus its error at rest, as inverse kinematics does."""
         return changed(self, ("_numbers",), stiffness=1.0, damping=0.0, velocity=None, acceleration=None)
+
     def numbers(self, count: int) -> np.ndarray:
         """Gains, target and its motion, as compiled code reads them for so many rows (kernels/control/layout.py)."""
         values = vars(self)
@@ -196,7 +259,7 @@ class Task(ABC):
 
     def _make_numbers(self, count: int) -> np.ndarray:
         x, target = np.zeros(TASK_NUMBERS), np.asarray(vars(self)["target"])
-        x[STIFFNESS], x[DAMPING] = self.stiffness, 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
+        x[STIFFNESS], x[DAMPING] = self.stiffness, self.rate_gain
         if target.shape == (3,):
             x[PLACE : PLACE + 3] = target
         elif target.ndim == 2:
@@ -206,10 +269,10 @@ class Task(ABC):
         else:  # a momentum
             x[VELOCITY:ACCELERATION] = target
         size = self.kind[2]
-        for at, word in ((VELOCITY, "velocity"), (ACCELERATION, "acceleration")):
-            given = getattr(self, word)
+        self.check_motion((size,))
+        for at, given in ((VELOCITY, self.velocity), (ACCELERATION, self.acceleration)):
             if given is not None:
-                x[at : at + size] = check_shape(f"{word} of {self.name}", given, size)
+                x[at : at + size] = given
         return x
 
     def __post_init__(self) -> None:
@@ -219,11 +282,9 @@ class Task(ABC):
         if (weight < 0.0).any() or not (weight > 0.0).any():
             got = format_value(self.weight)
             raise InputError(f"weight of {self.name} must be positive, or 0 for single rows, got {got}", task=self.name)
-        for word in ("stiffness", "damping"):
-            gain = getattr(self, word)
-            if gain is None and word == "damping":
-                continue
-            number(f"{word} of {self.name}", gain, 0.0)
+        number(f"stiffness of {self.name}", self.stiffness, 0.0)
+        if self.damping is not None:
+            number(f"damping of {self.name}", self.damping, 0.0)
         for word in ("velocity", "acceleration"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, frozen_numbers(f"{word} of {self.name}", getattr(self, word)))
@@ -264,10 +325,7 @@ def evaluate(task: Task, model: Model, q: np.ndarray) -> tuple[np.ndarray, np.nd
     if not (np.isfinite(e).all() and np.isfinite(J).all()):
         raise InputError(f"{task.name} has an error or a Jacobian that is not finite", task=task.name)
     task.row_weights(len(e))
-    for word in ("velocity", "acceleration"):
-        x = getattr(task, word)
-        if x is not None:
-            check_shape(f"{word} of {task.name}", x, *e.shape)
+    task.check_motion(e.shape)
     return e, J
 
 
@@ -275,9 +333,3 @@ def _real(task: Task, what: str, x: Any) -> np.ndarray:
     if x is None:
         raise InputError(f"the method of {task.name} for its {what} returns None: does it lack a return?", task=task.name)
     return real_array(f"the {what} of {task.name}", x)
-
-
-def known_frame(model: Model, frame: str) -> str:
-    """The name of a frame of the model; UnknownNameError otherwise."""
-    model.frame(frame)
-    return frame

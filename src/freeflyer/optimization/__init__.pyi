@@ -9,7 +9,5 @@ from .failures import (
     UnboundedError as UnboundedError,
 )
 from .hierarchy import HierarchySolution as HierarchySolution, Level as Level, solve_hierarchy as solve_hierarchy
-from .problem import Solution as Solution
-from .projection import nearest as nearest
-from .quadratic import solve_qp as solve_qp, solvers as solvers
-from .residuals import Residuals as Residuals
+from .problem import Residuals as Residuals, Solution as Solution
+from .quadratic import nearest as nearest, solve_qp as solve_qp, solvers as solvers

@@ -16,8 +16,7 @@ from freeflyer.errors import (
     SolverError as SolverError,
     UnboundedError as UnboundedError,
 )
-from freeflyer.optimization.problem import Attempt, QuadraticProgram, first_crossed_row
-from freeflyer.optimization.residuals import Residuals, residuals
+from freeflyer.optimization.problem import Attempt, QuadraticProgram, Residuals, residuals
 from freeflyer.optimization.second_attempts import equilibrate
 from freeflyer.tolerances import CERTIFICATE_ZERO_RATIO, MULTIPLIER_ROUNDING
 
@@ -109,9 +108,9 @@ LISTED = 8  # rows in a sentence
 def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> SolverError:
     """The error of an attempt that gave no answer. `limits`: those that the caller set, in words; at these nothing is proven."""
     facts = {"solver": solver, "status": found.status, "iterations": found.iterations}
-    if (row := first_crossed_row(p)) is not None:
-        only = np.zeros(len(p.lower))
-        only[row] = 1.0
+    if (p.lower > p.upper).any():
+        row = int(np.argmax(p.lower > p.upper))
+        only = np.eye(len(p.lower))[row]
         text = f"its lower limit {p.lower[row]:.6g} lies above its upper limit {p.upper[row]:.6g}"
         return InfeasibleError(f"no x satisfies {_rows(p, only)}: {text}", certificate=None, **_conflict(p, only), **facts)
     left = _known_residuals(p, found)

@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.errors import InputError, SolverError, format_value
 from freeflyer.model.inputs import number, real_array
 from freeflyer.model.public import public
-from freeflyer.optimization.active_set import solve_levels
+from freeflyer.optimization.compiled import solve_levels
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
 from freeflyer.optimization.quadratic import check_solver, solve_qp
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
@@ -155,35 +155,24 @@ def _descend(s: _State, level: Level, k: int, solver: str, tolerance: float) -> 
     E = B[equal] * np.sqrt(w[equal])[:, None]
     target = (upper - at)[equal] * np.sqrt(w[equal])
     soft = ~equal & B.any(axis=1)
-    rows = _Soft(B[soft], (lower - at)[soft], (upper - at)[soft], w[soft])
+    rows = Level(B[soft], (lower - at)[soft], (upper - at)[soft], w[soft])
     z, step = _program(s, E, target, rows, k, solver, tolerance)
     x = s.x + s.N @ z
     v = _violation(level, x)
     fixed = equal | _unmet(level, x, v, tolerance)
     N = _remaining_directions(s.N, A[fixed])
     kept = ~fixed & (np.isfinite(lower) | np.isfinite(upper))
-    below = _State(
-        x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept])
-    )
+    below = _State(x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept]))
     return below, step
 
 
-class _Soft(NamedTuple):
-    """Rows of B z whose limits may be violated, with weights."""
-
-    B: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    weights: np.ndarray
-
-
 def _program(
-    s: _State, E: np.ndarray, target: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float
+    s: _State, E: np.ndarray, target: np.ndarray, rows: Level | None, k: int, solver: str, tolerance: float
 ) -> tuple[np.ndarray, int]:
-    """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows, within the inequalities held so far.
+    """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows A z, within the inequalities held so far.
 
     Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x."""
-    r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
+    r, soft = s.N.shape[1], 0 if rows is None else len(rows.A)
     if not (E.any() or soft):
         return np.zeros(r), 0
     at, C = s.C @ s.x, _restrict(s.C, s.N)
@@ -193,9 +182,9 @@ def _program(
         return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT_DIRECTION_RATIO)[0]), 0
     H, g, feasible = E.T @ E, -E.T @ target, np.zeros(r)
     if rows is not None and soft:
-        C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
+        C = np.block([[C, np.zeros((len(C), soft))], [rows.A, -np.eye(soft)]])
         low, high = np.append(low, rows.lower), np.append(high, rows.upper)
-        H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights)]])
+        H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(np.asarray(rows.weights))]])
         g, feasible = np.append(g, np.zeros(soft)), np.append(feasible, -np.clip(0.0, rows.lower, rows.upper))
     try:
         step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, feasible=feasible)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -29,8 +28,16 @@ def available() -> tuple[str, ...]:
 
 def check_installed(solver: str) -> None:
     """MissingSolverError for a solver that is not installed."""
-    if solver not in available():
-        raise _missing(solver)
+    if solver in available():
+        return
+    names = ("active-set", "daqp", *available())
+    listed, package = f"installed here: {', '.join(names)}", PACKAGES.get(solver)
+    if package is None:
+        text = f"no solver is named {format_value(solver)}; {listed}; "
+        text += f"{', '.join(PACKAGES)} come with pip install 'freeflyer[solvers]'"
+    else:
+        text = f"solver {solver!r} is not installed: pip install {package}; {listed}"
+    raise MissingSolverError(text, solver=solver, available=names, package=package)
 
 
 def attempt(
@@ -50,17 +57,16 @@ def attempt(
     except (qpsolvers.exceptions.QPError, ValueError, RuntimeError, ArithmeticError) as error:
         return Attempt(np.full(len(p.g), np.nan), np.zeros(len(p.lower)), "failed", str(error), 0)
     info = found.extras.get("info")
-    status = _status(info)
-    outcome = "solved" if found.found else "limit" if _limited(status) else "failed"
+    status = str(getattr(info, "status", "")).rsplit(".", 1)[-1].replace("_", " ").lower()
+    limited = any(word in status for word in ("max", "limit", "inaccurate", "closest"))
+    outcome = "solved" if found.found else "limit" if limited else "failed"
     x = np.full(len(p.g), np.nan) if found.x is None else np.asarray(found.x, dtype=float)
     return Attempt(x, split.multipliers(found), outcome, status or outcome, int(getattr(info, "iter", 0) or 0))
 
 
-def further_attempts(
-    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
-) -> Iterator[Attempt]:
-    """Further attempts where the first one failed and nothing proves that there is no solution."""
-    yield attempt(p, solver, tolerance, iterations, seconds, None, RETRY_OPTIONS.get(solver, {}))
+def attempt_again(p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None) -> Attempt:
+    """Another attempt where the first one failed and nothing proves that there is no solution."""
+    return attempt(p, solver, tolerance, iterations, seconds, None, RETRY_OPTIONS.get(solver, {}))
 
 
 class _Split:
@@ -109,35 +115,3 @@ def _options(solver: str, accuracy: float, iterations: int | None, seconds: floa
             raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)
         options["time_limit"] = seconds
     return options
-
-
-def _status(info: Any) -> str:
-    status = getattr(info, "status", "")
-    return str(status).rsplit(".", 1)[-1].replace("_", " ").lower()
-
-
-def _limited(status: str) -> bool:
-    return "max" in status or "limit" in status or "inaccurate" in status or "closest" in status
-
-
-def _missing(solver: str) -> MissingSolverError:
-    names = ("active-set", "daqp", *available())
-    listed = f"installed here: {', '.join(names)}"
-    package = PACKAGES.get(solver)
-    if package is None:
-        text = f"no solver is named {format_value(solver)}; {listed}; "
-        text += f"{', '.join(PACKAGES)} come with pip install 'freeflyer[solvers]'"
-    else:
-        text = f"solver {solver!r} is not installed: pip install {package}; {listed}"
-    return MissingSolverError(text, solver=solver, available=names, package=package)
-
-
-def versions() -> dict[str, str]:
-    """Versions of the installed solvers' packages."""
-    found = {}
-    for name in (n for n in available() if n in PACKAGES):
-        try:
-            found[name] = version(PACKAGES[name])
-        except PackageNotFoundError:
-            found[name] = "?"
-    return found

@@ -11,10 +11,18 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InfeasibleError, InputError, UnboundedError, format_value
 from freeflyer.model.inputs import finite_array, number, positive, whole_number
 from freeflyer.model.public import public
-from freeflyer.optimization import daqp_solver, dual_method
+from freeflyer.optimization import dual_solvers
 from freeflyer.optimization.failures import failure
-from freeflyer.optimization.problem import Attempt, QuadraticProgram, Solution, quadratic_program, refuse_numbers
-from freeflyer.optimization.residuals import limit_violations, residuals, squared_residuals
+from freeflyer.optimization.problem import (
+    Attempt,
+    QuadraticProgram,
+    Solution,
+    limit_violations,
+    quadratic_program,
+    refuse_numbers,
+    residuals,
+    squared_residuals,
+)
 from freeflyer.optimization.second_attempts import descend, equilibrate, polish
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
@@ -100,7 +108,8 @@ def _answer(
     if found.outcome == "limit" and limits:
         raise failure(p, found, solver, limits)
     answer = _accept(p, found, tolerance, solver, MAX_POLISHING_MOVE) if found.outcome == "solved" else None
-    if answer is None and start is not None and _largest_violation(p, start) <= tolerance:
+    beyond = np.inf if start is None else limit_violations(p.rows(), p.lower, p.upper, start)[0].max(initial=0.0)
+    if answer is None and start is not None and beyond <= tolerance:
         answer = _accept(p, descend(p, start), tolerance, ACTIVE_SET, np.inf)
     if answer is not None:
         return answer
@@ -114,10 +123,6 @@ def _answer(
         if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= UNDECIDABLE_SIZE:
             return answer
     raise error
-
-
-def _largest_violation(p: QuadraticProgram, x: np.ndarray) -> float:
-    return float(limit_violations(p.rows(), p.lower, p.upper, x)[0].max(initial=0.0))
 
 
 def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
@@ -150,9 +155,9 @@ def _attempt(
     if solver == ACTIVE_SET:
         if seconds is not None:
             raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)
-        return dual_method.attempt(p, iterations, warm)
+        return dual_solvers.by_active_set(p, iterations, warm)
     if solver == DAQP:
-        return daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
+        return dual_solvers.by_daqp(p, tolerance, iterations, seconds, warm)
     check_solver(solver)
     from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.5 s to import
 
@@ -164,13 +169,13 @@ def _further(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
 ) -> Iterator[Attempt]:
     if solver == ACTIVE_SET:
-        again = dual_method.attempt(p, iterations, None)
-        return chain((again,), daqp_solver.further_attempts(p, tolerance, iterations, seconds))
-    if solver == DAQP:
-        return daqp_solver.further_attempts(p, tolerance, iterations, seconds)
-    from freeflyer.optimization import qpsolvers_solver
+        yield dual_solvers.by_active_set(p, iterations, None)
+    if solver in (ACTIVE_SET, DAQP):
+        yield from dual_solvers.again_by_daqp(p, iterations, seconds)
+    else:
+        from freeflyer.optimization import qpsolvers_solver
 
-    return qpsolvers_solver.further_attempts(p, solver, tolerance, iterations, seconds)
+        yield qpsolvers_solver.attempt_again(p, solver, tolerance, iterations, seconds)
 
 
 def check_solver(solver: str) -> None:
@@ -181,6 +186,30 @@ def check_solver(solver: str) -> None:
         from freeflyer.optimization import qpsolvers_solver
 
         qpsolvers_solver.check_installed(solver)
+
+
+def nearest(
+    point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = ACTIVE_SET, warm: Solution | None = None
+) -> Solution:
+    """Point x nearest to another one within linear limits: |x - point| is least so that lower <= A x <= upper.
+
+    Args:
+        point: (n,) array.
+        A: (m, n) array.
+        lower, upper: (m,) array; infinite where there is no limit.
+        solver, warm: See solve_qp.
+    Returns: Solution. Its `value` is that of 1/2 x^T x - point^T x.
+    Raises: InfeasibleError where the limits leave no x; others as solve_qp.
+
+    Examples:
+        The point of the plane x + y + z = 3 nearest to (3, 3, 0):
+
+        >>> s = ff.optimization.nearest([3.0, 3.0, 0.0], [[1.0, 1.0, 1.0]], [3.0], [3.0])
+        >>> np.round(s.x, 6)
+        array([ 2.,  2., -1.])
+    """
+    wish = np.asarray(point, dtype=float)
+    return solve_qp(np.eye(len(wish)), -wish, A, lower, upper, solver=solver, warm=warm)
 
 
 def solvers() -> tuple[str, ...]:

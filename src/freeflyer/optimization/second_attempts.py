@@ -39,7 +39,8 @@ def descend(p: QuadraticProgram, x: np.ndarray) -> Attempt:
         if longest > DESCENT_STEP * (1.0 + np.abs(x).max(initial=0.0)):
             rate = C @ d
             rate[rows] = 0.0
-            room = _room(C @ x, rate, lower, upper, DESCENT_RATE_RATIO * longest)
+            room, at, moving = np.full(len(C), np.inf), C @ x, np.abs(rate) > DESCENT_RATE_RATIO * longest
+            room[moving] = np.maximum(np.where(rate > 0.0, upper - at, lower - at)[moving] / rate[moving], 0.0)
             length = min(1.0, float(room.min(initial=1.0)))
             x, still = x + length * d, still + 1 if length * longest <= DESCENT_TIE else 0
             if length < 1.0:
@@ -65,14 +66,6 @@ def _step(H: np.ndarray, slope: np.ndarray, rows: np.ndarray) -> np.ndarray:
     if not Z.shape[1]:
         return np.zeros(n)
     return np.asarray(Z @ np.linalg.lstsq(Z.T @ H @ Z, -Z.T @ slope, rcond=DESCENT_CURVATURE_RATIO)[0])
-
-
-def _room(at: np.ndarray, rate: np.ndarray, lower: np.ndarray, upper: np.ndarray, slow: float) -> np.ndarray:
-    """Steps (m,) after which rows meet their limits; infinite for those that change no faster than `slow`."""
-    found = np.full(len(at), np.inf)
-    moving = np.abs(rate) > slow
-    found[moving] = np.maximum(np.where(rate > 0.0, upper - at, lower - at)[moving] / rate[moving], 0.0)
-    return found
 
 
 def polish(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> tuple[np.ndarray, np.ndarray]:

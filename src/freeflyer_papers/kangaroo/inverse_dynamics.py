@@ -14,11 +14,10 @@ import numpy as np
 from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.impacts import project_velocity
-from freeflyer.control.frame_tasks import FramePoseTask
+from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solution import ControlSolution
-from freeflyer.control.solving import asked_of
+from freeflyer.control.solving import ControlSolution, asked_of
 from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose

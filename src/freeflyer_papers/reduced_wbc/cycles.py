@@ -19,7 +19,7 @@ from scipy.sparse import csc_matrix
 
 from freeflyer.analysis.timing.results import no_collection
 from freeflyer.analysis.timing.robots import sway
-from freeflyer.control.frame_tasks import FramePoseTask
+from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.references import WaypointReference, move_pose
@@ -167,7 +167,7 @@ def reach(hand: str) -> Callable[[Standing], Following]:
         path = WaypointReference(times, [c, c + WAY_OF_MASS, c + WAY_OF_MASS, c])
         way = move_pose(X, there, duration=0.6 * DURATION, begin=0.2 * DURATION)
         task = FramePoseTask(hand, X, level=2, stiffness=HAND_STIFFNESS)
-        return Following.of(stance, DURATION, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed(3)])
+        return Following(stance, DURATION, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed(3)])
 
     return scenario
 

@@ -27,7 +27,8 @@ from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
-from freeflyer.optimization import dual_method, solve_qp, solvers
+from freeflyer.optimization import solve_qp, solvers
+from freeflyer.optimization.dual_solvers import by_active_set
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.quadratic import ACTIVE_SET
 from freeflyer.progress import Progress
@@ -262,7 +263,7 @@ def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Cal
     H, g, A, lower, upper = program
     if solver == ACTIVE_SET:
         p = quadratic_program(*program)
-        return lambda: dual_method.attempt(p, None, None), lambda: dual_method.attempt(p, None, first)
+        return lambda: by_active_set(p, None, None), lambda: by_active_set(p, None, first)
     if solver == "daqp":
         import daqp
 

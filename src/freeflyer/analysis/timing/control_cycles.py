@@ -34,11 +34,10 @@ from freeflyer.analysis.timing.robots import (
 )
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solution import ControlSolution
+from freeflyer.control.solving import ControlSolution
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics

@@ -18,8 +18,7 @@ from freeflyer import contacts, robots
 from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
 from freeflyer.contacts.impacts import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
-from freeflyer.control.frame_tasks import FrameOrientationTask, FramePoseTask
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, PostureTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
