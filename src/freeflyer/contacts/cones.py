@@ -25,6 +25,7 @@ from freeflyer.tolerances import CONE_ROUNDING
 
 NORMAL = 2  # the row of the normal force, of every kind of contact
 LINE_ROWS = np.eye(6)[[0, 1, 2, 4, 5]]  # forces along the line, across it and along the normal; turns about the last two
+MERGED = 1e-4  # between unit normals
 ACROSS = 0.7  # cosine to the normal of the points' plane, from which on z counts as the axis across a sole
 
 
@@ -112,11 +113,20 @@ def cone_of_generators(G: np.ndarray) -> Cone:
 
 
 def _facets(x: np.ndarray) -> np.ndarray:
-    """(m, d + 1): n x + b <= 0 of the convex hull of points x (n, d), each facet once."""
+    """(m, d + 1): n x + b <= 0 of the convex hull of points x (n, d), each facet once.
+
+    Digits of a file make several facets of one. Facets whose normals differ by less than MERGED are one facet inside of them."""
     if x.shape[1] == 0:
         return np.zeros((0, 1))
     if x.shape[1] == 1:
         return np.array([[1.0, -x.max()], [-1.0, x.min()]])
-    found = ConvexHull(x).equations
-    _, first = np.unique(np.round(found, 9), axis=0, return_index=True)
-    return np.asarray(found[np.sort(first)])
+    found, kept = ConvexHull(x).equations, []
+    while len(found):
+        near = np.linalg.norm(found[:, :-1] - found[0, :-1], axis=1) < MERGED
+        own, facet = found[near], found[0]
+        if np.ptp(own, axis=0).max() > CONE_ROUNDING:
+            n = own[:, :-1].mean(axis=0)
+            facet = np.append(n, (x @ (own[:, :-1] - n).T + own[:, -1]).max())
+        kept.append(facet)
+        found = found[~near]
+    return np.array(kept)

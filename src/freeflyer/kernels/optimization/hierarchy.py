@@ -1,13 +1,13 @@
 """Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as the levels above it allow, the least metric last.
 
-The method is an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic programming: Fast
-online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution of potentially
-conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
-their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
-rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
-step. Then all limits are loosened by amounts that differ, and restored at the solution. A limit that stops the step after its
-release stays held, and is tested once more at the end. If the equations violate many limits, or rounds go on, the method begins
-anew near the solution (penalties.py).
+The method is an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic programming:
+Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution of
+potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
+stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
+solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
+point, rounds may make no step, or go in a circle. Then all limits are loosened by amounts that differ, and restored at the
+solution. A limit that stops the step after its release stays held, and is tested once more at the end. If the equations violate
+many limits, or rounds go on, the method begins anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -41,6 +41,7 @@ TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, an
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
+REPEATS = 3  # returns to a solution of the same held rows: then rounds go in a circle, and limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
 LARGEST = 1e300  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
@@ -172,6 +173,15 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
     return worst
 
 
+@inlined
+def name_of(held, m):
+    """A number that stands for the rows that are held."""
+    total = 0.0
+    for i in range(m):
+        total += load(held, i) * (GOLDEN * i - rint(GOLDEN * i))
+    return total
+
+
 @kernel
 def loosen(lower, upper, lengths, m, size, low, high):
     """low, high (m,): limits, wider by different amounts of about `size` for rows of length 1."""
@@ -273,6 +283,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 total += load(rows, width * i + j) * load(start, j)
             store(values, i, total)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+    seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
     attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
@@ -322,6 +333,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                     direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
+                name, arrivals = name_of(held, m), arrivals + 1
+                if started and name == seen:
+                    repeats += 1
+                if repeats == REPEATS:
+                    repeats, stalls = 0, STALLED + 1
+                if arrivals == next_seen:
+                    seen, next_seen = name, 2 * next_seen
                 started = True
                 if worst >= 0:
                     store(held, worst, FREE)
@@ -353,6 +371,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             times += 1
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
             loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
+            seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
