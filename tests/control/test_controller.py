@@ -204,7 +204,7 @@ def test_bad_input() -> None:
     joints = MinimumJerkReference(np.zeros(7), np.ones(7), duration=1.0)
     for arguments, words in (
         ((None, center, joints), "model"), ((model, joints, joints), "center"), ((model, center, center), "posture"),
-        ((model, np.zeros(3), joints), "center must be a freeflyer Reference"), ((model, center, joints, 0.0), "external_bandwidth"),
+        ((model, np.zeros(3), joints), "center must be a freeflyer R"), ((model, center, joints, 0.0), "external_bandwidth"),
         ((model, center, joints, 1.0, np.inf), "internal_bandwidth"), ((model, center, joints, 1.0, 1.0, [0.0]), "spin"),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match=words):
