@@ -17,7 +17,7 @@ from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, mass_
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose, frame_velocity
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
-from freeflyer.robots.legged import GRAVITY, LENGTH, SHANK, THIGH, THIGH_TRUNK, revolute_hopper
+from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
 from freeflyer.symbolic import Routine, coefficient_matrix, is_zero, jacobian, make_function, routine
 from freeflyer.tables import Table
@@ -155,7 +155,7 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     X = se2.from_position_angle(ours["o"], q[2] + q[3])
     V = frame_velocity(model, q, w, "shank")
     J = frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
-    spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (THIGH, LENGTH / 2.0)))
+    spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0)))
     S = np.eye(6)[[0, 2, 4]] * [[1.0], [1.0], [-1.0]]
     rows: list[tuple[str, str, tuple[Any, Any] | None, str]] = [
         ("rotationmatrix_R_xy(theta_xy)", "planar.rotation_matrix(angle)", (ours["R"], X[:2, :2]), "spatial.se2"),
@@ -186,7 +186,7 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     return tuple(Function(a, b, None if pair is None else distance(*map(np.asarray, pair)), beside) for a, b, pair, beside in rows)
 
 
-CONSTANTS = {"m_01": THIGH_TRUNK, "m_02": THIGH, "m_11": SHANK, "l": LENGTH, "g": GRAVITY}
+CONSTANTS = {"m_01": THIGH_TRUNK, "m_02": HOPPER_THIGH, "m_11": HOPPER_SHANK, "l": LENGTH, "g": GRAVITY}
 
 
 def _inputs(program: SampleProgram) -> dict[str, Any]:
