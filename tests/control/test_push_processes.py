@@ -67,7 +67,10 @@ def test_a_worker_that_is_killed_is_a_sentence():
     with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         workers = workers_of(process)
         os.kill(workers[0], signal.SIGKILL)
-        _, errors = process.communicate(timeout=SECONDS)
+        try:
+            _, errors = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
     assert all_end(workers)
     assert process.returncode == 2
     assert b"a process was ended, perhaps for lack of memory: ask for fewer (--processes)" in errors

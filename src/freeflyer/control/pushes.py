@@ -94,13 +94,14 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
             progress((k + 1) / len(given), what)
         return found
     # processes start anew, for a fork would copy running threads; they end when `alive` is closed, be it by an error, by Ctrl-C,
-    # which they do not see themselves, or with this process
+    # which they do not see themselves, or with this process; each gets the robot at its start, as the pool waits for ever if a
+    # process is killed while it writes long tasks
     context = get_context("spawn")
     watched, alive = context.Pipe(duplex=False)
-    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_end_with, initargs=(watched,)) as pool:
+    with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(watched, robot, options)) as pool:
         try:
             with _deaf_children():
-                futures = [pool.submit(_stood, robot, impulse, options) for impulse in given]
+                futures = [pool.submit(_stood_here, impulse) for impulse in given]
             for k, future in enumerate(futures):
                 found[k] = future.result()
                 progress((k + 1) / len(given), what)
@@ -187,8 +188,12 @@ def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
     return max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
 
 
-def _end_with(watched: Any) -> None:
+_here: list[Any] = []  # of a worker: the robot and the options of its runs
+
+
+def _begin(watched: Any, *given: Any) -> None:
     """A worker ends as soon as nobody has the other end of the pipe (a Connection) any more."""
+    _here[:] = given
 
     def wait() -> None:
         with suppress(OSError):
@@ -209,6 +214,11 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stood_here(impulse: np.ndarray) -> bool:
+    robot, options = _here
+    return _stood(robot, impulse, options)
 
 
 def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
