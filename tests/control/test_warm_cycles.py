@@ -49,3 +49,19 @@ def way(found, last):
     """How a cycle that began with the answer of the last one found its own."""
     program, given, _ = found.asked
     return call(CONTROL_CYCLE, program.sizes, *given, program.weights, last.held, last.asked[2])[5][WAY]
+
+
+def test_a_cold_start_at_many_limits_takes_few_rounds():
+    """Twelve torques limited: programs that begin anew took 200 rounds and more, or ran out of them."""
+    rng = fresh()
+    problem, start = humanoid_problem()
+    model = problem.model
+    tau = np.abs(problem.solve(start, 0.01 * rng.standard_normal(model.nv)).tau)
+    most = np.where(tau >= np.sort(tau)[-12], 0.97 * tau, 1e4)
+    problem, rounds = replace(problem, limits=[TorqueLimits(most), *problem.limits[1:]]), []
+    for _ in range(12):
+        q = ff.integrate(model, start, 10.0 ** rng.uniform(-6.0, -2.0) * rng.standard_normal(model.nv))
+        found = problem.solve(q, 10.0 ** rng.uniform(-5.0, -1.5) * rng.standard_normal(model.nv))
+        assert found.status == "solved"
+        rounds.append(found.iterations)
+    assert np.median(rounds) <= 30, rounds
