@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -205,15 +205,24 @@ def _begin(watched: Any, *given: Any) -> None:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes that are started within do not see Ctrl-C: the process that started them does."""
+    """Processes that are started within do not see Ctrl-C. This process sees it afterwards, not while one is half started."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    seen: list[int] = []
+    # a mask alone would not do, for any other thread of this process may take the signal, and Python then interrupts this one
+    here = current_thread() is main_thread() and signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if here:
+        signal.signal(signal.SIGINT, lambda number, _: seen.append(number))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if here:
+            signal.signal(signal.SIGINT, here)
+        if seen:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _stood_here(impulse: np.ndarray) -> bool:
