@@ -194,6 +194,7 @@ _here: list[Any] = []  # of a worker: the robot and the options of its runs
 def _begin(watched: Any, *given: Any) -> None:
     """A worker ends as soon as nobody has the other end of the pipe (a Connection) any more."""
     _here[:] = given
+    os.environ.setdefault("MUJOCO_GL", "disable")  # MuJoCo would look for a display, in a process that does not end with this one
 
     def wait() -> None:
         with suppress(OSError):
