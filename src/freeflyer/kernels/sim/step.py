@@ -1,0 +1,262 @@
+"""One step in time of a robot that may touch the ground, at the level of velocities (Stewart and Trinkle 1996).
+
+    M (v+ - v) = h (tau - bias) + J^T y,   q+ = q (+) h (v+ + w)
+
+y are the impulses of complementarity.py. An open contact or a limit may come as near as its gap allows, u + gap / h >= 0: it pushes
+only if the gap closes in this step. w moves points out of what they have sunk into, a share of it in each step. It solves the same
+problem for the gaps alone and changes no velocity.
+"""
+
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+)
+from freeflyer.kernels.contacts.dynamics import factored_mass, items_workspace, outward, path_of, whiten
+from freeflyer.kernels.contacts.rows import put_set_rows, table_int
+from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram
+from freeflyer.kernels.math.algebra import dot, load3, scale, store3
+from freeflyer.kernels.model.joints.kinds import integrate
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_SET_ROWS, N_V, TABLE_AT
+from freeflyer.kernels.sim.complementarity import solve_impulses
+from freeflyer.kernels.sim.ground import (
+    FIRST, NORMAL, RECORD, SECOND, point_number, put_point, put_point_rows, put_wrench, world_force,
+)
+from freeflyer.kernels.sim.layout import (
+    DRY_AT, DRY_NUMBERS, ENOUGH, FRICTION, GIVEN, GRAVITY, LIMIT_NUMBERS, LIMITED_AT, LIMITED_INTS, LIMITED_Q, LIMITED_V, MISSING,
+    MOST_ROWS, N_DRY, N_LIMITED, N_POINTS, PENETRATION, PLANE_FLOATS, PLANES, RESTITUTION, ROUNDS, STEP, SURFACE, TOUCHING,
+)
+from freeflyer.kernels.tree.all_terms import areas
+from freeflyer.kernels.tree.factor import solve, zeros_workspace
+from freeflyer.kernels.tree.frames import body_motions, motions_workspace
+from freeflyer.kernels.tree.rnea import newton_euler_recursion
+
+NEAR = 1e-3  # m or rad: points and limits nearer than that, or than two steps at their speed, take part
+RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
+SUNK = 1e-10  # m: depths below are none
+REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
+
+
+@kernel
+def bias_under(topology, parameters, q, v, settings, tau):
+    """tau (nv,) of M a + bias with a = 0, under the gravity of the settings."""
+    zero = zeros_workspace(topology, q)
+    newton_euler_recursion(topology, parameters, q, v, zero, load3(settings, GRAVITY), q, 0, 0, tau)
+
+
+@inlined
+def kept_at(topology):
+    """Where the kept impulses begin in the settings."""
+    given = PLANE_FLOATS * table_int(topology, N_POINTS) if table_int(topology, SURFACE) == GIVEN else 0
+    return PLANES + given
+
+
+@inlined
+def listed(topology, at, n):
+    return load_int(topology, load_int(topology, TABLE_AT) + table_int(topology, at) + n)
+
+
+@kernel
+def put_limit_rows(topology, parameters, q, v, settings, X, width, row, y, gaps, near):
+    """Rows of coordinates near one of their limits, that way counted positive; near (limited,): 1 for the lower limit, -1 for the
+    upper, 0 if it has no row. Returns how many rows stand now."""
+    h, first = load(settings, STEP), kept_at(topology) + table_int(topology, N_SET_ROWS)
+    for n in range(table_int(topology, N_LIMITED)):
+        j = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V)
+        x = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q))
+        at = table_int(topology, LIMIT_NUMBERS) + 2 * n
+        below, above = x - load(parameters, at), load(parameters, at + 1) - x
+        gap = min(below, above)
+        side = 1.0 if below < above else -1.0
+        if gap < NEAR + 2.0 * h * abs(load(v, j)):
+            store(X, width * j + row, side)
+            store(gaps, row, gap)
+            store(near, n, side)
+            store(y, row, max(side * load(settings, first + n), 0.0))
+            row += 1
+        else:
+            store(near, n, 0.0)
+    return row
+
+
+@kernel
+def put_dry_rows(topology, parameters, settings, X, width, row, y, bounds):
+    """Rows of coordinates with dry friction."""
+    first = kept_at(topology) + table_int(topology, N_SET_ROWS) + table_int(topology, N_LIMITED)
+    for n in range(table_int(topology, N_DRY)):
+        store(X, width * listed(topology, DRY_AT, n) + row + n, 1.0)
+        store(bounds, n, load(settings, STEP) * load(parameters, table_int(topology, DRY_NUMBERS) + n))
+        store(y, row + n, load(settings, first + n))
+
+
+@kernel
+def put_ground_rows(topology, parameters, v, work, settings, record, X, width, row, y, gaps, bounds, near):
+    """Rows of points near the ground; near (points,): 1 if a point has rows, else 0. `gaps` gets normal rates at the first row of
+    each point, its gap at the last. Returns how many points have rows."""
+    h, points = load(settings, STEP), table_int(topology, N_POINTS)
+    nv, dry, tall = load_int(topology, N_V), table_int(topology, N_DRY), workspace(X, 56)
+    first = kept_at(topology) + table_int(topology, N_SET_ROWS) + table_int(topology, N_LIMITED) + dry
+    cones, speed, rates = 0, 0.0, workspace(X, 11)
+    for n in range(points):
+        put_point(topology, parameters, work, settings, n, record)
+    for n in range(points):
+        put_point_rows(topology, work, n, record, tall, X, width, row)
+        for i in range(3):
+            rate = 0.0
+            for j in range(nv):
+                rate = rate + load(X, width * j + row + i) * load(v, j)
+            store(rates, i, rate)
+        speed = max(speed, sqrt(dot(load3(rates, 0), load3(rates, 0))))
+        if load(record, RECORD * n) < NEAR + 2.0 * h * speed:
+            f, at = load3(settings, first + 3 * n), RECORD * n
+            store(gaps, row, load(rates, 2))
+            store(gaps, row + 2, load(record, at))
+            store(bounds, dry + cones, point_number(topology, parameters, n, FRICTION))
+            store(y, row, dot(f, load3(record, at + FIRST)))
+            store(y, row + 1, dot(f, load3(record, at + SECOND)))
+            store(y, row + 2, dot(f, load3(record, at + NORMAL)))
+            store(near, n, 1.0)
+            row += 3
+            cones += 1
+        else:
+            store(near, n, 0.0)
+            for j in range(nv):
+                for i in range(3):
+                    store(X, width * j + row + i, 0.0)
+    return cones
+
+
+@kernel
+def put_targets(topology, parameters, settings, held, limits, row, b, gaps, near):
+    """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get."""
+    h, gravity = load(settings, STEP), load3(settings, GRAVITY)
+    slow = REST * h * sqrt(dot(gravity, gravity))
+    for k in range(held, held + limits):
+        store(b, k, load(b, k) + max(load(gaps, k), 0.0) / h)
+    for n in range(table_int(topology, N_POINTS)):
+        if load(near, n) > 0.0:
+            rate, gap, k = load(gaps, row), load(gaps, row + 2), row + 2
+            bounce = point_number(topology, parameters, n, RESTITUTION)
+            if bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
+                store(b, k, load(b, k) + bounce * rate)
+            else:
+                store(b, k, load(b, k) + max(gap, 0.0) / h)
+            row += 3
+
+
+@kernel
+def put_changes(topology, L, X, width, rows, y, changes):
+    """changes (nv,) = M^-1 J^T y; X: whitened columns."""
+    for j in range(load_int(topology, N_V)):
+        total = 0.0
+        for k in range(rows):
+            total = total + load(X, width * j + k) * load(y, k)
+        store(changes, j, total)
+    outward(topology, L, changes)
+
+
+@kernel
+def put_positions(topology, parameters, q, L, X, G, width, rows, held, limits, dry, cones, bounds, gaps, v, left, h, q_next):
+    """q_next (nq,) = q (+) h (v + w), w what brings sunk points out; how far the deepest has sunk in. left: velocities that are left
+    beside those that open rows may have."""
+    nv, depth = load_int(topology, N_V), 0.0
+    w, first = workspace(q, nv + 8), held + limits + dry
+    zero_entries(w, nv)
+    for k in range(held, held + limits):
+        depth = max(depth, -load(gaps, k))
+    for n in range(cones):
+        depth = max(depth, -load(gaps, first + 3 * n + 2))
+    if depth > SUNK:
+        b, y, u, free = workspace(q, width + 8), workspace(q, width + 8), workspace(q, width + 8), workspace(q, dry + cones + 8)
+        zero_entries(b, width)
+        zero_entries(y, width)
+        copy_entries(bounds, dry + cones, free)
+        zero_entries(free, dry)
+        for k in range(held, rows):
+            if k < held + limits or (k >= first and (k - first) % 3 == 2):
+                store(b, k, load(left, k) + RETURN / h * min(load(gaps, k), 0.0))
+        solve_impulses(G, width, rows, held, limits, dry, cones, free, b, y, u)
+        put_changes(topology, L, X, width, rows, y, w)
+    for j in range(nv):
+        store(w, j, h * (load(v, j) + load(w, j)))
+    integrate(topology, parameters, q, w, q_next)
+    return depth
+
+
+@kernel
+def put_kept(topology, parameters, work, record, held, limited, dry, y, near, h, kept, wrenches):
+    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push."""
+    row, touching, at = held, 0.0, held + limited + dry
+    copy_entries(y, held, kept)
+    for n in range(limited):
+        store(kept, held + n, 0.0)
+        if load(near, n) != 0.0:
+            store(kept, held + n, load(near, n) * load(y, row))
+            row += 1
+    for n in range(dry):
+        store(kept, held + limited + n, load(y, row + n))
+    row += dry
+    for n in range(table_int(topology, N_POINTS)):
+        f = (0.0, 0.0, 0.0)
+        if load(near, limited + n) > 0.0:
+            f = world_force(record, n, y, row)
+            touching = touching + (1.0 if load(y, row + 2) > 0.0 else 0.0)
+            row += 3
+        store3(kept, at + 3 * n, f)
+        put_wrench(topology, parameters, work, record, n, scale(1.0 / h, f), wrenches)
+    return touching
+
+
+@kernel
+def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
+    """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes; wrenches
+    (points, 6): mean forces on the points' frames, in their axes at their origins."""
+    nv, stride, to = load_int(topology, N_V), load_int(topology, COLUMN_ROW), load_int(topology, FREE_AT)
+    h, points, limited = load(settings, STEP), table_int(topology, N_POINTS), table_int(topology, N_LIMITED)
+    dry, held, width = table_int(topology, N_DRY), table_int(topology, N_SET_ROWS), row_width(q, table_int(topology, MOST_ROWS))
+    _, _, _, _, end = areas(topology)
+    work = motions_workspace(topology, parameters, q, end - to)
+    body_motions(topology, work, v, to)
+    diagonal, free = workspace(q, nv + 8), workspace(q, nv + 8)
+    L = factored_mass(topology, parameters, work, diagonal)
+    bias_under(topology, parameters, q, v, settings, free)
+    for j in range(nv):
+        store(free, j, load(tau, j) - load(free, j))
+    solve(topology, L, free)
+    for j in range(nv):
+        store(free, j, load(v, j) + h * load(free, j))
+
+    X, b, y, u = workspace(q, nv * width + 16), workspace(q, width + 8), workspace(q, width + 8), workspace(q, width + 8)
+    gaps, bounds, near = workspace(q, width + 8), workspace(q, dry + points + 8), workspace(q, limited + points + 8)
+    record, G = workspace(q, RECORD * points + 8), workspace(q, table_int(topology, MOST_ROWS) * width + 8)
+    put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), X, width, b, u)
+    zero_entries(gaps, width)
+    for k in range(held):
+        store(y, k, load(settings, kept_at(topology) + k))
+    limits = put_limit_rows(topology, parameters, q, v, settings, X, width, held, y, gaps, near) - held
+    put_dry_rows(topology, parameters, settings, X, width, held + limits, y, bounds)
+    row, of_points = held + limits + dry, from_entry(near, limited)
+    cones = put_ground_rows(topology, parameters, v, work, settings, record, X, width, row, y, gaps, bounds, of_points)
+    rows = row + 3 * cones
+
+    zero_entries(b, width)
+    for j in range(nv):
+        add_scaled_row(b, 0, load(free, j), X, width * j, 0, width)
+    put_targets(topology, parameters, settings, held, limits, row, b, gaps, of_points)
+    for n in range(cones):
+        store(gaps, row + 3 * n, 0.0)
+    path, count = path_of(topology)
+    whiten(topology, L, X, width)
+    put_gram(topology, path, count, X, L, stride + 1, rows, width, G)
+    for i in range(rows):
+        for j in range(i):
+            store(G, width * i + j, load(G, width * j + i))
+    missing, enough, turns = solve_impulses(G, width, rows, held, limits, dry, cones, bounds, b, y, u)
+    put_changes(topology, L, X, width, rows, y, v_next)
+    for j in range(nv):
+        store(v_next, j, load(free, j) + load(v_next, j))
+    depth = put_positions(topology, parameters, q, L, X, G, width, rows, held, limits, dry, cones, bounds, gaps, v_next, u, h, q_next)
+    touching = put_kept(topology, parameters, work, record, held, limited, dry, y, near, h, kept, wrenches)
+    store(facts, MISSING, missing)
+    store(facts, ENOUGH, enough)
+    store(facts, ROUNDS, 1.0 * turns)
+    store(facts, PENETRATION, depth)
+    store(facts, TOUCHING, touching)
