@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points
+from freeflyer.contacts.sets.tables import surface_points, widen
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
-from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER, TABLE_AT
+from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, instances, number
+from freeflyer.model.inputs import finite_array, number
 from freeflyer.model.model import Model
-
-Heights = Callable[[float, float], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class Point(NamedTuple):
-    """A point that may touch: of which contact, its frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
+    """A point that may touch: its contact and frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
 
     name: str
     frame: str
@@ -94,65 +91,39 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling], ground:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class GroundModel:
-    """A tree with what holds it and what it may touch, as compiled code reads them.
+class Problem(NamedTuple):
+    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
 
-    constraints: the set that holds besides; its loops are those of the tree."""
+    topology: np.ndarray
+    handle: Any
+    settings: int
+    kept: int
 
-    model: Model
-    constraints: ConstraintSet
-    points: Sequence[Point]
-    ground: Ground
-    limits: bool = True
 
-    @cached_property
-    def limited(self) -> list[tuple[int, int]]:
-        """(place in v, place in q) of the coordinates with limits."""
-        m = self.model
-        single = [j for j in m.joints if j.nv == 1 and j.nq == 1] if self.limits else []
-        return [(j.iv, j.iq) for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
-
-    @cached_property
-    def dry(self) -> list[int]:
-        """Coordinates with dry friction."""
-        return np.flatnonzero(self.model.friction > 0.0).tolist()
-
-    @cached_property
-    def table(self) -> Any:
-        """(topology, parameters, handle, numbers of kept impulses)."""
-        m, held = self.model, self.constraints.table
-        own = held.topology[int(held.topology[TABLE_AT]) :]
-        header, rest = own[:SET_HEADER].copy(), own[SET_HEADER:]
-        grid = self.ground.height if isinstance(self.ground.height, tuple) else None
-        surface = G.GIVEN if callable(self.ground.height) else G.LEVEL if grid is None else G.GRID
-        numbers = [held.parameters]
-        places = [len(held.parameters)]
-        for more in (
-            np.concatenate([[*p.place, p.radius, *p.axis, p.friction, p.restitution] for p in self.points] or [np.zeros(0)]),
-            np.array([(m.position_lower[iv], m.position_upper[iv]) for iv, _ in self.limited]).ravel(),
-            m.friction[self.dry],
-            np.zeros(0) if grid is None else np.concatenate([[grid[0][0], grid[1][0], grid[0][1] - grid[0][0],
-                grid[1][1] - grid[1][0]], grid[2].ravel()]),
-        ):  # fmt: skip
-            numbers.append(np.asarray(more, float))
-            places.append(places[-1] + len(numbers[-1]))
-        rows, points, limited, dry = held.rows, len(self.points), len(self.limited), len(self.dry)
-        kept = rows + limited + dry + 3 * points
-        settings = G.PLANES + (G.PLANE_FLOATS * points if surface == G.GIVEN else 0) + kept
-        most = rows + limited + dry + 3 * points
-        at = SET_HEADER + G.GROUND_HEADER
-        lists = [x for p in self.points for x in (m.frame(p.frame), p.kind)], [x for pair in self.limited for x in pair], self.dry
-        starts = np.cumsum([at, *map(len, lists)]).tolist()
-        path = starts[-1]
-        sizes = (settings, kept, points, 0)
-        header[G.N_SETTINGS : G.N_SETTINGS + 4] = sizes
-        shift = path + m.nv - SET_HEADER - int(header[N_PATH])
-        header[[11, 13, 15]] += shift
-        rest = rest[int(header[N_PATH]) :]
-        header[N_PATH], header[PATH_AT] = m.nv, path
-        more = (most, limited, dry, surface, *starts[:3], *places[:4], *((0, 0) if grid is None else map(len, grid[:2])))
-        table = np.concatenate([header, more, *lists, np.arange(m.nv)[::-1], rest]).astype(np.int64)
-        base = held.topology[: int(held.topology[TABLE_AT])]
-        topology, parameters = frozen_array(with_table(base, G.GROUND, table)), frozen_array(np.concatenate(numbers))
-        return topology, parameters, handle(topology, parameters), kept, settings
+def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
+    """held: the set that also holds, with the loops of its tree."""
+    m, lists, numbers = held.model, [], [held.table.parameters]
+    single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
+    limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
+    dry = np.flatnonzero(m.friction > 0.0)
+    surface, grid = G.LEVEL, ()
+    if isinstance(ground.height, tuple):
+        x, y, z = ground.height
+        surface, grid = G.GRID, (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
+    elif callable(ground.height):
+        surface = G.GIVEN
+    lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    numbers += [
+        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
+        np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
+    ]  # fmt: skip
+    kept = len(limited) + len(dry) + 3 * len(points)
+    settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
+    at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
+    sizes = (len(ground.height[0]), len(ground.height[1])) if grid else (0, 0)
+    header = held.table.rows + kept, len(limited), len(dry), surface, *at[:3], *np.cumsum(list(map(len, numbers)))[:4].tolist(), *sizes
+    more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
+    table = widen(held.table, (settings, kept, len(points), 0), more).numbers
+    table[N_PATH], table[PATH_AT] = m.nv, at[3]
+    topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
+    return Problem(topology, handle(topology, parameters), settings, kept)

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
+from freeflyer.sim.ground import Ground
+from freeflyer.sim.ground_run import GroundStepper, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.run import Recorder, Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
@@ -33,7 +36,8 @@ SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed",
 def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
              constraints: ConstraintSet | None = None, events: Event | Sequence[Event] = (), integrator: str = "rk4",
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
-             sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10,
+             sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10, ground: Ground | None = None,
+             contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
@@ -41,6 +45,10 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     refuse a state end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own functions is
     raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without constraints and
     events, by an integrator that takes one step every dt.
+
+    On a ground, every dt is one semi-implicit step at the level of velocities (Stewart and Trinkle 1996), and inputs are held. Its
+    impulses solve the conditions of contacts, joint limits and dry friction of the joints: contacts open, stick and slide.
+    `Run.ground` tells how exactly. Forces are the means over the step that begins at a sample.
 
     Args:
         q: (..., nq) array, configuration at the start, m and rad.
@@ -59,6 +67,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
+        ground: freeflyer.sim.Ground, which the contacts may touch; without events and leading axes.
+        contacts: What may touch the ground: points, ends of lines, corners of surfaces, wheels and balls.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work. Once every sample.
     Raises: InputError for bad arguments, and for a start that violates the constraints.
 
@@ -73,6 +83,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         1.6 rad/s, 0.000000 N s
     """
     h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
+    if ground is None and instances("contacts", contacts, Contact | Rolling, "freeflyer.contacts.point(frame)"):
+        raise InputError("contacts touch a ground: give ground=freeflyer.sim.Ground() as well, or constraints= that hold")
     count = sample_count(h, time_step("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
@@ -87,7 +99,13 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     sensing = check_sensing(model, sensing, h)
     if sensing is not None and hold is False:
         raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")
-    input_law = make_input_law(model, inputs, True if sensing is not None else hold)
+    input_law = make_input_law(model, inputs, True if sensing is not None or ground is not None else hold)
+    on_ground = None
+    if ground is not None:
+        if lead or watched or hold is False:
+            raise InputError("on a ground one robot moves, without events, under inputs that are held: leave out leading axes, "
+                             "events= and hold=False")
+        on_ground = ground_stepper(start, ground, contacts, q0)
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
@@ -95,6 +113,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "sensing": None if sensing is None else asdict(sensing),
     }  # fmt: skip
     record = Recorder(model, settings, digest(model))
+    if on_ground is not None:
+        return _run_on_ground(record, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
     return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
@@ -124,6 +144,27 @@ def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: S
             return record.ended_by(error, t)
         q, v, equations = state.q, state.v, state.equations
         progress((k + 1) / count, "simulating")
+    return record.run()
+
+
+def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw, sensing: Sensing | None, q: np.ndarray,
+                   v: np.ndarray, dt: float, count: int, duration: float, progress: Progress) -> Run:  # fmt: skip
+    states: list[tuple[np.ndarray, np.ndarray]] = []
+    kept = np.zeros(stepper.problem.kept)
+    for k in range(count + 1):
+        t = min(k * dt, duration)
+        try:
+            states.append((q, v))
+            seen = (q, v) if sensing is None else sensing.measure(record.model, states, dt)
+            tau = input_law.tau(t, *seen)
+            end = min((k + 1) * dt, duration) if k < count else t + dt  # the last one shows the forces there
+            step = stepper.advance(t, q, v, tau, end - t, kept)
+        except Exception as error:
+            return record.ended_by(error, t)
+        record.sample(t, q, v, tau, step.forces, step.facts)
+        q, v = step.q, step.v
+        q.flags.writeable = v.flags.writeable = False
+        progress(min((k + 1) / count, 1.0), "simulating")
     return record.run()
 
 

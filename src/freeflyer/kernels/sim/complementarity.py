@@ -2,7 +2,7 @@
 
     u = G y + b,   G = J M^-1 J^T,   b the velocities of the rows without impulses, and what they shall reach
 
-Rows stand in the order: equations (u = 0); limits (y >= 0, u >= 0, y u = 0); dry friction (|y| <= bound, y = -bound sign(u) where u
+Rows stand in the order: limits (y >= 0, u >= 0, y u = 0); dry friction (|y| <= bound, y = -bound sign(u) where u
 is not 0); contacts, three rows each: two tangents and the normal (a limit), the tangential impulse being the friction of greatest
 dissipation, |y_t| <= mu y_n, y_t = -mu y_n u_t / |u_t| where they slide. Stewart and Trinkle (1996), Anitescu and Potra (1997).
 
@@ -11,11 +11,11 @@ map (Alart and Curnier 1991) then reaches rounding. G may be singular: a share o
 changes the steps and not their end.
 """
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import eliminate, invert
-from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_EQUATIONS, N_IMPULSES, N_LIMITS
+from freeflyer.kernels.math.dense import eliminate
+from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY = 1e-12  # of the largest velocity in b: residuals below are none
 PROXIMAL = 1e-9  # of G's diagonal, added to Newton's matrix
@@ -92,14 +92,11 @@ def solve_contact(G, width, y, u, k, mu):
 
 
 @kernel
-def sweep(G, width, y, u, equations, limits, boxes, cones, bounds):
+def sweep(G, width, y, u, limits, boxes, cones, bounds):
     """One turn of Gauss-Seidel over all rows; bounds: of dry friction, then coefficients of friction."""
-    for k in range(equations):
-        own = load(G, width * k + k)
-        change(G, width, y, u, k, load(y, k) - (load(u, k) / own if own > 0.0 else 0.0))
-    for k in range(equations, equations + limits):
+    for k in range(limits):
         change(G, width, y, u, k, max(load(y, k) - load(u, k) / load(G, width * k + k), 0.0))
-    at = equations + limits
+    at = limits
     for n in range(boxes):
         k = at + n
         change(G, width, y, u, k, clamped(load(y, k) - load(u, k) / load(G, width * k + k), load(bounds, n)))
@@ -119,12 +116,10 @@ def velocities(G, width, rows, y, b, u):
 
 
 @kernel
-def residual(G, width, y, u, equations, limits, boxes, cones, bounds):
+def residual(G, width, y, u, limits, boxes, cones, bounds):
     """The largest miss of all conditions, as a velocity."""
-    worst, at = 0.0, equations + limits
-    for k in range(equations):
-        worst = max(worst, abs(load(u, k)))
-    for k in range(equations, at):
+    worst, at = 0.0, limits
+    for k in range(limits):
         worst = max(worst, abs(min(load(u, k), load(G, width * k + k) * load(y, k))))
     for n in range(boxes):
         k = at + n
@@ -140,6 +135,8 @@ def residual(G, width, y, u, equations, limits, boxes, cones, bounds):
         share = radius / length if length > radius else 1.0
         g, h = x - share * g, w - share * h
         worst = max(worst, own * sqrt(g * g + h * h))
+    for k in range(at + boxes + 3 * cones):
+        worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
     return worst
 
 
@@ -184,14 +181,14 @@ def put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h):
 
 
 @kernel
-def newton_step(G, width, y, u, rows, equations, limits, boxes, cones, bounds, A, stride):
+def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
     """The step of Newton's method in column `rows` of A; whether its equations have an answer."""
-    at = equations + limits
+    at = limits
     for k in range(rows):
         for j in range(rows, stride):
             store(A, stride * k + j, 0.0)
     for k in range(at):
-        if k < equations or load(y, k) - load(u, k) / load(G, width * k + k) > 0.0:
+        if load(y, k) - load(u, k) / load(G, width * k + k) > 0.0:
             put_equation(A, stride, k, G, width, rows, load(u, k))
         else:
             put_value(A, stride, k, rows, -load(y, k))
@@ -221,16 +218,16 @@ def newton_step(G, width, y, u, rows, equations, limits, boxes, cones, bounds, A
 
 
 @kernel
-def newton(G, width, y, u, rows, equations, limits, boxes, cones, bounds, b, A, z, w, missing, enough):
+def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough):
     """Steps of Newton's method while they lessen the residual `missing`, which is returned. A, z, w: room."""
     stride, turn = row_width(G, rows + 1), 0
     while missing > enough and turn < STEPS:
         turn += 1
-        if newton_step(G, width, y, u, rows, equations, limits, boxes, cones, bounds, A, stride):
+        if newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
             for k in range(rows):
                 store(z, k, load(y, k) + load(A, stride * k + rows))
             velocities(G, width, rows, z, b, w)
-            then = residual(G, width, z, w, equations, limits, boxes, cones, bounds)
+            then = residual(G, width, z, w, limits, boxes, cones, bounds)
         else:
             then = missing
         if then < missing:
@@ -247,20 +244,21 @@ def put_inverse(G, width, rows, weights, share, A, W):
     """W (rows, width) = (G + share diag(weights))^-1. A: room."""
     stride = row_width(G, 2 * rows)
     for i in range(rows):
-        for j in range(rows):
-            store(A, stride * i + j, load(G, width * i + j))
+        for j in range(stride):
+            store(A, stride * i + j, load(G, width * i + j) if j < rows else 0.0)
         store(A, stride * i + i, load(G, width * i + i) + share * load(weights, i))
-    invert(A, 0, rows, stride, 0.0)
+        store(A, stride * i + rows + i, 1.0)
+    eliminate(A, 0, rows, stride, stride, 0.0)
     for i in range(rows):
         for j in range(width):
             store(W, width * i + j, load(A, stride * i + rows + j) if j < rows else 0.0)
 
 
 @kernel
-def project(y, equations, limits, boxes, cones, bounds):
+def project(y, limits, boxes, cones, bounds):
     """y becomes the nearest impulses that are allowed."""
-    at = equations + limits
-    for k in range(equations, at):
+    at = limits
+    for k in range(at):
         store(y, k, max(load(y, k), 0.0))
     for n in range(boxes):
         store(y, at + n, clamped(load(y, at + n), load(bounds, n)))
@@ -276,10 +274,10 @@ def project(y, equations, limits, boxes, cones, bounds):
 
 
 @kernel
-def split(G, width, rows, equations, limits, boxes, cones, bounds, b, y, u, A, x, w):
+def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, A, x, w):
     """y by the alternating direction method of multipliers (Carpentier, Le Lidec and Montaut 2024), from a guess, until both of its
     residuals are NEAR beside b. Slow and steady: for problems that the sweeps do not settle. A, x, w: room."""
-    at, size = equations + limits + boxes, 0.0
+    at, size = limits + boxes, 0.0
     weights, W, before = workspace(G, rows + 8), workspace(G, rows * width + 8), workspace(G, rows + 8)
     for k in range(rows):
         size = max(size, abs(load(b, k)))
@@ -306,7 +304,7 @@ def split(G, width, rows, equations, limits, boxes, cones, bounds, b, y, u, A, x
             store(before, k, load(y, k))
         for k in range(rows):
             store(y, k, load(x, k) - load(u, k) / (share * load(weights, k)))
-        project(y, equations, limits, boxes, cones, bounds)
+        project(y, limits, boxes, cones, bounds)
         primal, dual = 0.0, 0.0
         for k in range(rows):
             r = share * load(weights, k)
@@ -322,27 +320,31 @@ def split(G, width, rows, equations, limits, boxes, cones, bounds, b, y, u, A, x
 
 
 @kernel
-def solve_impulses(G, width, rows, equations, limits, boxes, cones, bounds, b, y, u):
+def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and how many rounds there were."""
     A = workspace(G, rows * row_width(G, 2 * rows + 1) + 8)
-    z, w, size = workspace(G, width + 8), workspace(G, width + 8), 0.0
+    z, w, found, size = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8), 0.0
     for k in range(rows):
         size = max(size, abs(load(b, k)))
     enough, count = ACCURACY * size, 0
     velocities(G, width, rows, y, b, u)
-    missing = residual(G, width, y, u, equations, limits, boxes, cones, bounds)
+    missing = residual(G, width, y, u, limits, boxes, cones, bounds)
     if missing < CLOSE * size:
-        missing = newton(G, width, y, u, rows, equations, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
+        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
     while missing > enough and count <= ROUNDS:
         if count < ROUNDS:
             for _ in range(FIRST_SWEEPS if count == 0 else SWEEPS):
-                sweep(G, width, y, u, equations, limits, boxes, cones, bounds)
+                sweep(G, width, y, u, limits, boxes, cones, bounds)
         else:
-            split(G, width, rows, equations, limits, boxes, cones, bounds, b, y, u, A, z, w)
+            copy_entries(y, rows, found)
+            split(G, width, rows, limits, boxes, cones, bounds, b, found, u, A, z, w)
+            velocities(G, width, rows, found, b, u)
+            if residual(G, width, found, u, limits, boxes, cones, bounds) < missing:
+                copy_entries(found, rows, y)
         velocities(G, width, rows, y, b, u)
-        missing = residual(G, width, y, u, equations, limits, boxes, cones, bounds)
-        missing = newton(G, width, y, u, rows, equations, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
+        missing = residual(G, width, y, u, limits, boxes, cones, bounds)
+        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
         count += 1
     return missing, enough, count
 
@@ -352,7 +354,7 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
     """y (r,), u (r,) of a problem that is given: G (r, r), b (r,), a guess of y (r,), bounds of dry friction and coefficients of
     friction; facts: the residual, what counts as none, rounds."""
     rows = table_int(topology, N_IMPULSES)
-    equations, limits = table_int(topology, N_EQUATIONS), table_int(topology, N_LIMITS)
+    limits = table_int(topology, N_LIMITS)
     boxes, cones = table_int(topology, N_BOXES), table_int(topology, N_CONES)
     width = row_width(problem, rows)
     G, b, bounds = workspace(problem, rows * width + 8), workspace(problem, rows + 8), workspace(problem, boxes + cones + 8)
@@ -364,7 +366,7 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
         store(found, i, load(problem, rows * rows + rows + i))
     for k in range(boxes + cones):
         store(bounds, k, load(problem, rows * rows + 2 * rows + k))
-    missing, enough, count = solve_impulses(G, width, rows, equations, limits, boxes, cones, bounds, b, found, left)
+    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left)
     copy_entries(found, rows, y)
     copy_entries(left, rows, u)
     store(facts, 0, missing)

@@ -4,8 +4,8 @@ from freeflyer.kernels.model.layout import OTHERS, SET_HEADER
 
 IMPULSES, GROUND = 20, 21  # kinds of tables: of a problem whose matrix is given; of a robot with points that touch the ground
 
-# a problem's table: how long the input is, rows, numbers of equations, limits, rows of dry friction, contacts
-PROBLEM_SIZE, N_IMPULSES, N_EQUATIONS, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4, 5
+# a problem's table: how long the input is, rows, limits, rows of dry friction, contacts
+PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
 
 # the table of a robot with ground is that of the constraint set that also holds (model/layout.py). In it how long the input of
 # settings is, how many impulses are kept from step to step, and how many points may touch; behind its header more sizes and places
