@@ -41,7 +41,9 @@ DIMENSIONS: dict[str, Formula] = {
 LETTERS: dict[str, Dimension] = {  # of inputs
     "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4",
 }  # fmt: skip
-OPTIONS: dict[str, Formula] = {"frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3)}  # an option is 0 or more and below this
+OPTIONS: dict[str, Formula] = {  # an option is 0 or more and below this
+    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3), "scheme": (0, 0, 3),
+}  # fmt: skip
 
 
 def formula(dimension: Dimension) -> Formula:

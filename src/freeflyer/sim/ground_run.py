@@ -12,17 +12,17 @@ import numpy as np
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.closed import velocity_map
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.projected import load_forces
 from freeflyer.errors import InputError, StepError
-from freeflyer.kernels.compiler.calls.running import state as call
 from freeflyer.kernels.entries import GROUND_STEP
-from freeflyer.kernels.entry import OK
 from freeflyer.kernels.sim import layout as G
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import instance, instances
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
 from freeflyer.sim.state import Equations
+from freeflyer.sim.stretch import fastest
 
 DEEPEST = 1e-3  # m that points may be below the ground at the start
 SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
@@ -30,12 +30,14 @@ FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUC
 
 
 class Step(NamedTuple):
-    """State at the end of a step, mean wrenches (6,) by contact over it, and facts (see Run.ground)."""
+    """States (..., nq), (..., nv) at the end of a step, mean wrenches (..., 6) by contact over it, facts (...) as in Run.ground,
+    and the impulses (..., k) with which the next step begins."""
 
     q: np.ndarray
     v: np.ndarray
     forces: dict[str, np.ndarray]
-    facts: dict[str, float]
+    facts: dict[str, np.ndarray]
+    kept: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,36 +72,48 @@ class GroundStepper:
         made[G.HEIGHT] = self.ground.height if isinstance(self.ground.height, float) else 0.0
         return made
 
+    def no_impulses(self, q: np.ndarray) -> np.ndarray:
+        """Those before the first step."""
+        return np.zeros((*q.shape[:-1], self.problem.kept))
+
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray) -> Step:
-        """A step of length h from (q, v); kept: impulses of the step before, which become those of this one."""
+        """A step of length h from q (..., nq), v (..., nv); kept (..., k): impulses of the step before."""
         equations, model = self.equations, self.equations.model
         tree, whole, forces = model.tree, v, tau
         if model.reduction:
-            whole, forces = velocity_map(model, q) @ v, np.zeros(tree.nv)
-            forces[model.reduction.split.independent] = tau
+            whole, forces = (velocity_map(model, q) @ v[..., None])[..., 0], np.zeros((*tau.shape[:-1], tree.nv))
+            forces[..., model.reduction.split.independent] = tau
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         if loads is not None:
             forces = forces + load_forces(tree, q, loads, None, equations.expressed)
-        settings = self.settings.copy()
-        settings[G.STEP], settings[len(settings) - len(kept) :] = h, kept
+        settings = np.empty((*kept.shape[:-1], self.problem.settings))
+        settings[...] = self.settings
+        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
         if callable(self.ground.height):
-            settings[G.PLANES : G.PLANES + G.PLANE_FLOATS * len(self.points)] = self._planes(q).ravel()
-        out = [np.empty(shape) for shape in GROUND_STEP.output_shapes(self.problem.topology)]
-        status, _ = call(GROUND_STEP, self.problem.handle, q, np.ascontiguousarray(whole), forces, settings, *out)
-        if status != OK:
-            raise StepError(f"a step of {h:g} s on the ground does not end in finite numbers: take a shorter dt", t=t)
-        q_next, v_next, kept[:], wrenches, facts = out
+            for place in np.ndindex(kept.shape[:-1]):
+                settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
+        names = "q", "v", "tau", "settings"
+        try:
+            given = q, whole, forces, settings
+            found = GROUND_STEP.call(self.problem.handle, *given, None)
+            if found is None:
+                found = evaluate(GROUND_STEP, tree, given, names, frames=self.problem)  # type: ignore[arg-type]
+        except InputError as error:
+            raise StepError(f"a step of {h:g} s on the ground does not end in finite numbers{fastest(tree, whole)}: take a shorter "
+                            f"dt ({error})", t=t) from None  # fmt: skip
+        q_next, v_next, kept, wrenches, facts = found
         q_next, v_next = self._settled(q_next, v_next)
-        found: dict[str, np.ndarray] = {}
-        for point, w in zip(self.points, wrenches):
-            found[point.name] = found.get(point.name, 0.0) + w
-        return Step(q_next, v_next, found, {name: float(facts[k]) for name, k in FACTS.items()})
+        sums: dict[str, np.ndarray] = {}
+        for k, point in enumerate(self.points):
+            sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
+        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept)
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Without the drift of loops and of what holds."""
         model = self.equations.model
         if model.reduction:
-            q, v = closed_posture(model, q), v[model.reduction.split.independent]
+            q = np.stack([closed_posture(model, x) for x in q.reshape(-1, model.nq)]).reshape(q.shape)
+            v = v[..., model.reduction.split.independent]
         return self.equations.project(q, v)
 
     def _planes(self, q: np.ndarray) -> np.ndarray:
@@ -139,8 +153,8 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
     if len(set(names)) < len(names):
         raise InputError(f"contacts must have names of their own, got {names}: name= of freeflyer.contacts.point", names=names)
     made = GroundStepper(equations, ground, given)
-    rest = np.zeros(equations.model.nv)
-    depth = made.advance(0.0, q, rest, rest, 1e-9, np.zeros(made.problem.kept)).facts["penetration"]
+    rest = np.zeros((*q.shape[:-1], equations.model.nv))
+    depth = float(made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"].max())
     if depth > DEEPEST:
         raise InputError(
             f"the robot begins {depth:.3g} m below the ground, or beyond a joint's limit by as much (rad or m): lift it, or move "

@@ -28,7 +28,7 @@ FORMAT = "freeflyer run 1"
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
 UNSOLVED = 1e-8  # m/s: residuals of contacts below are rounding
-NO_FACTS: Mapping[str, float] = {}
+NO_FACTS: Mapping[str, Any] = {}
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
@@ -43,7 +43,7 @@ class Run:
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
         forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
             and N m; NaN while they do not hold.
-        ground: Of runs on a ground, by name (T,): "residual", by how much the step from a sample misses the conditions of its
+        ground: Of runs on a ground, by name (T, ...): "residual", by how much the step from a sample misses the conditions of its
             contacts, m/s; "penetration", how deep the lowest point is in the ground (or a joint behind its limit), m (rad);
             "touching", how many points push; "rounds" of the solver.
         events: Events in order.
@@ -142,7 +142,7 @@ def load(path: str | os.PathLike[str]) -> Run:
         )
         rest = (head[name] for name in ("failure", "settings", "robot", "digest"))
         ground = {name: a[f"ground {k}"] for k, name in enumerate(head.get("ground", ()))}
-        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, *rest, ground)
+        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, *rest, ground=ground)
     except FileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
@@ -200,18 +200,20 @@ class Recorder:
         self.model, self.settings, self.digest = model, settings, digest
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]] = []
         self.events: list[Occurrence] = []
-        self.ground: list[Mapping[str, float]] = []
+        self.ground: list[Mapping[str, Any]] = []
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
-               ground: Mapping[str, float] = NO_FACTS) -> None:  # fmt: skip
+               ground: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
         self.ground.append(ground)
         self.samples.append((t, q, v, tau, forces))
 
-    def ended_by(self, error: Exception, t: float) -> Run:
+    def ended_by(self, error: BaseException, t: float) -> Run:
         """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
         functions are raised, these with the run so far as `error.run`."""
         if not self.samples or (t == 0.0 and isinstance(error, InputError)):
             raise error
+        if isinstance(error, KeyboardInterrupt):
+            return self.run(f"at {t:.6g} s: interrupted")
         if isinstance(error, FreeflyerError):
             return self.run(f"at {t:.6g} s: {error}")
         error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 from freeflyer.kernels.model.layout import OTHERS, SET_HEADER
 
-IMPULSES, GROUND = 20, 21  # kinds of tables: of a problem whose matrix is given; of a robot with points that touch the ground
+IMPULSES, GROUND, SAMPLES = 20, 21, 22  # kinds of tables: a problem whose matrix is given; points that touch ground; steps
 
 # a problem's table: how long the input is, rows, limits, rows of dry friction, contacts
 PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4

@@ -40,7 +40,7 @@ REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
 
 @kernel
 def put_rates(topology, parameters, q, v, tau, settings, L, rates):
-    """rates (nv,): accelerations without contacts; of floating bodies the rate of the origin's velocity along axes that do not turn."""
+    """rates (nv,): accelerations without contacts; of a floating body's origin those along axes that do not turn."""
     nv, zero = load_int(topology, N_V), zeros_workspace(topology, q)
     newton_euler_recursion(topology, parameters, q, v, zero, load3(settings, GRAVITY), q, 0, 0, rates)
     for j in range(nv):
@@ -54,8 +54,8 @@ def put_rates(topology, parameters, q, v, tau, settings, L, rates):
 
 @inlined
 def put_free_velocity(topology, parameters, q, v, tau, settings, L, free):
-    """free (nv,): the velocity after a step without contacts, by the midpoint rule at this configuration: spinning bodies keep their
-    energy to the third order of the step."""
+    """free (nv,): the velocity after a step without contacts. The midpoint rule at this configuration keeps the energy of spinning
+    bodies to the third order of the step."""
     nv, h, rates = load_int(topology, N_V), load(settings, STEP), workspace(q, load_int(topology, N_V) + 8)
     put_rates(topology, parameters, q, v, tau, settings, L, rates)
     for j in range(nv):
@@ -179,9 +179,8 @@ def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
 
 @kernel
 def eliminate_held(G, held, rows, width, b, inverses, C, stride):
-    """The first `held` rows of G are eliminated (G on and above its diagonal, b along with it), C (rows - held, stride) becomes what is
-    left of the others, the gain of their impulses while these rows hold. inverses (held,): of pivots, 0 for rows that depend on
-    others."""
+    """The first `held` rows of G are eliminated, G on and above its diagonal, and b. C (rows - held, stride) becomes the rest: the
+    gain of the other impulses while these rows hold. inverses (held,): of pivots, 0 for rows that depend on others."""
     for c in range(held):
         store(inverses, c, load(G, width * c + c))
     for c in range(held):
@@ -222,8 +221,8 @@ def put_changes(topology, L, X, width, G, held, rows, b, inverses, y, changes):
 
 @kernel
 def put_depths(C, stride, limits, dry, cones, bounds, gaps, left, h, y):
-    """Impulses y that bring sunk points out of the ground; how far the deepest has sunk in. left: velocities of the rows beside those
-    that open ones may have."""
+    """Impulses y that bring sunk points out of the ground; how far the deepest has sunk in. left: velocities of the rows beside
+    those that open ones may have."""
     depth, first = 0.0, limits + dry
     rows = first + 3 * cones
     for k in range(limits):
