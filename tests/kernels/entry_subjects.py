@@ -113,10 +113,12 @@ def tables(rng: np.random.Generator) -> list[Subject]:
                     made = subject(entry, model, rng, handle, q, label=f"{count} steps of {model.name}")
                     made.inputs[-1][:] = 1e-3
                     found.append(made)
-    for model, contacts in ((tree(), [ff.contacts.point(tree().link_names[-1])]), (robot("nested"), [sole("l12", POINTS)])):
+    for loops, model, contacts, q in (
+        (False, tree(), [ff.contacts.point(tree().link_names[-1])], ff.random_configuration(tree(), rng)),
+        (True, robot("point"), [sole("l03", POINTS)], state(robot("point"), rng, 0.02).q),
+    ):
         for ground in (ff.sim.Ground(), ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.ones((2, 2))))):
-            problem = make_problem(ff.ConstraintSet(model), touching_points(model, contacts, ground), ground)
-            q = state(robot("nested"), rng, 0.02).q if model.name != "zoo" else ff.random_configuration(model, rng)
+            problem = make_problem(ff.ConstraintSet(model, loops=loops), touching_points(model, contacts, ground), ground)
             made = subject(ENTRIES["ground_step"], model, rng, problem.handle, q, label=f"ground below {model.name}")
             made.inputs[-1][:] = np.r_[1e-3, 0.0, 0.0, -9.81, 1.0, np.zeros(problem.settings - 5)]
             found.append(made)

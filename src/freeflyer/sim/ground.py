@@ -122,9 +122,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     sizes = (len(ground.height[0]), len(ground.height[1])) if grid else (0, 0)
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = held.table.rows + kept, len(limited), len(dry), surface, *at[:3], *places, *sizes
+    header = len(limited), len(dry), surface, *at[:3], *places, *sizes
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
-    table = widen(held.table, (settings, kept, len(points), 0), more).numbers
+    table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
     return Problem(topology, handle(topology, parameters), settings, kept)

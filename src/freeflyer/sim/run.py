@@ -140,9 +140,9 @@ def load(path: str | os.PathLike[str]) -> Run:
             Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]))
             for k, e in enumerate(head["events"])
         )
-        rest = (head[name] for name in ("failure", "settings", "robot", "digest"))
+        rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}
         ground = {name: a[f"ground {k}"] for k, name in enumerate(head.get("ground", ()))}
-        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, *rest, ground=ground)
+        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, **rest, ground=ground)
     except FileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:

@@ -8,14 +8,13 @@ IMPULSES, GROUND, SAMPLES = 20, 21, 22  # kinds of tables: a problem whose matri
 PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
 
 # the table of a robot with ground is that of the constraint set that also holds (model/layout.py). In it how long the input of
-# settings is, how many impulses are kept from step to step, and how many points may touch; behind its header more sizes and places
+# settings is, how many impulses are kept from step to step, points may touch, and rows there may be; behind its header more places
 # (_AT: of integers from the table's beginning, of NUMBERS in parameters), then the integers
-N_SETTINGS, N_KEPT, N_POINTS = OTHERS, OTHERS + 1, OTHERS + 2
-MOST_ROWS, N_LIMITED, N_DRY, SURFACE = SET_HEADER, SET_HEADER + 1, SET_HEADER + 2, SET_HEADER + 3
-POINTS_AT, LIMITED_AT, DRY_AT = SET_HEADER + 4, SET_HEADER + 5, SET_HEADER + 6
-POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = SET_HEADER + 7, SET_HEADER + 8, SET_HEADER + 9, SET_HEADER + 10
-GRID_X, GRID_Y = SET_HEADER + 11, SET_HEADER + 12  # points of the grid of heights
-GROUND_HEADER = 13  # numbers behind the set's header
+N_SETTINGS, N_KEPT, N_POINTS, MOST_ROWS = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS + 3
+N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER, SET_HEADER + 6)
+POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 6, SET_HEADER + 10)
+GRID_X, GRID_Y = SET_HEADER + 10, SET_HEADER + 11  # points of the grid of heights
+GROUND_HEADER = 12  # numbers behind the set's header
 
 LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings
 POINT_INTS = 2
