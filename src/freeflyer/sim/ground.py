@@ -16,19 +16,22 @@ from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, number
+from freeflyer.model.inputs import choice, finite_array, number, positive
 from freeflyer.model.model import Model
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Ground below a robot, rigid, with Coulomb friction.
+    """Ground below a robot, with Coulomb friction.
 
     Args:
         height: Of the surface, m: a number for a level plane; a function of x and y (m); or (x, y, heights), an evenly spaced grid,
             heights (len(x), len(y)), bilinear between its points and level beyond them.
         friction: Coefficient, for contacts that have none of their own.
-        restitution: Share of the approach velocity with which points bounce back, 0 to 1; slow approaches come to rest.
+        restitution: Share of the approach velocity with which points bounce back from rigid ground, 0 to 1; slow approaches come to
+            rest.
+        kind: "rigid", or "compliant": springs and dampers below each point, which push and never pull.
+        stiffness, damping: Of compliant ground for each point, N/m, N s/m.
     Raises: InputError for other numbers, and for grids that are not even.
 
     Examples:
@@ -40,8 +43,14 @@ class Ground:
     height: Any = 0.0
     friction: float = 0.8
     restitution: float = 0.0
+    kind: str = "rigid"
+    stiffness: float = 5e4
+    damping: float = 5e2
 
     def __post_init__(self) -> None:
+        choice("kind", self.kind, ("rigid", "compliant"))
+        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
+        object.__setattr__(self, "damping", number("damping", self.damping, 0.0))
         object.__setattr__(self, "friction", number("friction", self.friction, 0.0))
         object.__setattr__(self, "restitution", number("restitution", self.restitution, 0.0, 1.0))
         if isinstance(self.height, tuple | list):
@@ -107,6 +116,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
     dry = np.flatnonzero(m.friction > 0.0)
     surface, grid = G.LEVEL, ()
+    below = (ground.stiffness, ground.damping) if ground.kind == "compliant" else (0.0, 0.0)
     if isinstance(ground.height, tuple):
         x, y, z = ground.height
         surface, grid = G.GRID, (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
@@ -114,7 +124,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface = G.GIVEN
     lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
     numbers += [
-        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
+        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution, *below) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
     ]  # fmt: skip
     kept = len(limited) + len(dry) + 3 * len(points)

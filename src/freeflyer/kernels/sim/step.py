@@ -5,6 +5,9 @@
 y are the impulses of complementarity.py. An open contact or a limit may come as near as its gap allows, u + gap / h >= 0: it pushes
 only if the gap closes in this step. w moves points out of what they have sunk into, a share of it in each step. It solves the same
 problem for the gaps alone and changes no velocity.
+
+Compliant ground pushes by k (-gap) - d u at the end of the step: u + y / (h (h k + d)) + k gap / (h k + d) = 0. It is rigid ground
+with a larger gain of y on u and another target.
 """
 
 from freeflyer.kernels.backend import (
@@ -24,8 +27,9 @@ from freeflyer.kernels.sim.ground import (
     FIRST, NORMAL, RECORD, SECOND, point_number, put_point, put_point_rows, put_wrench, world_force,
 )
 from freeflyer.kernels.sim.layout import (
-    DRY_AT, DRY_NUMBERS, ENOUGH, FRICTION, GIVEN, GRAVITY, LIMIT_NUMBERS, LIMITED_AT, LIMITED_INTS, LIMITED_Q, LIMITED_V, MISSING,
-    MOST_ROWS, N_DRY, N_LIMITED, N_POINTS, PENETRATION, PLANE_FLOATS, PLANES, RESTITUTION, ROUNDS, STEP, SURFACE, TOUCHING,
+    DAMPING, DRY_AT, DRY_NUMBERS, ENOUGH, FRICTION, GIVEN, GRAVITY, LIMITED_AT, LIMITED_INTS, LIMITED_Q, LIMITED_V,
+    LIMIT_NUMBERS, MISSING, MOST_ROWS, N_DRY, N_LIMITED, N_POINTS, PENETRATION, PLANES, PLANE_FLOATS, RESTITUTION, ROUNDS,
+    STEP, STIFFNESS, SURFACE, TOUCHING,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.factor import solve, zeros_workspace
@@ -169,8 +173,13 @@ def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
     for n in range(table_int(topology, N_POINTS)):
         if load(near, n) > 0.0:
             rate, gap, k = load(gaps, row), load(gaps, row + 2), row + 2
-            bounce = point_number(topology, parameters, n, RESTITUTION)
-            if bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
+            bounce, stiffness = point_number(topology, parameters, n, RESTITUTION), point_number(topology, parameters, n, STIFFNESS)
+            store(gaps, row, 0.0)
+            if stiffness > 0.0 and gap < 0.0:
+                both = h * stiffness + point_number(topology, parameters, n, DAMPING)
+                store(b, k, load(b, k) + stiffness * gap / both)
+                store(gaps, k, 0.0)
+            elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
                 store(b, k, load(b, k) + bounce * rate)
             else:
                 store(b, k, load(b, k) + max(gap, 0.0) / h)
@@ -197,6 +206,18 @@ def eliminate_held(G, held, rows, width, b, inverses, C, stride):
             store(C, stride * (i - held) + j, 0.0)
         for j in range(held, rows):
             store(C, stride * (i - held) + j - held, load(G, width * min(i, j) + max(i, j)))
+
+
+@kernel
+def add_compliance(topology, parameters, h, row, near, C, stride):
+    """The gain of normal impulses on compliant ground, in which the next velocity counts."""
+    for n in range(table_int(topology, N_POINTS)):
+        if load(near, n) > 0.0:
+            stiffness, k = point_number(topology, parameters, n, STIFFNESS), row + 2
+            if stiffness > 0.0:
+                gain = 1.0 / (h * (h * stiffness + point_number(topology, parameters, n, DAMPING)))
+                store(C, stride * k + k, load(C, stride * k + k) + gain)
+            row += 3
 
 
 @kernel
@@ -300,6 +321,7 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     whiten(topology, L, X, width)
     put_gram(topology, path, count, X, L, coordinates + 1, rows, width, G)
     eliminate_held(G, held, rows, width, b, inverses, C, stride)
+    add_compliance(topology, parameters, h, row, of_points, C, stride)
     missing, enough, turns = solve_impulses(C, stride, rows - held, limits, dry, cones, bounds, wanted, y, u)
     put_changes(topology, L, X, width, G, held, rows, b, inverses, y, v_next)
     for j in range(nv):
