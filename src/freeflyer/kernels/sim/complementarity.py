@@ -17,7 +17,8 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import eliminate
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
-ACCURACY = 1e-12  # of the largest velocity in b: residuals below are none
+ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
+POLISH = 1e-4  # of what counts as none: residuals that one step of Newton's method still lessens
 PROXIMAL = 1e-9  # of G's diagonal, added to Newton's matrix
 CLOSE = 0.1  # of the largest velocity: guesses with smaller residuals are left to Newton's method at once
 ROUNDS, FIRST_SWEEPS, SWEEPS, STEPS = 4, 2, 16, 12  # rounds of so many sweeps and at most so many steps of Newton's method
@@ -219,9 +220,10 @@ def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
 
 @kernel
 def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough):
-    """Steps of Newton's method while they lessen the residual `missing`, which is returned. A, z, w: room."""
+    """Steps of Newton's method while they lessen the residual `missing`, which is returned; the first polishes what counts as none.
+    A, z, w: room."""
     stride, turn = row_width(G, rows + 1), 0
-    while missing > enough and turn < STEPS:
+    while missing > (enough if turn > 0 else POLISH * enough) and turn < STEPS:
         turn += 1
         if newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
             for k in range(rows):
@@ -320,14 +322,14 @@ def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, A, x, w):
 
 
 @kernel
-def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u):
+def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and how many rounds there were."""
     A = workspace(G, rows * row_width(G, 2 * rows + 1) + 8)
     z, w, found, size = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8), 0.0
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough, count = ACCURACY * size, 0
+    enough, count = accuracy * size, 0
     velocities(G, width, rows, y, b, u)
     missing = residual(G, width, y, u, limits, boxes, cones, bounds)
     if missing < CLOSE * size:
@@ -366,7 +368,7 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
         store(found, i, load(problem, rows * rows + rows + i))
     for k in range(boxes + cones):
         store(bounds, k, load(problem, rows * rows + 2 * rows + k))
-    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left)
+    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY)
     copy_entries(found, rows, y)
     copy_entries(left, rows, u)
     store(facts, 0, missing)

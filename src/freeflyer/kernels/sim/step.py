@@ -22,7 +22,7 @@ from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_SET_ROWS, N_V, TABLE_AT,
 )
-from freeflyer.kernels.sim.complementarity import solve_impulses
+from freeflyer.kernels.sim.complementarity import ACCURACY, ROUGH, solve_impulses
 from freeflyer.kernels.sim.ground import (
     FIRST, NORMAL, RECORD, SECOND, point_number, put_point, put_point_rows, put_wrench, world_force,
 )
@@ -259,7 +259,7 @@ def put_depths(C, stride, limits, dry, cones, bounds, gaps, left, h, y):
         for k in range(rows):
             if k < limits or (k >= first and (k - first) % 3 == 2):
                 store(b, k, load(left, k) + RETURN / h * min(load(gaps, k), 0.0))
-        solve_impulses(C, stride, rows, limits, dry, cones, free, b, y, u)
+        solve_impulses(C, stride, rows, limits, dry, cones, free, b, y, u, ROUGH)
     return depth
 
 
@@ -322,7 +322,7 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     put_gram(topology, path, count, X, L, coordinates + 1, rows, width, G)
     eliminate_held(G, held, rows, width, b, inverses, C, stride)
     add_compliance(topology, parameters, h, row, of_points, C, stride)
-    missing, enough, turns = solve_impulses(C, stride, rows - held, limits, dry, cones, bounds, wanted, y, u)
+    missing, enough, turns = solve_impulses(C, stride, rows - held, limits, dry, cones, bounds, wanted, y, u, ACCURACY)
     put_changes(topology, L, X, width, G, held, rows, b, inverses, y, v_next)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
