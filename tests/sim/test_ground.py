@@ -73,6 +73,7 @@ def test_a_thrown_ball_rolls_at_five_sevenths():
     assert np.allclose(V[:2], 5.0 / 7.0 * start, atol=1e-12)
     assert np.allclose(V[3:5] * r, (-V[1], V[0]), atol=1e-12)
     assert np.abs(run.q[:, 2] - r).max() < 1e-12
+    assert np.allclose(run.forces["body"][0, 3:], 4e-3 * run.v[1, 3:] / DT, rtol=1e-9)
 
 
 def test_a_wheel_rolls_and_a_lying_disc_slides_as_its_equations_say():
