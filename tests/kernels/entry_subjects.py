@@ -24,7 +24,10 @@ from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
+from freeflyer.kernels.sim.layout import IMPULSES, SAMPLES
 from freeflyer.linkages.closure import plan_for
+from freeflyer.optimization.compiled import sizes_table
+from freeflyer.sim.ground import make_problem, touching_points
 from freeflyer_papers.hopping.settings import make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
@@ -100,6 +103,32 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         x = subject(ENTRIES["solve_system"], tree(), rng, system_handle(unknowns, rows, 0), label=f"{rows} rows")
         x.inputs[0][:] = numbers
         found.append(x)
+    for model in (tree(), tree(mimic=True), ff.close_loops(robot("nested"))):
+        for count in (1, 3):
+            handle = table_handle(model.topology, model.parameters, SAMPLES, np.array([count, 0, 0, 0, 1]))
+            closed = model.reduction is not None
+            q = ff.random_configuration(model, rng) if not closed else state(robot("nested"), rng, 0.02).q
+            for entry in (e for e in ENTRIES.values() if e.table == SAMPLES and e.closed == closed):
+                if entry.name == "shared_steps" or not model.shared_coordinates:
+                    made = subject(entry, model, rng, handle, q, label=f"{count} steps of {model.name}")
+                    made.inputs[-1][:] = 1e-3
+                    found.append(made)
+    for loops, model, contacts, q in (
+        (False, tree(), [ff.contacts.point(tree().link_names[-1])], ff.random_configuration(tree(), rng)),
+        (True, robot("point"), [sole("l03", POINTS)], state(robot("point"), rng, 0.02).q),
+    ):
+        for ground in (ff.sim.Ground(), ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.ones((2, 2))))):
+            problem = make_problem(ff.ConstraintSet(model, loops=loops), touching_points(model, contacts, ground), ground)
+            made = subject(ENTRIES["ground_step"], model, rng, problem.handle, q, label=f"ground below {model.name}")
+            made.inputs[-1][:] = np.r_[1e-3, 0.0, 0.0, -9.81, 1.0, np.zeros(problem.settings - 5)]
+            found.append(made)
+    for limits, dry, cones in ((0, 0, 1), (2, 1, 4)):
+        rows = limits + dry + 3 * cones
+        A = rng.standard_normal((rows, rows + 2))
+        handle = sizes_table(IMPULSES, [rows * rows + 2 * rows + dry + cones, rows, limits, dry, cones], rows + 8).handle
+        made = subject(ENTRIES["contact_impulses"], tree(), rng, handle, label=f"{rows} impulses")
+        made.inputs[0][:] = np.concatenate([(A @ A.T).ravel(), rng.standard_normal(rows), np.zeros(rows), np.ones(dry + cones)])
+        found.append(made)
     model = ff.robots.revolute_hopper()
     for tries, traced in ((3, True), (2, False)):
         settings = freeflyer_papers.hopping.hop_settings("revolute-V")

@@ -16,7 +16,7 @@ from freeflyer.kernels import entries, plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
 
-ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}
+ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not (entry.one_by_one or entry.table)}
 STEP = 1e-30
 
 

@@ -12,12 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.compiled_steps import compiled_steps
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import choice, positive, row
+from freeflyer.model.inputs import choice, gravity_vector, positive, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 
@@ -121,6 +122,10 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     """
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)
+        if external is None and (steps := compiled_steps(model, integrator, None if gravity is None else gravity_vector(gravity))):
+            found = steps.advance(q, v, tau, h, 1)
+            if found is not None:
+                return found[0][..., 0, :], found[1][..., 0, :]
         first = forward_dynamics(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
         v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)

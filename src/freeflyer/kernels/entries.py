@@ -6,6 +6,7 @@ from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, SETS, STANDING, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
+from freeflyer.kernels.sim.layout import FACTS, GROUND, IMPULSES, SAMPLES
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -140,6 +141,18 @@ SOLVE_PROGRAM = Entry("solve_program", "optimization.dual_method.solve_program",
 SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
     (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)
+
+# of simulations (sim/)
+TREE_STEPS = Entry("tree_steps", "sim.smooth.tree_steps", "qvvs", (("table 0", "nq"), ("table 0", "nv")), options=("scheme",),
+    table=SAMPLES)
+SHARED_STEPS = Entry("shared_steps", "sim.smooth.shared_steps", "qvvs", (("table 0", "nq"), ("table 0", "nv")), options=("scheme",),
+    table=SAMPLES, square=True)
+CLOSED_STEPS = Entry("closed_steps", "sim.smooth.closed_steps", "quus", (("table 0", "nq"), ("table 0", "nu")), options=("scheme",),
+    table=SAMPLES, **CLOSED)
+CONTACT_IMPULSES = Entry("contact_impulses", "sim.complementarity.contact_impulses", "m", (("table 1",), ("table 1",), (3,)),
+    square=True, table=IMPULSES, one_by_one=True)
+GROUND_STEP = Entry("ground_step", "sim.step.ground_step", "qvvs", (("nq",), VECTOR, ("table 5",), ("table 6", 6), (FACTS,)),
+    square=True, table=GROUND, one_by_one=True)
 
 # of whole-body control: what is asked, in a table (control/)
 CONTROL_CYCLE = Entry("control_cycle", "control.cycle.control_cycle", "q", (("table 0",), ("table 1",), ("table 2",), ("table 3",),

@@ -39,9 +39,11 @@ DIMENSIONS: dict[str, Formula] = {
     "6 table 0": (6, -1, 0),
 }  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs
-    "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0",
+    "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4",
 }  # fmt: skip
-OPTIONS: dict[str, Formula] = {"frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3)}  # an option is 0 or more and below this
+OPTIONS: dict[str, Formula] = {  # an option is 0 or more and below this
+    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3), "scheme": (0, 0, 3),
+}  # fmt: skip
 
 
 def formula(dimension: Dimension) -> Formula:
@@ -90,7 +92,7 @@ class Entry:
 
     `source`: its dotted name below kernels; for a kernel of another package 'module:function', or the function itself.
     `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors),
-    g (gravity) or w (wrenches on frames).
+    g (gravity), w (wrenches on frames) or s (settings).
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
     results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
     hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different

@@ -2,6 +2,7 @@
 
 from .events import Change as Change, Event as Event, Occurrence as Occurrence
 from .floor_contacts import unilateral_events as unilateral_events
+from .ground import Ground as Ground
 from .inputs import Sensing as Sensing
 from .mujoco_run import simulate_in_mujoco as simulate_in_mujoco
 from .mujoco_scene import Plant as Plant, mujoco_plant as mujoco_plant

@@ -6,7 +6,7 @@ A controller is sampled once every dt, and its forces are held in between."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ Forces = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class InputLaw:
-    """tau(t, q, v) (..., nv); held: whether it is sampled once every dt and held in between."""
+    """tau(t, q, v) (..., nv); held: whether it is sampled once every dt and held in between; constant: whether it never changes."""
 
     tau: Forces
     held: bool
+    constant: bool = False
 
 
 def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
@@ -36,7 +37,7 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
         true_or_false("hold", hold)
     if inputs is None:
         zero = model._zero
-        return InputLaw(lambda t, q, v: zero, True)
+        return InputLaw(lambda t, q, v: zero, True, constant=True)
     if callable(getattr(inputs, "tau_at", None)):
         return _check_function(model, inputs.tau_at, "tau_at(t, q, v) of the controller", True, hold)
     if callable(getattr(inputs, "tau", None)):
@@ -50,7 +51,7 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
             f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, or forces (nv,); got "
             f"{format_value(inputs)} ({error})"
         ) from None
-    return _check_function(model, lambda t, q, v: fixed, "inputs", True, hold)
+    return replace(_check_function(model, lambda t, q, v: fixed, "inputs", True, hold), held=True, constant=True)
 
 
 def _check_function(model: Model, tau: Callable[..., Any], what: str, sampled: bool, hold: bool | None) -> InputLaw:

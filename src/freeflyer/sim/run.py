@@ -27,6 +27,8 @@ from freeflyer.sim.events import Occurrence
 FORMAT = "freeflyer run 1"
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
+UNSOLVED = 1e-8  # m/s: residuals of contacts below are rounding
+NO_FACTS: Mapping[str, Any] = {}
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
@@ -41,6 +43,9 @@ class Run:
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
         forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
             and N m; NaN while they do not hold.
+        ground: Of runs on a ground, by name (T, ...): "residual", by how much the step from a sample misses the conditions of its
+            contacts, m/s; "penetration", how deep the lowest point is in the ground (or a joint behind its limit), m (rad);
+            "touching", how many points push; "rounds" of the solver.
         events: Events in order.
         failure: The sentence of the error that ended the run early; the samples before it are kept.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.
@@ -68,9 +73,12 @@ class Run:
     settings: Mapping[str, Any] = field(default_factory=dict)
     robot: str = ""
     digest: str = ""
+    ground: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         ended = f", ended early: {self.failure}" if self.failure else ""
+        unsolved = int((self.ground["residual"] > UNSOLVED).sum()) if self.ground else 0
+        ended = f", {unsolved} steps miss their contacts' conditions" * (unsolved > 0) + ended
         return f"Run of {self.robot!r}: {len(self.t)} samples to {self.t[-1]:g} s, {len(self.events)} events{ended}"
 
     def wrenches(self, constraints: ConstraintSet, expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:
@@ -87,10 +95,12 @@ class Run:
         """Writes a NumPy archive (.npz) that `freeflyer.sim.load` reads. Errors: FileError for a file that is there."""
         head = {
             "format": FORMAT, "failure": self.failure, "settings": dict(self.settings), "robot": self.robot, "digest": self.digest,
-            "forces": list(self.forces), "events": [{"name": e.name, "t": e.t, "holding": e.holding} for e in self.events],
+            "forces": list(self.forces), "ground": list(self.ground),
+            "events": [{"name": e.name, "t": e.t, "holding": e.holding} for e in self.events],
         }  # fmt: skip
         arrays = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau}
         arrays |= {f"force {k}": F for k, F in enumerate(self.forces.values())}
+        arrays |= {f"ground {k}": x for k, x in enumerate(self.ground.values())}
         arrays |= {f"event {k} {part}": getattr(e, part) for k, e in enumerate(self.events) for part in PLACES}
         file = io.BytesIO()
         np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
@@ -121,6 +131,7 @@ def load(path: str | os.PathLike[str]) -> Run:
             if head["format"] != FORMAT:
                 raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
             names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
+            names += [f"ground {k}" for k in range(len(head.get("ground", ())))]
             names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
             a = {name: file[name] for name in names}
         _check_arrays(head, a)
@@ -129,8 +140,9 @@ def load(path: str | os.PathLike[str]) -> Run:
             Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]))
             for k, e in enumerate(head["events"])
         )
-        rest = (head[name] for name in ("failure", "settings", "robot", "digest"))
-        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, *rest)
+        rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}
+        ground = {name: a[f"ground {k}"] for k, name in enumerate(head.get("ground", ()))}
+        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, **rest, ground=ground)
     except FileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
@@ -148,8 +160,8 @@ def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
     for name, kinds in (("failure", str | None), ("settings", dict), ("robot", str), ("digest", str)):
         if not isinstance(head[name], kinds):
             raise ValueError(f"{name} is {format_value(head[name])}")
-    if not all(isinstance(x, str) for x in head["forces"]):
-        raise ValueError("forces must be names")
+    if not all(isinstance(x, str) for x in (*head["forces"], *head.get("ground", ()))):
+        raise ValueError("forces and what is known of the ground must be names")
     for event in head["events"]:
         if not isinstance(event["name"], str) or not isinstance(event["t"], float) or not isinstance(event["holding"], list):
             raise ValueError(f"an event is {format_value(event)}")
@@ -188,15 +200,20 @@ class Recorder:
         self.model, self.settings, self.digest = model, settings, digest
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]] = []
         self.events: list[Occurrence] = []
+        self.ground: list[Mapping[str, Any]] = []
 
-    def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
+    def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
+               ground: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
+        self.ground.append(ground)
         self.samples.append((t, q, v, tau, forces))
 
-    def ended_by(self, error: Exception, t: float) -> Run:
+    def ended_by(self, error: BaseException, t: float) -> Run:
         """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
         functions are raised, these with the run so far as `error.run`."""
         if not self.samples or (t == 0.0 and isinstance(error, InputError)):
             raise error
+        if isinstance(error, KeyboardInterrupt):
+            return self.run(f"at {t:.6g} s: interrupted")
         if isinstance(error, FreeflyerError):
             return self.run(f"at {t:.6g} s: {error}")
         error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
@@ -210,6 +227,7 @@ class Recorder:
         return Run(
             np.array(t), np.stack(q), np.stack(v), np.stack(tau),
             _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+            {name: np.array([x[name] for x in self.ground]) for name in self.ground[0]},
         )  # fmt: skip
 
 

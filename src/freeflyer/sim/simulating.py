@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.dynamics.compiled_steps import Steps, compiled_steps
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
+from freeflyer.sim.ground import Ground
+from freeflyer.sim.ground_run import GroundStepper, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
 from freeflyer.sim.run import Recorder, Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
@@ -25,6 +30,7 @@ from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
+CHUNK = 64  # samples of one compiled call, while nothing happens in between
 MOST_SAMPLES = 10**8  # all are kept
 SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing"}
 
@@ -33,14 +39,19 @@ SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed",
 def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
              constraints: ConstraintSet | None = None, events: Event | Sequence[Event] = (), integrator: str = "rk4",
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
-             sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10,
+             sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10, ground: Ground | None = None,
+             contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, or inputs that
-    refuse a state end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own functions is
-    raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without constraints and
-    events, by an integrator that takes one step every dt.
+    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, inputs that
+    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
+    functions is raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without
+    constraints and events, by an integrator that takes one step every dt.
+
+    On a ground, every dt is one semi-implicit step at the level of velocities (Stewart and Trinkle 1996), and inputs are held. Its
+    impulses solve the conditions of contacts, joint limits and dry friction of the joints: contacts open, stick and slide.
+    `Run.ground` tells how exactly. Forces are the means over the step that begins at a sample.
 
     Args:
         q: (..., nq) array, configuration at the start, m and rad.
@@ -59,7 +70,10 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
-        progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work. Once every sample.
+        ground: freeflyer.sim.Ground, which the contacts may touch; without events.
+        contacts: What may touch the ground: points, ends of lines, corners of surfaces, wheels and balls.
+        progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
+            samples.
     Raises: InputError for bad arguments, and for a start that violates the constraints.
 
     Examples:
@@ -73,6 +87,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         1.6 rad/s, 0.000000 N s
     """
     h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
+    if ground is None and instances("contacts", contacts, Contact | Rolling, "freeflyer.contacts.point(frame)"):
+        raise InputError("contacts touch a ground: give ground=freeflyer.sim.Ground() as well, or constraints= that hold")
     count = sample_count(h, time_step("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
@@ -87,7 +103,12 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     sensing = check_sensing(model, sensing, h)
     if sensing is not None and hold is False:
         raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")
-    input_law = make_input_law(model, inputs, True if sensing is not None else hold)
+    input_law = make_input_law(model, inputs, True if sensing is not None or ground is not None else hold)
+    on_ground = None
+    if ground is not None:
+        if watched or hold is False:
+            raise InputError("on a ground inputs are held and nothing is watched: leave out events= and hold=False")
+        on_ground = ground_stepper(start, ground, contacts, q0)
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
@@ -95,6 +116,12 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "sensing": None if sensing is None else asdict(sensing),
     }  # fmt: skip
     record = Recorder(model, settings, digest(model))
+    if on_ground is not None:
+        return _run_on_ground(record, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
+    if not watched and input_law.held and constraints is None and external is None:
+        steps = compiled_steps(model, integrator, gravity)
+        if steps is not None:
+            return _run_compiled(record, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
     return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
@@ -120,10 +147,68 @@ def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: S
             if ended:
                 record.sample(state.t, state.q, state.v, state.tau, state.forces)
                 break
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             return record.ended_by(error, t)
         q, v, equations = state.q, state.v, state.equations
         progress((k + 1) / count, "simulating")
+    return record.run()
+
+
+def _run_compiled(record: Recorder, equations: Equations, steps: Steps, stepper: Stepper, input_law: InputLaw,
+                  sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
+                  progress: Progress) -> Run:  # fmt: skip
+    """Held forces: as many steps in one call as they are held for."""
+    states: list[tuple[np.ndarray, np.ndarray]] = []
+    k = 0
+    while k <= count:
+        t = min(k * dt, duration)
+        try:
+            states.append((q, v))
+            tau = _law(input_law, sensing, equations.model, states, t, dt)(t, q, v)
+            record.sample(t, q, v, tau, {})
+            if k == count:
+                break
+            last = min((k + 1) * dt, duration) - t
+            n = min(CHUNK, count - 1 - k) if input_law.constant else 1
+            n, h = (n, dt) if n > 0 and k + n < count else (1, last)
+            found = steps.advance(q, v, tau, h, n)
+            if found is None:  # one step in Python tells why
+                n, law = 1, partial(_held, tau)
+                after = Stretch(stepper, law, t + last, (), []).run(EventState(equations, t, q, v, law), None).state
+                found = after.q[..., None, :], after.v[..., None, :]
+        except (Exception, KeyboardInterrupt) as error:
+            return record.ended_by(error, t)
+        for x in found:
+            x.flags.writeable = False
+        for i in range(n - 1):
+            record.sample((k + i + 1) * dt, found[0][..., i, :], found[1][..., i, :], tau, {})
+        k, q, v = k + n, found[0][..., n - 1, :], found[1][..., n - 1, :]
+        progress(k / count, "simulating")
+    return record.run()
+
+
+def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return tau
+
+
+def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw, sensing: Sensing | None, q: np.ndarray,
+                   v: np.ndarray, dt: float, count: int, duration: float, progress: Progress) -> Run:  # fmt: skip
+    states: list[tuple[np.ndarray, np.ndarray]] = []
+    kept = stepper.no_impulses(q)
+    for k in range(count + 1):
+        t = min(k * dt, duration)
+        try:
+            states.append((q, v))
+            seen = (q, v) if sensing is None else sensing.measure(record.model, states, dt)
+            tau = input_law.tau(t, *seen)
+            end = min((k + 1) * dt, duration) if k < count else t + dt  # the last one shows the forces there
+            step = stepper.advance(t, q, v, tau, end - t, kept)
+        except (Exception, KeyboardInterrupt) as error:
+            return record.ended_by(error, t)
+        record.sample(t, q, v, tau, step.forces, step.facts)
+        q, v, kept = step.q, step.v, step.kept
+        q.flags.writeable = v.flags.writeable = False
+        progress(min((k + 1) / count, 1.0), "simulating")
     return record.run()
 
 
@@ -192,7 +277,8 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
 
 @public
 def replay(model: Model, run: Run, inputs: Any = None, *, constraints: ConstraintSet | None = None,
-           events: Event | Sequence[Event] = (), external: Loads = None,
+           events: Event | Sequence[Event] = (), external: Loads = None, ground: Ground | None = None,
+           contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
            progress: Progress = no_progress) -> Run:  # fmt: skip
     """Repetition of a run of freeflyer.sim.simulate from its start, compared with it bit for bit.
 
@@ -201,7 +287,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
     Args:
         model: Of the first run.
         run: The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
-        inputs, constraints, events, external: As in the first run (a file cannot hold them).
+        inputs, constraints, events, external, ground, contacts: As in the first run (a file cannot hold them).
         progress: See simulate.
     Returns: Run. The second run.
 
@@ -226,7 +312,8 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
     if unknown := settings.keys() ^ SETTINGS:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
-    settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "progress": progress}
+    settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "ground": ground,
+                 "contacts": contacts, "progress": progress}  # fmt: skip
     again = simulate(model, *_state_at_the_start(run), inputs, **settings)
     _compare(run, again)
     return again

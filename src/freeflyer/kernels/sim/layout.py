@@ -1,0 +1,35 @@
+"""Where each number of the tables of simulations with ground lies."""
+
+from freeflyer.kernels.model.layout import OTHERS, SET_HEADER
+
+IMPULSES, GROUND, SAMPLES = 20, 21, 22  # kinds of tables: a problem whose matrix is given; points that touch ground; steps
+
+# a problem's table: how long the input is, rows, limits, rows of dry friction, contacts
+PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
+
+# the table of a robot with ground is that of the constraint set that also holds (model/layout.py). In it how long the input of
+# settings is, how many impulses are kept from step to step, points may touch, and rows there may be; behind its header more places
+# (_AT: of integers from the table's beginning, of NUMBERS in parameters), then the integers
+N_SETTINGS, N_KEPT, N_POINTS, MOST_ROWS = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS + 3
+N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER, SET_HEADER + 6)
+POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 6, SET_HEADER + 10)
+GRID_X, GRID_Y = SET_HEADER + 10, SET_HEADER + 11  # points of the grid of heights
+GROUND_HEADER = 12  # numbers behind the set's header
+
+LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings
+POINT_INTS = 2
+POINT_FRAME, POINT_KIND = 0, 1
+TIP, BALL, DISC = 0, 1, 2  # kinds of points: itself; the lowest point of a ball about it, and of a disc's edge
+POINT_FLOATS = 11
+PLACE, RADIUS, AXIS, FRICTION, RESTITUTION = 0, 3, 4, 7, 8  # in the frame's axes
+STIFFNESS, DAMPING = 9, 10  # of the ground below it; no stiffness: rigid
+LIMITED_INTS = 2
+LIMITED_V, LIMITED_Q = 0, 1
+GRID_FLOATS = 4  # before the heights: the first x and y, then from one to the next
+
+# settings: the step, gravity, the height of the plane or above the grid's, then planes (normal, offset) if given, then impulses
+STEP, GRAVITY, HEIGHT, PLANES = 0, 1, 4, 5
+PLANE_FLOATS = 4
+
+FACTS = 5
+MISSING, ENOUGH, ROUNDS, PENETRATION, TOUCHING = 0, 1, 2, 3, 4  # residual, what counts as none, rounds, depth, points with a force

@@ -1,0 +1,140 @@
+"""Ground that a robot stands, slides and rolls on, and the points by which it touches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.tables import surface_points, widen
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.compiler.calls.running import handle, with_table
+from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
+from freeflyer.kernels.sim import layout as G
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import choice, finite_array, number, positive
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Ground below a robot, with Coulomb friction.
+
+    Args:
+        height: Of the surface, m: a number for a level plane; a function of x and y (m); or (x, y, heights), an evenly spaced grid,
+            heights (len(x), len(y)), bilinear between its points and level beyond them.
+        friction: Coefficient, for contacts that have none of their own.
+        restitution: Share of the approach velocity with which points bounce back from rigid ground, 0 to 1; slow approaches come to
+            rest.
+        kind: "rigid", or "compliant": springs and dampers below each point, which push and never pull.
+        stiffness, damping: Of compliant ground for each point, N/m, N s/m.
+    Raises: InputError for other numbers, and for grids that are not even.
+
+    Examples:
+        >>> ground = ff.sim.Ground(height=lambda x, y: 0.1 * x, friction=0.5)
+        >>> ground.friction
+        0.5
+    """
+
+    height: Any = 0.0
+    friction: float = 0.8
+    restitution: float = 0.0
+    kind: str = "rigid"
+    stiffness: float = 5e4
+    damping: float = 5e2
+
+    def __post_init__(self) -> None:
+        choice("kind", self.kind, ("rigid", "compliant"))
+        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
+        object.__setattr__(self, "damping", number("damping", self.damping, 0.0))
+        object.__setattr__(self, "friction", number("friction", self.friction, 0.0))
+        object.__setattr__(self, "restitution", number("restitution", self.restitution, 0.0, 1.0))
+        if isinstance(self.height, tuple | list):
+            object.__setattr__(self, "height", _grid(self.height))
+        elif not callable(self.height):
+            object.__setattr__(self, "height", number("height", self.height))
+
+
+def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if len(given) != 3:
+        raise InputError(f"a grid of heights is (x, y, heights), got {len(given)} values")
+    x, y, z = (frozen_array(finite_array(name, a)) for name, a in zip(("x", "y", "heights"), given))
+    for name, a in (("x", x), ("y", y)):
+        steps = np.diff(a) if a.ndim == 1 else np.zeros(0)
+        if len(steps) < 1 or not steps.min() > 0.0 or np.ptp(steps) > 1e-9 * np.abs(a).max():
+            raise InputError(f"{name} of a grid must be two or more values, rising in even steps, got {format_value(a)}")
+    if z.shape != (len(x), len(y)):
+        raise InputError(f"heights must have shape {(len(x), len(y))}, for the x and y of the grid, got {z.shape}")
+    return x, y, z
+
+
+class Point(NamedTuple):
+    """A point that may touch: its contact and frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
+
+    name: str
+    frame: str
+    kind: int
+    place: np.ndarray
+    radius: float
+    axis: np.ndarray
+    friction: float
+    restitution: float
+
+
+def touching_points(model: Model, contacts: Sequence[Contact | Rolling], ground: Ground) -> list[Point]:
+    """The points of contacts: corners of surfaces, ends of lines, balls and edges of discs."""
+    found, none = [], np.zeros(3)
+    for c in contacts:
+        model.frame(c.frame)
+        if isinstance(c, Rolling):
+            kind, axis = (G.BALL, none) if c.axis is None else (G.DISC, c.axis)
+            found.append(Point(c.name, c.frame, kind, none, c.radius, axis, ground.friction, ground.restitution))
+            continue
+        friction = ground.friction if c.friction is None else c.friction
+        for place in surface_points(model, c):
+            found.append(Point(c.name, c.frame, G.TIP, place, 0.0, none, friction, ground.restitution))
+    return found
+
+
+class Problem(NamedTuple):
+    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
+
+    topology: np.ndarray
+    handle: Any
+    settings: int
+    kept: int
+
+
+def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
+    """held: the set that also holds, with the loops of its tree."""
+    m, lists, numbers = held.model, [], [held.table.parameters]
+    single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
+    limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
+    dry = np.flatnonzero(m.friction > 0.0)
+    surface, grid = G.LEVEL, ()
+    below = (ground.stiffness, ground.damping) if ground.kind == "compliant" else (0.0, 0.0)
+    if isinstance(ground.height, tuple):
+        x, y, z = ground.height
+        surface, grid = G.GRID, (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
+    elif callable(ground.height):
+        surface = G.GIVEN
+    lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    numbers += [
+        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution, *below) for p in points]).ravel(),
+        np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
+    ]  # fmt: skip
+    kept = len(limited) + len(dry) + 3 * len(points)
+    settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
+    at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
+    sizes = (len(ground.height[0]), len(ground.height[1])) if grid else (0, 0)
+    places = np.cumsum(list(map(len, numbers)))[:4].tolist()
+    header = len(limited), len(dry), surface, *at[:3], *places, *sizes
+    more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
+    table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
+    table[N_PATH], table[PATH_AT] = m.nv, at[3]
+    topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
+    return Problem(topology, handle(topology, parameters), settings, kept)

@@ -1,0 +1,163 @@
+"""Steps in time of a robot on ground: states of trees and closed robots in and out, forces by name, what each step left over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.dynamics.closed import velocity_map
+from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.projected import load_forces
+from freeflyer.errors import InputError, StepError
+from freeflyer.kernels.entries import GROUND_STEP
+from freeflyer.kernels.sim import layout as G
+from freeflyer.linkages.closure import closed_posture
+from freeflyer.model.inputs import instance, instances
+from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
+from freeflyer.sim.state import Equations
+from freeflyer.sim.stretch import fastest
+
+DEEPEST = 1e-3  # m that points may be below the ground at the start
+SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
+FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
+
+
+class Step(NamedTuple):
+    """States (..., nq), (..., nv) at the end of a step, mean wrenches (..., 6) by contact over it, facts (...) as in Run.ground,
+    and the impulses (..., k) with which the next step begins."""
+
+    q: np.ndarray
+    v: np.ndarray
+    forces: dict[str, np.ndarray]
+    facts: dict[str, np.ndarray]
+    kept: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class GroundStepper:
+    """equations: the model, what else holds, loads and gravity; dt: of every step, s."""
+
+    equations: Equations
+    ground: Ground
+    contacts: Sequence[Contact | Rolling]
+
+    @cached_property
+    def held(self) -> ConstraintSet:
+        """What holds besides, of the tree, with its loops."""
+        model, given = self.equations.model, self.equations.constraints
+        if given is None:
+            return ConstraintSet(model.tree, loops=model.reduction is not None)
+        return replace(given, model=model.tree)
+
+    @cached_property
+    def points(self) -> list[Point]:
+        return touching_points(self.equations.model.tree, self.contacts, self.ground)
+
+    @cached_property
+    def problem(self) -> Problem:
+        return make_problem(self.held, self.points, self.ground)
+
+    @cached_property
+    def settings(self) -> np.ndarray:
+        """Settings before the first step."""
+        made, gravity = np.zeros(self.problem.settings), self.equations.gravity
+        made[G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
+        made[G.HEIGHT] = self.ground.height if isinstance(self.ground.height, float) else 0.0
+        return made
+
+    def no_impulses(self, q: np.ndarray) -> np.ndarray:
+        """Those before the first step."""
+        return np.zeros((*q.shape[:-1], self.problem.kept))
+
+    def advance(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray) -> Step:
+        """A step of length h from q (..., nq), v (..., nv); kept (..., k): impulses of the step before."""
+        equations, model = self.equations, self.equations.model
+        tree, whole, forces = model.tree, v, tau
+        if model.reduction:
+            whole, forces = (velocity_map(model, q) @ v[..., None])[..., 0], np.zeros((*tau.shape[:-1], tree.nv))
+            forces[..., model.reduction.split.independent] = tau
+        loads = equations.external(t, q, v) if callable(equations.external) else equations.external
+        if loads is not None:
+            forces = forces + load_forces(tree, q, loads, None, equations.expressed)
+        settings = np.empty((*kept.shape[:-1], self.problem.settings))
+        settings[...] = self.settings
+        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
+        if callable(self.ground.height):
+            for place in np.ndindex(kept.shape[:-1]):
+                settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
+        names = "q", "v", "tau", "settings"
+        try:
+            given = q, whole, forces, settings
+            found = GROUND_STEP.call(self.problem.handle, *given, None)
+            if found is None:
+                found = evaluate(GROUND_STEP, tree, given, names, frames=self.problem)  # type: ignore[arg-type]
+        except InputError as error:
+            raise StepError(f"a step of {h:g} s on the ground does not end in finite numbers{fastest(tree, whole)}: take a shorter "
+                            f"dt ({error})", t=t) from None  # fmt: skip
+        q_next, v_next, kept, wrenches, facts = found
+        q_next, v_next = self._settled(q_next, v_next)
+        sums: dict[str, np.ndarray] = {}
+        for k, point in enumerate(self.points):
+            sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
+        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept)
+
+    def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Without the drift of loops and of what holds."""
+        model = self.equations.model
+        if model.reduction:
+            q = np.stack([closed_posture(model, x) for x in q.reshape(-1, model.nq)]).reshape(q.shape)
+            v = v[..., model.reduction.split.independent]
+        return self.equations.project(q, v)
+
+    def _planes(self, q: np.ndarray) -> np.ndarray:
+        """Planes (points, 4) that touch the surface of a function near the points: normal, offset."""
+        found, tree = np.empty((len(self.points), G.PLANE_FLOATS)), self.equations.model.tree
+        poses = {name: frame_pose(tree, q, name) for name in dict.fromkeys(p.frame for p in self.points)}
+        for k, p in enumerate(self.points):
+            X = poses[p.frame]
+            at = X[:3, 3] + X[:3, :3] @ p.place
+            x, y = at[:2]
+            for _ in range(3):  # the foot of the perpendicular
+                z = self._height(x, y)
+                n = np.array([
+                    (self._height(x - SLOPE_STEP, y) - self._height(x + SLOPE_STEP, y)) / (2.0 * SLOPE_STEP),
+                    (self._height(x, y - SLOPE_STEP) - self._height(x, y + SLOPE_STEP)) / (2.0 * SLOPE_STEP), 1.0,
+                ])  # fmt: skip
+                n /= np.linalg.norm(n)
+                offset = float(n @ (x, y, z))
+                x, y = (at - (n @ at - offset) * n)[:2]
+            found[k] = *n, offset
+        return found
+
+    def _height(self, x: float, y: float) -> float:
+        z = self.ground.height(x, y)
+        if not isinstance(z, int | float | np.number) or not np.isfinite(z):
+            raise InputError(f"height(x, y) of the ground must be a finite number, got {z!r} at ({x:g}, {y:g})")
+        return float(z)
+
+
+def ground_stepper(equations: Equations, ground: object, contacts: object, q: np.ndarray) -> GroundStepper:
+    """InputError for other objects, and for points that begin deep below the ground."""
+    ground = instance("ground", ground, Ground, "sim.Ground()")
+    given = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.point("toe"), surfaces and rolling bodies')
+    if not given:
+        raise InputError("on a ground a robot needs contacts= by which it touches it: freeflyer.contacts.feet_by_name(model), say")
+    names = [c.name for c in given]
+    if len(set(names)) < len(names):
+        raise InputError(f"contacts must have names of their own, got {names}: name= of freeflyer.contacts.point", names=names)
+    made = GroundStepper(equations, ground, given)
+    rest = np.zeros((*q.shape[:-1], equations.model.nv))
+    depth = float(made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"].max())
+    if depth > DEEPEST:
+        raise InputError(
+            f"the robot begins {depth:.3g} m below the ground, or beyond a joint's limit by as much (rad or m): lift it, or move "
+            "the joint", depth=depth,
+        )  # fmt: skip
+    return made

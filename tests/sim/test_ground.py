@@ -1,0 +1,326 @@
+"""Rigid ground: motions that are known in closed form, laws of each step, closed robots, bad input."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from seeds import fresh
+
+import freeflyer as ff
+
+G, DT = 9.81, 1e-3
+UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+def body(mass: float = 1.0, inertia: tuple[float, float, float] = (0.1, 0.1, 0.1)) -> ff.Model:
+    """A body that floats."""
+    link = ff.Link("body", ff.Inertia(mass, rotational=np.diag(inertia)))
+    return ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
+
+
+def slider(**of_joint) -> ff.Model:
+    """1 kg that slides along x, and up and down."""
+    links = ff.Link("cart"), ff.Link("block", ff.Inertia(1.0))
+    joints = (
+        ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
+        ff.Joint("up", "prismatic", "cart", "block"),
+    )
+    return ff.build(ff.Description("slider", links, joints))
+
+
+def corners(x: float, y: float, z: float) -> list[ff.contacts.Contact]:
+    return [ff.contacts.point("body", (i * x, j * y, z), name=f"{i} {j}") for i in (-1, 1) for j in (-1, 1)]
+
+
+def simulate(model, q, v, contacts, inputs=None, dt=DT, duration=1.0, **ground):
+    options = {"gravity": ground.pop("gravity", None), "constraints": ground.pop("constraints", None)}
+    options |= {"ground": ff.sim.Ground(**ground), "contacts": contacts}
+    run = ff.sim.simulate(model, q, v, inputs, dt=dt, duration=duration, **options)
+    assert run.failure is None
+    assert run.ground["residual"].max() < 1e-8
+    return run
+
+
+def world_velocity(model, q, v):
+    return ff.frame_velocity(model, q, v, "body", "mixed")
+
+
+@pytest.mark.parametrize("beyond", [-1e-6, 1e-6, 0.05])
+def test_a_block_slides_beyond_the_angle_of_its_cone(beyond):
+    slope = np.arctan(0.5) + beyond
+    gravity = G * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1), friction=0.5, gravity=gravity)
+    expected = max(G * (np.sin(slope) - 0.5 * np.cos(slope)), 0.0)
+    assert abs(run.v[-1, 0] - expected) < 1e-7 + 0.01 * (beyond == 1e-6) * expected
+    assert np.abs(run.v[-1, 1:]).max() < 1e-7
+    pushed = [sum(run.forces[c.name][-2] for c in corners(0.2, 0.15, -0.1))]
+    a = np.r_[(run.v[-1] - run.v[-2])[:3] / DT, np.zeros(3)]
+    assert np.allclose(ff.inverse_dynamics(body(2.0), run.q[-2], run.v[-2], a, external={"body": pushed[0]}, gravity=gravity), 0.0,
+                       atol=1e-6)
+
+
+def test_points_that_begin_below_the_ground_come_out_slowly():
+    run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.0995, np.zeros(6), corners(0.2, 0.15, -0.1), duration=0.02)
+    assert np.allclose(run.q[:, 2] - 0.1, -5e-4 * 0.8 ** np.arange(21), atol=1e-12)
+    assert np.abs(run.v).max() < 1e-11
+
+
+def test_a_thrown_ball_rolls_at_five_sevenths():
+    model, r = body(1.0, (4e-3,) * 3), 0.1
+    start = np.array([0.7, 0.3])
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * r, np.r_[start, np.zeros(4)],
+                   ff.contacts.rolling("body", r, axis=None), friction=0.3)
+    V = world_velocity(model, run.q[-1], run.v[-1])
+    assert np.allclose(V[:2], 5.0 / 7.0 * start, atol=1e-12)
+    assert np.allclose(V[3:5] * r, (-V[1], V[0]), atol=1e-12)
+    assert np.abs(run.q[:, 2] - r).max() < 1e-12
+    assert np.allclose(run.forces["body"][0, 3:], 4e-3 * run.v[1, 3:] / DT, rtol=1e-9)
+
+
+def test_a_wheel_rolls_and_a_lying_disc_slides_as_its_equations_say():
+    R = 0.2
+    wheel = body(1.0, (0.01, 0.02, 0.01))
+    q = UPRIGHT + np.eye(7)[2] * R
+    run = simulate(wheel, q, np.r_[0.0, 0.0, 0.0, 0.0, 10.0, 0.0], ff.contacts.rolling("body", R), friction=0.4)
+    V = world_velocity(wheel, run.q[-1], run.v[-1])  # spun at 10 rad/s: M v = f t, I w = 2 - f R t, at the end v = w R
+    assert np.isclose(V[0], 0.02 * 10.0 * R / (0.02 + R * R), rtol=1e-9)
+
+    def rates(t, y):
+        total, turn = np.zeros(2), 0.0
+        for k in range(3):
+            r = R * np.array([np.cos(y[2] + 2.0 * np.pi * k / 3.0), np.sin(y[2] + 2.0 * np.pi * k / 3.0)])
+            u = y[3:5] + y[5] * np.array([-r[1], r[0]])
+            f = -0.3 * G / 3.0 * u / np.linalg.norm(u)
+            total, turn = total + f, turn + r[0] * f[1] - r[1] * f[0]
+        return [*y[3:], *total, turn / 0.02]
+
+    disc, angles = body(1.0, (0.01, 0.01, 0.02)), 2.0 * np.pi * np.arange(3) / 3.0
+    tips = [ff.contacts.point("body", (R * np.cos(a), R * np.sin(a), 0.0), name=f"{a:.1f}") for a in angles]
+    expected = solve_ivp(rates, (0.0, 0.2), [0, 0, 0, 1.0, 0, 8.0], rtol=1e-10, atol=1e-12).y[3:, -1]
+    errors = []
+    for dt in (DT, 0.25 * DT):
+        run = simulate(disc, UPRIGHT, np.r_[1.0, 0.0, 0.0, 0.0, 0.0, 8.0], tips, dt=dt, duration=0.2, friction=0.3)
+        errors.append(np.abs(world_velocity(disc, run.q[-1], run.v[-1])[[0, 1, 5]] - expected).max())
+    assert errors[0] < 5e-3
+    assert errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.8])
+def test_a_ball_bounces_by_the_square_of_its_restitution(restitution):
+    model = body(1.0, (4e-3,) * 3)
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * 0.6, np.zeros(6), ff.contacts.rolling("body", 0.1, axis=None), dt=1e-4,
+                   duration=1.2, restitution=restitution)
+    z = run.q[:, 2] - 0.1
+    top = z[z.argmin() :].max() if restitution == 0.0 else z[4000:].max()
+    assert np.isclose(top, 0.5 * restitution**2, atol=2e-4)
+    energy = 0.5 * run.v[:, 2] ** 2 + G * z
+    assert np.diff(energy).max() < 1e-12
+    assert z.min() > -1e-12
+
+
+def test_a_sprung_block_stops_where_dry_friction_holds_it():
+    k, f = 100.0, 0.2 * G / 100.0  # between f and -f it stays: 5.3 f, -3.3 f, 1.3 f, 0.7 f
+    for model, mu in ((slider(), 0.2), (slider(friction=(0.2 * G,)), 0.0)):
+        run = simulate(model, [5.3 * f, 0.0], np.zeros(2), ff.contacts.point("block"), lambda t, q, v: np.array([-k * q[0], 0.0]),
+                       dt=2e-4, duration=1.2, friction=mu)
+        v = np.where(np.abs(run.v[:, 0]) > 1e-12, run.v[:, 0], 0.0)
+        turns = [x / f for x, a, b in zip(run.q[1:, 0], v, v[1:]) if a != 0.0 and a * b <= 0.0]
+        assert np.allclose(turns, (-3.3, 1.3, 0.7), atol=0.02)
+        assert np.abs(run.v[-500:, 0]).max() < 1e-13
+
+
+def test_compliant_ground_is_springs_and_dampers():
+    model, k, d = body(2.0, (4e-3,) * 3), 2e3, 30.0
+    ground = {"kind": "compliant", "stiffness": k, "damping": d}
+
+    def rates(t, y):
+        return [y[1], -G + max(0.0, -k * y[0] - d * y[1]) / 2.0 * (y[0] < 0.0)]
+
+    fall = solve_ivp(rates, (0.0, 0.3), [0.05, 0.0], rtol=1e-9, atol=1e-12, max_step=1e-4).y[0, -1]
+    misses = []
+    for dt in (4e-4, 1e-4):
+        run = simulate(model, UPRIGHT + np.eye(7)[2] * 0.15, np.zeros(6), ff.contacts.rolling("body", 0.1, axis=None), dt=dt,
+                       duration=0.3, **ground)
+        misses.append(abs(run.q[-1, 2] - 0.1 - fall))
+    assert misses[0] < 2e-3
+    assert misses[1] < 0.4 * misses[0]
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1), duration=2.0, **ground)
+    assert np.isclose(run.q[-1, 2] - 0.1, -2.0 * G / (4.0 * k), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.4, 2.5])
+def test_a_rod_near_the_configuration_of_painleve_keeps_its_conditions(mu):
+    rod, angle = body(1.0, (1.0 / 12.0, 1.0 / 12.0, 1e-4)), np.radians(30.0)
+    q = np.array([0.0, 0.0, 0.5 * np.cos(angle), 0.0, np.sin(angle / 2), 0.0, np.cos(angle / 2)])
+    R = ff.frame_pose(rod, q, "body")[:3, :3]
+    for way in (2.0, -2.0):
+        v = np.r_[R.T @ (way, 0.0, 0.0), np.zeros(3)]
+        run = simulate(rod, q, v, ff.contacts.point("body", (0.0, 0.0, -0.5)), dt=1e-4, duration=0.05, friction=mu)
+        energy = ff.kinetic_energy(rod, run.q, run.v) + ff.potential_energy(rod, run.q)
+        assert np.diff(energy).max() < 1e-5
+
+
+def swept(v: np.ndarray) -> np.ndarray:
+    """The rate of a base's velocity along axes that do not turn, less that along its own."""
+    return np.r_[np.cross(v[3:6], v[:3]), np.zeros(len(v) - 3)]
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.9])
+def test_steps_obey_newton_and_coulomb(mu):
+    """The momentum of every step with the recorded forces, by inverse dynamics; forces within cones and against sliding; none where
+    the gap stays open; while a foot sticks it does not move."""
+    rng, model = fresh("ground steps"), ff.robots.quadruped()
+    names = [n for n in model.frame_names if n.endswith("_foot")]
+    feet = [ff.contacts.point(n) for n in names]
+    q = ff.neutral(model)
+    q[2] -= min(ff.frame_pose(model, q, n)[2, 3] for n in names) - 0.05
+    v = np.r_[1.5, 0.5, 0.0, rng.normal(0.0, 0.2, 3), rng.normal(0.0, 1.0, model.nv - 6)]
+    run = simulate(model, q, v, feet, rng.normal(0.0, 0.5, model.nv) * (np.arange(model.nv) > 5), duration=0.3, friction=mu)
+    slid = stuck = checked = 0
+    for k in range(len(run.t) - 1):
+        p, u, w = run.q[k], run.v[k], run.v[k + 1].copy()
+        turn = ff.frame_pose(model, p, "trunk")[:3, :3].T @ ff.frame_pose(model, run.q[k + 1], "trunk")[:3, :3]
+        w[:3] = turn @ w[:3]  # along the axes of the base before the step
+        room = np.minimum(p[7:] - model.position_lower[6:], model.position_upper[6:] - p[7:])
+        limited = (room < 0.01 + 10.0 * DT * np.abs(u[6:])).any()
+        forces = {n: run.forces[n][k] for n in names}
+        if not limited:
+            checked += 1
+            middle = u + 0.5 * DT * (ff.forward_dynamics(model, p, u, run.tau[k]) + swept(u))
+            found = ff.inverse_dynamics(model, p, middle, (w - u) / DT - swept(middle), external=forces)
+            assert np.abs(found - run.tau[k]).max() < 1e-9 * (1.0 + max(np.abs(f).max() for f in forces.values()))
+        for n in names:
+            R = ff.frame_pose(model, p, n)[:3, :3]
+            f, velocity = R @ forces[n][:3], ff.frame_velocity(model, p, w, n, "mixed")[:3]
+            gap = ff.frame_pose(model, p, n)[2, 3]
+            assert f[2] >= 0.0
+            assert np.hypot(*f[:2]) <= mu * f[2] * (1.0 + 1e-7) + 1e-9
+            if f[2] > 1e-6:
+                assert abs(gap + DT * velocity[2]) < 1e-6 or gap < 0.0
+                if np.hypot(*f[:2]) < 0.99 * mu * f[2]:
+                    stuck += 1
+                    assert np.hypot(*velocity[:2]) < 1e-9
+                elif np.hypot(*velocity[:2]) > 1e-6:
+                    slid += 1
+                    assert np.allclose(f[:2] / np.hypot(*f[:2]), -velocity[:2] / np.hypot(*velocity[:2]), atol=1e-5)
+    assert checked > 20
+    assert (slid if mu < 0.5 else stuck) > 5
+
+
+def test_free_flight_is_straight_and_spins_keep_their_energy():
+    rng, model = fresh("ground flight"), body(1.0, (0.1, 0.2, 0.25))
+    q, v = UPRIGHT + np.eye(7)[2] * 50.0, rng.normal(0.0, 3.0, 6)
+    run = simulate(model, q, v, ff.contacts.point("body"))
+    V0 = world_velocity(model, run.q[0], run.v[0])[:3]
+    t = run.t[-1]
+    assert np.allclose(run.q[-1, :3], q[:3] + V0 * t - [0.0, 0.0, 0.5 * G * t * (t + DT)], atol=1e-10)
+    turning = 0.5 * run.v[:, 3:] ** 2 @ (0.1, 0.2, 0.25)
+    assert np.ptp(turning) < 1e-5 * turning[0]
+
+
+@pytest.mark.parametrize("shape", ["plane", "grid", "function"])
+def test_ground_of_every_kind_is_the_same_slope(shape):
+    slope, x = 0.1, np.linspace(-3.0, 3.0, 7)
+    height = {"plane": 0.0, "grid": (x, x, np.add.outer(slope * x, 0.0 * x)), "function": lambda x, y: slope * x}[shape]
+    angle = np.arctan(slope)
+    half = np.array([0.0, -np.sin(angle / 2), 0.0, np.cos(angle / 2)])
+    q, gravity, down = np.r_[0.1 * np.array([-np.sin(angle), 0.0, np.cos(angle)]), half], None, -1.0
+    if shape == "plane":
+        q, gravity = UPRIGHT + np.eye(7)[2] * 0.1, G * np.array([-np.sin(angle), 0.0, -np.cos(angle)])
+    run = simulate(body(2.0), q, np.zeros(6), corners(0.2, 0.15, -0.1), friction=0.05, height=height, gravity=gravity)
+    assert np.isclose(run.v[-1, 0], down * G * (np.sin(angle) - 0.05 * np.cos(angle)), rtol=1e-6)
+    assert np.abs(run.v[-1, 1:]).max() < 1e-6
+    touch = run.forces["1 1"][-1, :3]
+    assert np.isclose(abs(touch[0]), 0.05 * touch[2], rtol=1e-6)
+
+
+def test_joints_stop_at_their_limits():
+    model = slider(lower=(-0.1,), upper=(0.1,))
+    run = simulate(model, [0.0, 0.0], [1.0, 0.0], ff.contacts.point("block"), np.array([1.0, 0.0]), friction=0.0, duration=0.5)
+    assert run.q[:, 0].max() < 0.1 + 1e-12
+    assert run.v[-1, 0] == pytest.approx(0.0, abs=1e-14)
+    assert run.q[-1, 0] == pytest.approx(0.1, abs=1e-12)
+
+
+def test_closed_linkages_stay_closed_and_what_holds_is_held():
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    standing = ff.control.stand_on_feet(model)
+    q = standing.q.copy()
+    q[2] += 0.005
+    run = simulate(model, q, np.zeros(model.nv), standing.feet, duration=0.06)
+    settled = np.flatnonzero(run.ground["touching"] == 8)[1]
+    for foot in standing.feet:  # all corners stick: the next velocity moves no sole
+        assert np.abs(ff.frame_velocity(model, run.q[settled], run.v[settled + 1], foot.frame)).max() < 1e-4
+    assert run.ground["touching"].max() >= 4
+    assert np.abs(ff.linkages.constraint_residual(model.tree, run.q)[..., ff.linkages.partition(model.tree).rows]).max() < 1e-10
+    free = body(2.0)
+    held = ff.ConstraintSet(free, contacts=[ff.contacts.point("body", (0.2, 0.15, -0.1))])
+    run = simulate(free, UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1)[:1], constraints=held, duration=0.2,
+                   gravity=(3.0, 0.0, -9.0))
+    assert np.abs(held.anchored(run.q[0]).residual(run.q[-1])).max() < 1e-9
+
+
+def test_a_controller_stands_on_the_ground_and_the_run_is_kept(tmp_path):
+    model = ff.robots.humanoid()
+    robot = ff.control.stand_on_feet(model)
+    tasks = [ff.control.CenterOfMassTask(ff.center_of_mass(model, robot.q)), ff.control.PostureTask(robot.q)]
+    problem = ff.control.WholeBodyProblem(model, tasks, contacts=robot.feet)
+    run = simulate(model, robot.q, np.zeros(model.nv), robot.feet, problem.controller(), duration=0.2)
+    assert np.abs(run.q[-1] - robot.q).max() < 1e-3
+    run.save(tmp_path / "run.npz")
+    again = ff.sim.load(tmp_path / "run.npz")
+    assert np.array_equal(again.ground["residual"], run.ground["residual"])
+    assert again.forces.keys() == run.forces.keys()
+
+
+def test_a_batch_is_its_robots_one_by_one():
+    rng, model = fresh("ground batch"), body(2.0)
+    q = np.tile(UPRIGHT, (3, 1))
+    q[:, 2] = 0.1 + rng.uniform(0.0, 0.05, 3)
+    v = rng.normal(0.0, 1.0, (3, 6))
+    tau, options = rng.normal(0.0, 1.0, (3, 6)), {"duration": 0.1, "friction": 0.3}
+    together = simulate(model, q, v, corners(0.2, 0.15, -0.1), tau, **options)
+    for k in range(3):
+        alone = simulate(model, q[k], v[k], corners(0.2, 0.15, -0.1), tau[k], **options)
+        assert np.array_equal(together.q[:, k], alone.q)
+        assert np.array_equal(together.forces["1 1"][:, k], alone.forces["1 1"])
+        assert np.array_equal(together.ground["touching"][:, k], alone.ground["touching"])
+
+
+def test_ctrl_c_keeps_the_run():
+    def inputs(t, q, v):
+        if t > 0.05:
+            raise KeyboardInterrupt
+        return np.zeros(6)
+
+    for options in ({}, {"ground": ff.sim.Ground(), "contacts": ff.contacts.point("body")}):
+        run = ff.sim.simulate(body(), UPRIGHT, np.zeros(6), inputs, dt=DT, duration=0.1, **options)
+        assert run.failure.endswith("interrupted")
+        assert len(run.t) > 40
+
+
+def test_bad_input_is_a_sentence():
+    model, tip = body(), ff.contacts.point("body")
+    rest = np.zeros(6)
+
+    def refused(match, **changes):
+        arguments = {"dt": DT, "duration": 0.1, "ground": ff.sim.Ground(), "contacts": tip} | changes
+        with pytest.raises(ff.InputError, match=match):
+            ff.sim.simulate(model, arguments.pop("q", UPRIGHT), arguments.pop("v", rest), **arguments)
+
+    refused("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
+    refused("give ground=", ground=None)
+    refused("needs contacts=", contacts=())
+    refused("names of their own", contacts=(tip, tip))
+    refused("inputs are held", hold=False)
+    refused("ground must be", ground=0.0)
+    with pytest.raises(ff.InputError, match="restitution"):
+        ff.sim.Ground(restitution=1.5)
+    with pytest.raises(ff.InputError, match="even steps"):
+        ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2))))
+    with pytest.raises(ff.InputError, match="shape"):
+        ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2))))
+    refused(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
+    run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
+                          ground=ff.sim.Ground(), contacts=tip)
+    assert run.failure is not None
+    assert len(run.t) > 40
