@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,11 +75,9 @@ def arrays(*items: tuple[str, ArrayLike, Layout]) -> list[np.ndarray]:
 def check_unit(name: str, q: np.ndarray, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
     """Norms (...,) of the quaternions `q`; an InputError unless every one is 1 within `tolerance`."""
     norm = np.sqrt(np.sum(q * q, axis=-1))
-    bad = ~(np.abs(norm - 1.0) <= tolerance)
-    if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first"
-        raise InputError(f"{text}, if it is a rotation at all.", name=name, norm=float(norm[at]), index=at)
+    advice = "Normalize it first, if it is a rotation at all."
+    _refuse(name, ~(np.abs(norm - 1.0) <= tolerance),
+        lambda at: f" has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. {advice}", norm=norm)  # fmt: skip
     return norm
 
 
@@ -91,30 +89,21 @@ def unit_quaternion(name: str, q: np.ndarray) -> np.ndarray:
 def rotation(name: str, R: np.ndarray) -> np.ndarray:
     """`R` (..., n, n), orthogonal within UNIT_TOLERANCE and right-handed."""
     error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max(axis=(-2, -1))
-    bad = ~(error <= UNIT_TOLERANCE)
-    if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} is no rotation: R^T R is off the identity by {error[at]:.3g}"
-        raise InputError(f"{text}; expected at most {UNIT_TOLERANCE:g}. Orthonormalise it first.", name=name, index=at)
-    left_handed = np.linalg.det(R) < 0.0
-    if left_handed.any():
-        at = _first(left_handed)
-        text = f"{name}{_at(at)} is a reflection (determinant -1); expected a right-handed rotation. Flip one axis."
-        raise InputError(text, name=name, index=at)
+    advice = f"expected at most {UNIT_TOLERANCE:g}. Orthonormalise it first."
+    _refuse(name, ~(error <= UNIT_TOLERANCE),
+        lambda at: f" is no rotation: R^T R is off the identity by {error[at]:.3g}; {advice}")  # fmt: skip
+    advice = "expected a right-handed rotation. Flip one axis."
+    _refuse(name, np.linalg.det(R) < 0.0, lambda at: f" is a reflection (determinant -1); {advice}")
     return R
 
 
 def pose(name: str, X: np.ndarray) -> np.ndarray:
     """`X` (..., n+1, n+1) with a rotation and the last row 0 ... 0 1."""
     n = X.shape[-1] - 1
-    last = np.zeros(n + 1)
-    last[n] = 1.0
-    bad = ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)
-    if bad.any():
-        at = _first(bad)
-        row = X[at][n].tolist()
-        text = f"{name}{_at(at)} has the last row {row}; expected {last.tolist()}. Poses act on columns: transpose it?"
-        raise InputError(text, name=name, index=at)
+    last = np.eye(n + 1)[n]
+    advice = f"expected {last.tolist()}. Poses act on columns: transpose it?"
+    _refuse(name, ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE),
+        lambda at: f" has the last row {X[at][n].tolist()}; {advice}")  # fmt: skip
     rotation(f"the rotation of {name}", X[..., :n, :n])
     return X
 
@@ -122,20 +111,23 @@ def pose(name: str, X: np.ndarray) -> np.ndarray:
 def symmetric(name: str, A: np.ndarray) -> np.ndarray:
     """`A` (..., n, n), symmetric to 1e-9 of its largest entry."""
     error = np.abs(A - np.swapaxes(A, -1, -2)).max(axis=(-2, -1))
-    bad = ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))
-    if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T"
-        raise InputError(f"{text}. Pass (A + A^T) / 2 if that is what you mean.", name=name, index=at)
+    advice = "expected A = A^T. Pass (A + A^T) / 2 if that is what you mean."
+    _refuse(name, ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1))),
+        lambda at: f" is not symmetric: entries differ by {error[at]:.3g}; {advice}")  # fmt: skip
     return A
 
 
 def vanishing(name: str, error: np.ndarray, scale: np.ndarray, expected: str) -> None:
     """An InputError where `error` (...,) exceeds UNIT_TOLERANCE times `scale` (...,)."""
-    bad = ~(error <= UNIT_TOLERANCE * scale)
+    _refuse(name, ~(error <= UNIT_TOLERANCE * scale), lambda at: f" is off by {error[at]:.3g}; expected {expected}.")
+
+
+def _refuse(name: str, bad: np.ndarray, words: Callable[[tuple[int, ...]], str], **data: np.ndarray) -> None:
+    """InputError that names the first index at which `bad` is true; `data`: arrays whose entry there it keeps."""
     if bad.any():
         at = _first(bad)
-        raise InputError(f"{name}{_at(at)} is off by {error[at]:.3g}; expected {expected}.", name=name, index=at)
+        found = {key: float(x[at]) for key, x in data.items()}
+        raise InputError(f"{name}{f' at index {at}' if at else ''}{words(at)}", name=name, index=at, **found)
 
 
 def generator(rng: object) -> np.random.Generator:
@@ -159,7 +151,3 @@ def _shape_text(layout: Layout) -> str:
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(mask)[0])
-
-
-def _at(index: tuple[int, ...]) -> str:
-    return f" at index {index}" if index else ""

@@ -16,71 +16,28 @@ PURE = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0])
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Product a b, with eps^2 = 0; (..., 8).
-
-    Args:
-        a, b: (..., 8) array, any dual quaternions.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_position_quaternion([1, 2, 3], [0, 0, 0, 1])
-        >>> p, q = ff.spatial.dual_quaternion.to_position_quaternion(ff.spatial.dual_quaternion.multiply(x, x))
-        >>> p.tolist()  # poses one after the other
-        [2.0, 4.0, 6.0]
-    """
+    """Product a b, with eps^2 = 0: of poses first b, then a; (..., 8)."""
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     return product(a, b)
 
 
 def conjugate(h: ArrayLike) -> np.ndarray:
-    """Conjugate h*: the imaginary units change sign in both parts; the inverse of a unit one. (a b)* = b* a*; (..., 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
-        [-1.0, -2.0, -3.0, 4.0, -5.0, -6.0, -7.0, 8.0]
-    """
+    """Conjugate h*: the imaginary units change sign in both parts; the inverse of a unit one. (a b)* = b* a*; (..., 8)."""
     return checked("h", h) * CONJUGATE
 
 
 def dual_conjugate(h: ArrayLike) -> np.ndarray:
-    """Dual conjugate primary - eps dual; of a b it is the product of those of a and of b, in the same order; (..., 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.dual_conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
-        [1.0, 2.0, 3.0, 4.0, -5.0, -6.0, -7.0, -8.0]
-    """
+    """Dual conjugate primary - eps dual; of a b it is the product of those of a and of b, in the same order; (..., 8)."""
     return checked("h", h) * DUAL
 
 
 def full_conjugate(h: ArrayLike) -> np.ndarray:
-    """Both conjugates at once, primary* - eps dual*: points 1 + eps p transform by x (1 + eps p) x^full; (..., 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.full_conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
-        [-1.0, -2.0, -3.0, 4.0, 5.0, 6.0, 7.0, -8.0]
-    """
+    """Both conjugates at once, primary* - eps dual*: points 1 + eps p transform by x (1 + eps p) x^full; (..., 8)."""
     return checked("h", h) * (CONJUGATE * DUAL)
 
 
 def norm(h: ArrayLike) -> np.ndarray:
-    """Norm, the dual number sqrt(h h*); 1 + 0 eps for a unit dual quaternion; (..., 2), [primary, dual].
-
-    Args:
-        h: (..., 8) array; its primary part is not zero.
-    Raises: InputError for a zero primary part.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.norm([0, 0, 3, 4, 0, 0, 5, 0]).tolist()
-        [5.0, 3.0]
-    """
+    """Norm, the dual number sqrt(h h*); 1 + 0 eps for a unit one; (..., 2), [primary, dual]. InputError for a zero primary part."""
     h = checked("h", h)
     n = np.asarray(np.sqrt(dot(h[..., :4], h[..., :4])))
     if (n == 0.0).any():
@@ -89,16 +46,7 @@ def norm(h: ArrayLike) -> np.ndarray:
 
 
 def normalize(h: ArrayLike) -> np.ndarray:
-    """Unit dual quaternion h / norm(h), (..., 8).
-
-    Args:
-        h: (..., 8) array; its primary part is not zero.
-    Raises: InputError for a zero primary part.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.normalize([0, 0, 0, 2, 1, 0, 0, 3]).tolist()
-        [0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0]
-    """
+    """Unit dual quaternion h / norm(h), (..., 8). InputError for a zero primary part."""
     h = checked("h", h)
     n = norm(h)
     r = h[..., :4] / n[..., :1]
@@ -106,18 +54,13 @@ def normalize(h: ArrayLike) -> np.ndarray:
 
 
 def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
-    """Dual quaternions unchanged, if every primary part has norm 1 and the dual part is orthogonal to it.
+    """Dual quaternions unchanged, (..., 8), if every primary part has norm 1 and the dual part is orthogonal to it.
 
     Args:
-        x: (..., 8) array.
         name: Name of `x` in the error.
-    Returns: (..., 8) array, `x`, as float64.
-    Raises: InputError for a norm that is not 1 within 1e-6, or primary . dual beyond 1e-6 (times the largest entry of the dual
-    part, if above 1).
+    Raises: InputError for norms off 1 by 1e-6, or primary . dual beyond 1e-6 (times the dual part's largest entry, if above 1).
 
     Examples:
-        >>> ff.spatial.dual_quaternion.check_unit([0, 0, 0, 1, 1, 2, 3, 0]).tolist()
-        [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
         >>> ff.spatial.dual_quaternion.check_unit([0, 0, 0, 2, 1, 2, 3, 0], "x_AB")
         Traceback (most recent call last):
         freeflyer.errors.InputError: the primary part of x_AB has norm 2; expected 1 within 1e-06...

@@ -26,19 +26,9 @@ VEC6 = np.array([0, 1, 2, 4, 5, 6])  # the entries of a pure one that are not ze
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Cross product (a b - b a) / 2 of pure dual quaternions a = l + eps l' and b = s + eps s': l x s + eps (l x s' + l' x s).
+    """Cross product (a b - b a) / 2 of pure ones a = l + eps l' and b = s + eps s': l x s + eps (l x s' + l' x s); (..., 8), pure.
 
-    Args:
-        a, b: (..., 8) array, pure.
-    Returns: (..., 8) array, pure.
-    Source: Equation (8) of the paper that the module names.
-
-    Examples:
-        >>> a = ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3])
-        >>> b = ff.spatial.dual_quaternion.from_twist([2, 0, 0, 0, 0, 0])
-        >>> ff.spatial.dual_quaternion.to_twist(ff.spatial.dual_quaternion.cross(a, b)).tolist()  # as twist.cross
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    Source: equation (8)."""
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     return cross_parts(pure("a", a), pure("b", b))
 
@@ -46,11 +36,9 @@ def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
 def inner(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Inner product -(a b + b a) / 2 of pure dual quaternions a = l + eps l' and b = s + eps s': l . s + eps (l . s' + l' . s).
 
-    Args:
-        a, b: (..., 8) array, pure.
     Returns: (..., 2) array, [primary, dual]. Of a wrench and an axis: force along it, torque about it; of a wrench and a twist, the
     dual part is power.
-    Source: Equation (30) of the paper that the module names.
+    Source: equation (30).
 
     Examples:
         >>> wrench = ff.spatial.dual_quaternion.from_wrench([1, 2, 3, 4, 5, 6])
@@ -65,18 +53,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> np.ndarray:
 def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarray:
     """Time derivative of the pose x_WB: twist x / 2 ("world") or x twist / 2 ("body"); (..., 8), 1/s and m/s.
 
-    Args:
-        x: (..., 8) array, unit, x_WB.
-        twist: (..., 8) array, pure, rad/s and m/s.
-        expressed: "body" or "world", of the twist.
-    Raises: InputError for another expression.
-    Source: Equation (4) of the paper that the module names.
-
-    Examples:
-        >>> twist = ff.spatial.dual_quaternion.from_twist([2, 4, 6, 0, 0, 0])
-        >>> ff.spatial.dual_quaternion.rate_from_twist([0, 0, 0, 1, 0, 0, 0, 0], twist, "body").tolist()
-        [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]
-    """
+    Source: equation (4)."""
     x, xi = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("twist", twist, ck.DUAL_QUATERNION))
     x, xi = unit("x", x), pure("twist", xi)
     return 0.5 * (product(xi, x) if in_world(expressed) else product(x, xi))
@@ -85,41 +62,17 @@ def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarra
 def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray:
     """Twist of the pose x_WB from its time derivative: 2 rate x* ("world") or 2 x* rate ("body"); (..., 8), pure, rad/s and m/s.
 
-    Args:
-        x: (..., 8) array, unit, x_WB.
-        rate: (..., 8) array, 1/s and m/s; it must keep x a unit dual quaternion, so rate x* is pure.
-        expressed: "body" or "world", of the twist.
-    Raises: InputError for another expression, and for a rate that does not keep x a unit dual quaternion.
-    Source: Equation (4) of the paper that the module names.
-
-    Examples:
-        >>> h = ff.spatial.dual_quaternion.twist_from_rate([0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 2, 3, 0], "body")
-        >>> ff.spatial.dual_quaternion.to_twist(h)[:3].tolist()
-        [2.0, 4.0, 6.0]
-    """
+    Raises: InputError for a rate that does not keep x a unit dual quaternion: rate x* must be pure.
+    Source: equation (4)."""
     x, dx = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("rate", rate, ck.DUAL_QUATERNION))
     inverse = unit("x", x) * CONJUGATE
     return pure("the twist of rate", 2.0 * (product(dx, inverse) if in_world(expressed) else product(inverse, dx)))
 
 
 def adjoint_rate(x: ArrayLike, twist: ArrayLike, h: ArrayLike, rate: ArrayLike) -> np.ndarray:
-    """Time derivative of Ad(x) h: Ad(x) rate + twist x (Ad(x) h); (..., 8), pure, in the units of `rate`.
+    """Time derivative of Ad(x) h: Ad(x) rate + twist x (Ad(x) h); `h` and `rate` pure; (..., 8), pure, in the units of `rate`.
 
-    Lemma (9) of the paper that the module names.
-
-    Args:
-        twist: (..., 8) array of x, expressed in the world; pure, rad/s and m/s.
-        h: (..., 8) array, pure.
-        rate: (..., 8) array, time derivative of `h`, pure.
-
-    Examples:
-        >>> x = [0, 0, 0, 1, 0, 0, 0, 0]
-        >>> twist = ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3])
-        >>> force = ff.spatial.dual_quaternion.from_wrench([2, 0, 0, 0, 0, 0])  # constant in the body, which turns
-        >>> rate = ff.spatial.dual_quaternion.adjoint_rate(x, twist, force, np.zeros(8))
-        >>> ff.spatial.dual_quaternion.to_wrench(rate).tolist()  # 6 N/s along y
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    Source: lemma (9)."""
     names = (("x", x), ("twist", twist), ("h", h), ("rate", rate))
     x, xi, h, dh = ck.arrays(*((name, value, ck.DUAL_QUATERNION) for name, value in names))
     x = unit("x", x)
@@ -127,43 +80,17 @@ def adjoint_rate(x: ArrayLike, twist: ArrayLike, h: ArrayLike, rate: ArrayLike) 
 
 
 def hamilton_left(h: ArrayLike) -> np.ndarray:
-    """Matrix with hamilton_left(a) @ b = a b, in the module's order of entries; linear in `h`; (..., 8, 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> a, b = np.arange(8.0), np.arange(8.0, 16.0)
-        >>> bool(np.allclose(ff.spatial.dual_quaternion.hamilton_left(a) @ b, ff.spatial.dual_quaternion.multiply(a, b)))
-        True
-    """
+    """Matrix with hamilton_left(a) @ b = a b, in the module's order of entries; linear in `h`; (..., 8, 8)."""
     return np.einsum("...i,ijk->...kj", checked("h", h), TABLE)
 
 
 def hamilton_right(h: ArrayLike) -> np.ndarray:
-    """Matrix with hamilton_right(b) @ a = a b, in the module's order of entries; linear in `h`; (..., 8, 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> a, b = np.arange(8.0), np.arange(8.0, 16.0)
-        >>> bool(np.allclose(ff.spatial.dual_quaternion.hamilton_right(b) @ a, ff.spatial.dual_quaternion.multiply(a, b)))
-        True
-    """
+    """Matrix with hamilton_right(b) @ a = a b, in the module's order of entries; linear in `h`; (..., 8, 8)."""
     return np.einsum("...j,ijk->...ki", checked("h", h), TABLE)
 
 
 def to_vec8(h: ArrayLike) -> np.ndarray:
-    """Entries in the order of the paper's vec8: [primary w, x, y, z; dual w, x, y, z]; (..., 8).
-
-    Args:
-        h: (..., 8) array, any dual quaternion.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.to_vec8([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
-        [4.0, 1.0, 2.0, 3.0, 8.0, 5.0, 6.0, 7.0]
-    """
+    """Entries in the order of the paper's vec8: [primary w, x, y, z; dual w, x, y, z]; (..., 8)."""
     return checked("h", h)[..., VEC8]
 
 
@@ -171,25 +98,12 @@ def from_vec8(entries: ArrayLike) -> np.ndarray:
     """Dual quaternion of the paper's vec8, (..., 8).
 
     Args:
-        entries: (..., 8) array, [primary w, x, y, z; dual w, x, y, z].
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.from_vec8([4, 1, 2, 3, 8, 5, 6, 7]).tolist()
-        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    """
+        entries: (..., 8) array, [primary w, x, y, z; dual w, x, y, z]."""
     return checked("entries", entries)[..., np.argsort(VEC8)]
 
 
 def to_vec6(h: ArrayLike) -> np.ndarray:
-    """Entries of a pure dual quaternion that are not zero: [primary x, y, z; dual x, y, z]; (..., 6).
-
-    Args:
-        h: (..., 8) array, pure.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.to_vec6([1, 2, 3, 0, 4, 5, 6, 0]).tolist()
-        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    """
+    """Entries of a pure dual quaternion that are not zero: [primary x, y, z; dual x, y, z]; (..., 6)."""
     return pure("h", h)[..., VEC6]
 
 
@@ -197,78 +111,36 @@ def from_vec6(entries: ArrayLike) -> np.ndarray:
     """Pure dual quaternion of [primary x, y, z; dual x, y, z]; (..., 8).
 
     Args:
-        entries: (..., 6) array.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.from_vec6([1, 2, 3, 4, 5, 6]).tolist()
-        [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
-    """
+        entries: (..., 6) array."""
     e = ck.array("entries", entries, PURE6)
     return assemble(e[..., :3], e[..., 3:])
 
 
 def from_twist(twist: ArrayLike) -> np.ndarray:
-    """Pure dual quaternion angular + eps linear of a twist; body or world, the expression stays; (..., 8), rad/s and m/s.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.from_twist([1, 2, 3, 4, 5, 6]).tolist()
-        [4.0, 5.0, 6.0, 0.0, 1.0, 2.0, 3.0, 0.0]
-    """
+    """Pure dual quaternion angular + eps linear of a twist; body or world, the expression stays; (..., 8), rad/s and m/s."""
     V = ck.array("twist", twist, ck.TWIST)
     return assemble(V[..., 3:], V[..., :3])
 
 
 def to_twist(h: ArrayLike) -> np.ndarray:
-    """Twist [linear; angular] of a pure dual quaternion; (..., 6), m/s and rad/s.
-
-    Args:
-        h: (..., 8) array, pure, angular + eps linear, rad/s and m/s.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.to_twist([4, 5, 6, 0, 1, 2, 3, 0]).tolist()
-        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    """
+    """Twist [linear; angular] of a pure dual quaternion; (..., 6), m/s and rad/s."""
     h = pure("h", h)
     return np.concatenate([h[..., 4:7], h[..., :3]], axis=-1)
 
 
 def from_wrench(wrench: ArrayLike) -> np.ndarray:
-    """Pure dual quaternion force + eps torque of a wrench, (..., 8), N and N m.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.from_wrench([1, 2, 3, 4, 5, 6]).tolist()
-        [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
-    """
+    """Pure dual quaternion force + eps torque of a wrench, (..., 8), N and N m."""
     F = ck.array("wrench", wrench, ck.WRENCH)
     return assemble(F[..., :3], F[..., 3:])
 
 
 def to_wrench(h: ArrayLike) -> np.ndarray:
-    """Wrench [force; torque] of a pure dual quaternion; (..., 6), N and N m.
-
-    Args:
-        h: (..., 8) array, pure, force + eps torque, N and N m.
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.to_wrench([1, 2, 3, 0, 4, 5, 6, 0]).tolist()
-        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    """
+    """Wrench [force; torque] of a pure dual quaternion; (..., 6), N and N m."""
     return to_vec6(h)
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Power force . linear + torque . angular: each primary part times the other's dual part; (...), W.
-
-    Args:
-        wrench: (..., 8) array, pure, force + eps torque, N and N m.
-        twist: (..., 8) array, pure, angular + eps linear, rad/s and m/s; at the same frame and along the same axes.
-
-    Examples:
-        >>> wrench = ff.spatial.dual_quaternion.from_wrench([10, 0, 0, 0, 0, 4])
-        >>> twist = ff.spatial.dual_quaternion.from_twist([2, 0, 0, 0, 0, 3])
-        >>> float(ff.spatial.dual_quaternion.power(wrench, twist))  # 20 W of the force, 12 W of the torque
-        32.0
-    """
+    """Power force . linear + torque . angular: each primary part times the other's dual part; (...), W."""
     f, v = ck.arrays(("wrench", wrench, ck.DUAL_QUATERNION), ("twist", twist, ck.DUAL_QUATERNION))
     f, v = pure("wrench", f), pure("twist", v)
     return np.asarray(dot(f[..., :4], v[..., 4:]) + dot(f[..., 4:], v[..., :4]))
