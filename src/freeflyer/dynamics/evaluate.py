@@ -34,16 +34,7 @@ def set_threads(n: int) -> None:
     """Number of threads that a batch is spread over: sets it to n. Results do not depend on it.
 
     Args:
-        n: Number of threads, 1 to 1024.
-    Raises: InputError for anything but a whole number from 1 to 1024.
-
-    Examples:
-        >>> before = ff.get_threads()
-        >>> ff.set_threads(1)
-        >>> ff.get_threads()
-        1
-        >>> ff.set_threads(before)
-    """
+        n: Number of threads, 1 to 1024."""
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
         raise InputError(f"threads must be an integer from 1 to 1024, got {format_value(n)}", threads=n)
@@ -51,15 +42,7 @@ def set_threads(n: int) -> None:
 
 
 def get_threads() -> int:
-    """Number of threads that a batch is spread over; at first, as many as CPUs that the process may use.
-
-    Examples:
-        >>> before = ff.get_threads()
-        >>> ff.set_threads(2)
-        >>> ff.get_threads()
-        2
-        >>> ff.set_threads(before)
-    """
+    """Number of threads that a batch is spread over; at first, as many as CPUs that the process may use."""
     return _threads
 
 

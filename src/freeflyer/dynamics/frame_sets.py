@@ -27,17 +27,8 @@ class FrameSet:
 
     Attributes:
         shape: (k, 6): of wrenches on the k frames, or of their twists.
-        topology: The model's, and the frames.
-        parameters: The model's.
-        handle: Topology and parameters, for compiled code.
-        model: None for a set that is kept for the model, and does not keep it alive.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> len(feet), feet.shape, feet.names
-        (2, (2, 6), ('front_left_foot', 'front_right_foot'))
-    """
+        topology, parameters, handle: The model's, with the frames in the topology; both for compiled code.
+        model: None for a set that is kept for the model, and does not keep it alive."""
 
     names: tuple[str, ...]
     shape: tuple[int, int]
@@ -64,19 +55,16 @@ class FrameSet:
 
 @public
 def frame_set(model: Model, *names: str) -> FrameSet:
-    """Set of the frames (links and sites) of these names, for `external=(feet, W)` and for `all_terms(..., frames=feet)`.
+    """Set of the frames (links and sites) of these names, in order, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
 
     Args:
-        *names: Names of frames, one by one.
-    Returns: FrameSet. Frames are in the order of the names.
-    Raises: InputError for a list of names in the place of names.
+        *names: Names of frames, one by one; a list of names in their place is refused.
 
     Examples:
         >>> model = ff.robots.quadruped()
         >>> q, rest = model.neutral, np.zeros(model.nv)
         >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> W = np.ones((100, 2, 6))
-        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, W)).shape
+        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, np.ones((100, 2, 6)))).shape
         (100, 18)
     """
     if len(names) == 1 and not isinstance(names[0], str):

@@ -81,7 +81,7 @@ def steps_of(model: Model, scheme: Scheme) -> Plus:
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
          external: Wrenches = None, expressed: Expressed = "body",
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
+    """State (q, v) a time dt later, (..., nq) and (..., nv); tau and the wrenches `external` are held over the step.
 
     The schemes use h = dt and a = forward_dynamics:
 
@@ -97,17 +97,9 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
     Args:
-        dt: float, s.
-        integrator: "semi-implicit", "explicit" or "rk4". See the notes.
-
-    Returns:
-        q: (..., nq) array, configuration at the end.
-        v: (..., nv) array, velocity at the end, m/s and rad/s.
-
-    Raises:
-        InputError, UnknownNameError: As forward_dynamics; InputError for other integrators, for a dt that is no positive number,
-            and for a step so long that the state becomes non-finite.
-        LinkageError: Where the loops of a closed model do not close again after a move.
+        integrator: "semi-implicit", "explicit" or "rk4".
+    Raises: InputError, UnknownNameError as forward_dynamics; InputError for a step so long that the state becomes non-finite;
+    LinkageError where the loops of a closed model do not close again after a move.
 
     Examples:
         >>> model = ff.robots.quadruped()
