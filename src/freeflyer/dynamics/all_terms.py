@@ -18,10 +18,11 @@ from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
+@shown_short
 class AllTerms:
     """Terms of the equations of motion and motions of k frames, as `all_terms` returns them; they are views of one array.
 
@@ -31,9 +32,6 @@ class AllTerms:
     _fields: ClassVar[tuple[str, ...]] = (
         "mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum",
         "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians")
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     @property
     def mass_matrix(self) -> np.ndarray:
