@@ -31,10 +31,7 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     Args:
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
-
-    Raises:
-        DescriptionError: Names the link, joint, frame, loop or number at fault.
-        InputError: For an object that is not a Description, and other words in `inertias`.
+    Raises: DescriptionError, which names the link, joint, frame, loop or number at fault.
 
     Examples:
         >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))

@@ -21,15 +21,7 @@ ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
 
 @public
 def neutral(model: Model) -> np.ndarray:
-    """Neutral configuration: coordinates zero, quaternions the identity; of a closed model its assembled posture.
-
-    Returns: (nq,) array, m, rad; a copy of `model.neutral`.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> ff.neutral(model)[:7]     # of the floating base: position, quaternion x, y, z, w
-        array([0., 0., 0., 0., 0., 0., 1.])
-    """
+    """Neutral configuration (nq,): coordinates zero, quaternions the identity; of a closed model its assembled posture."""
     return model.neutral.copy()
 
 
@@ -43,7 +35,6 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
 
     Args:
         size: Number of configurations; one without batch axes by default.
-    Raises: InputError if an argument is not a Model, a numpy.random.Generator or a count.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -112,18 +103,7 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
 
 @public
 def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
-    """Configurations with every quaternion scaled to unit length, (..., nq), a copy of q, its quaternions of unit length.
-
-    Args:
-        q: (..., nq) array, configuration, its quaternions of any length above 1e-12.
-    Raises: InputError for wrong shapes, and for quaternions that are zero or not finite.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q = 2.0 * model.neutral
-        >>> ff.normalize_configuration(model, q)[3:7]
-        array([0., 0., 0., 1.])
-    """
+    """Configurations with every quaternion scaled to unit length, (..., nq), a copy of q; InputError for zero quaternions."""
     q = np.array(row(model, "q", q, "q"))
     for joint in model.joints:
         if joint.kind in ("free", "spherical") and joint.nq:

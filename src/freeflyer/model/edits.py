@@ -34,12 +34,9 @@ def lock_joints(
         joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or the
             joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
         configuration: (nq,) array, by default the neutral one.
-
-    Raises:
-        UnknownNameError: For names of no moving joint.
-        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint. Also for
-            joints that are fixed already. Also for a coupling with only one joint locked, a loop left open, and all motors locked
-            while passive joints move.
+    Raises: InputError for positions that are not of the joint's size, given twice or at odds with a mimic joint. Also for joints
+    that are fixed already, for a coupling with only one joint locked, a loop left open, and all motors locked while passive
+    joints move.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -56,9 +53,8 @@ def lock_joints(
 def merge_fixed(model: Model) -> Model:
     """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
-    Returns: Model with the same coordinates and the same dynamics. A link that is fixed to the world stays a link of its own.
-    Raises: InputError for an object that is not a Model, and for an open loop between two frames of one rigid body. A closed
-    one is dropped.
+    Coordinates and dynamics are the same. A link that is fixed to the world stays a link of its own. An open loop between two
+    frames of one rigid body is refused, a closed one is dropped.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -93,16 +89,11 @@ def attach_payload(
 
     Args:
         link: A link or a site.
-        mass: kg, above zero.
-        com: (3,) array, centre of mass, m; by default the frame's origin.
+        mass, com: kg, above zero; (3,) array, centre of mass, m, by default the frame's origin.
         inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
         name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
-
-    Raises:
-        UnknownNameError: For links and sites that the model does not have, and for the world.
-        InputError: For a name that is used already, a mass not above zero, entries that are not finite, an inertia that no body
-            has.
-        DescriptionError: For a name that is no printable text.
+    Raises: InputError for a name that is used already, and an inertia that no body has; DescriptionError for a name that is no
+    printable text.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -131,20 +122,7 @@ def attach_payload(
 
 @public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """Model of the same robot in another gravity.
-
-    Args:
-        gravity: (3,) array, m/s^2, in world axes.
-    Raises: InputError for other shapes, such as a single number, and for values that are not finite.
-
-    Examples:
-        >>> earth = ff.robots.chain(3, "prismatic")
-        >>> moon = ff.with_gravity(earth, (0.0, 0.0, -1.62))
-        >>> q = earth.neutral
-        >>> ratio = ff.gravity_forces(moon, q)[2] / ff.gravity_forces(earth, q)[2]
-        >>> print(f"{ratio:.3f}")
-        0.165
-    """
+    """Model of the same robot in another gravity (3,)."""
     return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 
 

@@ -44,17 +44,12 @@ def load(
     planar one, and refuses others.
 
     Args:
-        source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
         base: "auto", "free", "fixed", "planar" or None. It holds the robot in the world as described above.
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
         gravity: (3,) sequence, m/s^2, in place of the file's.
-
-    Raises:
-        FileError: For files that are missing, broken or in another format, with what to do.
-        DescriptionError: For robots that are not physical or not connected, and for bases that the robot cannot have, with what to
-            do.
-        InputError: For arguments of other kinds.
+    Raises: FileError for files that are missing, broken or in another format; DescriptionError for robots that are not physical or
+    not connected, and for bases that the robot cannot have; both with what to do.
 
     Examples:
         >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")

@@ -32,13 +32,10 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
 
     Args:
         robot, path, overwrite: See to_urdf.
-
-    Raises:
-        DescriptionError: For helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
-            degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
-            world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle
-            inequality. Other errors are those of to_urdf.
-        InputError, FileError: Same as to_urdf.
+    Raises: DescriptionError for helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
+    degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
+    world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle
+    inequality. Other errors are those of to_urdf.
 
     Examples:
         >>> model = ff.robots.quadruped()

@@ -33,12 +33,8 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         robot: Model or Description.
         path: File to write.
         overwrite: Whether an existing file may be replaced.
-    Returns: str, SI units, as in URDF.
-
-    Raises:
-        InputError: For an object that is not a Model, Description or path.
-        DescriptionError: For descriptions that `build` refuses, and names that no file can hold.
-        FileError: For a file that is there, or cannot be written.
+    Raises: DescriptionError for descriptions that `build` refuses, and names that no file can hold; FileError for a file that is
+    there, or cannot be written.
 
     Examples:
         >>> model = ff.robots.humanoid()
