@@ -85,9 +85,8 @@ def check_floating(model: Model) -> None:
     if floats(model):
         return
     if tied_to_world(model):
-        raise InputError(
-            f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not decouple",
-            model=model.name)  # fmt: skip
+        raise InputError(f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not "
+            "decouple", model=model.name)
     roots = [j for j in model.joints if j.kind == "free"]
     found = "; ".join(f"{j.name!r} ({j.kind})" for j in model.joints[:3]) or "no moving joint"
     hint = "several trees stand on the world" if roots and model.joints[0].kind == "free" else f"its first joints are {found}"

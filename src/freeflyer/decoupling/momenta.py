@@ -226,9 +226,8 @@ def checked_map(name: str, given: Any, k: int) -> Map:
         across = np.maximum(np.abs(even).max(-2, keepdims=True), np.finfo(float).tiny)
         condition = float(np.max(np.linalg.cond(even / across)))
         if not condition < SINGULAR_MAP:
-            raise InputError(
-                f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and v_y must "
-                "determine the velocities. Choose rows that do not depend on each other", condition=condition)  # fmt: skip
+            raise InputError(f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and "
+                "v_y must determine the velocities. Choose rows that do not depend on each other", condition=condition)
     return Map(T, rate)
 
 

@@ -100,9 +100,8 @@ def _refined(model: Model, q: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray
             if error < ANGLE_ERROR * max(1.0, np.sqrt(len(q) * steps) / 100.0):
                 return turns, spins, error
         last, steps = turns, 2 * steps
-    raise InputError(
-        f"the orientation along the path is not found to 1e-12 rad by {MOST_STEPS} steps from one posture to the next: give more "
-        "postures", steps=MOST_STEPS)  # fmt: skip
+    raise InputError(f"the orientation along the path is not found to 1e-12 rad by {MOST_STEPS} steps from one posture to the "
+        "next: give more postures", steps=MOST_STEPS)
 
 
 def _steps(model: Model, q: np.ndarray, moves: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:

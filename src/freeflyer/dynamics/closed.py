@@ -135,6 +135,5 @@ def integrate_closed(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise
-    raise LinkageError(
-        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the linkage's "
-        "workspace, through a singular posture, or too far at once", reason="step")
+    raise LinkageError(f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the "
+        "linkage's workspace, through a singular posture, or too far at once", reason="step")

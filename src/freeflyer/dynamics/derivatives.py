@@ -166,10 +166,8 @@ def inverse_dynamics_hessian_product(
     try:
         products = [np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da)]
     except ValueError:
-        raise InputError(
-            f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
-            shapes=(w.shape, rates.dq.shape),
-        ) from None
+        raise InputError(f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
+            shapes=(w.shape, rates.dq.shape)) from None
     return MotionDerivatives(*map(_finite, products))
 
 

@@ -126,9 +126,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
             try:
                 out = scheme(acceleration, steps_of(model, scheme), q0, v0, h)
             except InputError as error:
-                raise InputError(
-                    f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h
-                ) from None
+                raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
         if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
             raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
         return out

@@ -118,9 +118,8 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
         if joint.kind in ("free", "spherical") and joint.nv:
             angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
             if np.any(angle > np.pi - HALF_TURN_DISTANCE):
-                raise InputError(
-                    f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
-                    "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
+                raise InputError(f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the "
+                    "other jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
                     joint=joint.name)
     for at, part in quaternion_blocks(model):
         xi = body_twist(dv[..., at])

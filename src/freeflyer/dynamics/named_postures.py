@@ -66,10 +66,8 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
     if model.reduction and joint.nv < model.tree.joint(joint.name).nv:
         moving = [j.name for j in model.joints if j.mimic is None and j.nv == model.tree.joint(j.name).nv]
         shown = ", ".join(moving[:8]) + (f", ... ({len(moving)} in all)" if len(moving) > 8 else "")
-        raise InputError(
-            f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close a guess of the "
-            "tree's with freeflyer.linkages.assemble", joint=name,
-        )  # fmt: skip
+        raise InputError(f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close "
+            "a guess of the tree's with freeflyer.linkages.assemble", joint=name)
     x = finite_array(f"the position of joint {name!r}", value)
     if joint.nq == 1:
         return joint, x[..., None]

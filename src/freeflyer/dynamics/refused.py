@@ -45,9 +45,8 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
         if x.size and abs(x[k]) > OVERFLOWING_INPUT:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             index = *at, *(int(i) for i in np.unravel_index(k, tail))
-            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
-                              f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
-                              name=name, index=index)
+            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is {x[k]:.3g}. No robot "
+                "is that fast or strong: look for the step that made it grow", name=name, index=index)
     return singular(model, states[0], at)
 
 
@@ -73,9 +72,8 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
     i, length = starts[k], lengths[k]
     joint = coordinate_owner(model, i, "q")
     which = f"{name}{list(at)}" if at else name
-    return InputError(
-        f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, expected 1: "
-        "normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=length)
+    return InputError(f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, "
+        "expected 1: normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=length)
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
@@ -92,7 +90,6 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     others = [name for name, x in share.items() if name != joint and x > NAMED_JOINT_SHARE]
     still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
-    return InputError(
-        f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its links mass, "
-        "give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
+    return InputError(f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its "
+        "links mass, give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
         index=at)

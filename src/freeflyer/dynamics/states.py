@@ -158,9 +158,8 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
     if bias_forces is not None and places.absent_base:
-        raise InputError(
-            f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
-            joint=places.absent_base[0])
+        raise InputError(f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF "
+            "file fixes it", joint=places.absent_base[0])
     q = configuration_from_mujoco(tree, places, x["qpos"])
     theirs = {ours: x[name] for ours, name in MUJOCO_NAMES.items()}
     return to_ours(model, places.velocities, q, theirs, {"q": "qpos", **MUJOCO_NAMES})

@@ -108,9 +108,7 @@ class _Builder:
             sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
             self.sources.append(joint)
             self.ratios.append(ratio)
-            self.joints.append(
-                JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
-            )
+            self.joints.append(JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic))
         if body > 0 and joint.child in self.links:
             self.bodies[body].carry(self.links[joint.child].inertia, X)
 

@@ -45,9 +45,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
         2.7 of 2.7 rad
     """
     if not isinstance(rng, np.random.Generator):
-        raise InputError(
-            f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"
-        )
+        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
     lead = _lead(size)
     if model.reduction:
         return model.reduction.random_configuration(model, rng, lead)
@@ -94,10 +92,8 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
     if not whole:
         raise InputError(f"size must be a count or a tuple of counts of at least 0, got {format_value(size)}", size=size)
     if len(counts) >= MOST_AXES or prod(map(int, counts)) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
-        raise InputError(
-            f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in all; "
-            f"got {format_value(size)}", size=size,
-        )  # fmt: skip
+        raise InputError(f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in "
+            f"all; got {format_value(size)}", size=size)
     return tuple(int(n) for n in counts)
 
 
@@ -110,10 +106,8 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
             norm = np.linalg.norm(part, axis=-1, keepdims=True)
             if not np.all(norm > MIN_QUATERNION_LENGTH) or not np.all(np.isfinite(norm)):
-                raise InputError(
-                    f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
-                    joint=joint.name,
-                )
+                raise InputError(f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
+                    joint=joint.name)
             part /= norm
     return finite_array("q", q)
 

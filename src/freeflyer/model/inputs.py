@@ -30,19 +30,15 @@ def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, An
     if isinstance(error, MemoryError):
         shapes = [f"{name} {x.shape}" for name, x in arguments.items() if isinstance(x, np.ndarray)]
         got = f" for {', '.join(shapes)}" if shapes else ""
-        raise InputError(
-            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer states "
-            "at once, one part of the batch after the other"
-        ) from None
+        raise InputError(f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer "
+            "states at once, one part of the batch after the other") from None
 
 
 def check_axes(name: str, x: np.ndarray) -> None:
     """InputError for an array of more axes than can be broadcast."""
     if x.ndim > MOST_AXES:
-        raise InputError(
-            f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
-            name=name, axes=x.ndim,
-        )  # fmt: skip
+        raise InputError(f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
+            name=name, axes=x.ndim)
 
 
 T = TypeVar("T")
@@ -177,10 +173,8 @@ def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     if out.dtype == np.float64 and out.shape == shape and flags.c_contiguous and flags.writeable and flags.aligned:
         return out
     kind = "read-only " * (not flags.writeable) + "non-contiguous " * (not flags.c_contiguous)
-    raise InputError(
-        f"out must be a writable C-contiguous float64 array of shape {shape}, got a {kind}{out.dtype} array of shape {out.shape}",
-        expected=shape,
-    )
+    raise InputError(f"out must be a writable C-contiguous float64 array of shape {shape}, got a {kind}{out.dtype} array of "
+        f"shape {out.shape}", expected=shape)
 
 
 def check_output(out: Any) -> None:
@@ -221,10 +215,8 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
         hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
     elif array.ndim > 1 and array.shape[0] == n:
         hint = " (transposed? batch axes come first)"
-    return InputError(
-        f"{name} has shape {array.shape}, expected (..., {'nq' if letter == 'q' else 'nv'} = {n}){hint}",
-        name=name, shape=array.shape, expected=n,
-    )  # fmt: skip
+    return InputError(f"{name} has shape {array.shape}, expected (..., {'nq' if letter == 'q' else 'nv'} = {n}){hint}",
+        name=name, shape=array.shape, expected=n)
 
 
 def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -249,10 +241,8 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
     if not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         joint = coordinate_owner(model, at[-1], letter)
-        raise InputError(
-            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
-            joint=joint
-        )
+        raise InputError(f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
+            joint=joint)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return
     for info in model.joints:
@@ -265,11 +255,9 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
         if wrong.any():
             at = tuple(int(k) for k in np.argwhere(wrong)[0])
             where = f"{name}{list(at)}" if at else name
-            raise InputError(
-                f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
-                f"{norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)",
-                name=name, joint=info.name, norm=float(norms[at]),
-            )  # fmt: skip
+            raise InputError(f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has "
+                f"norm {norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)", name=name,
+                joint=info.name, norm=float(norms[at]))
 
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:

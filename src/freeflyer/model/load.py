@@ -96,19 +96,15 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     if type(source).__name__ == "MjSpec":
         return read_spec(source)
     if type(source).__name__ in ("MjModel", "MjData"):
-        raise InputError(
-            f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its mujoco.MjSpec; "
-            "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
-        )
+        raise InputError(f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its "
+            "mujoco.MjSpec; states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)")
     root, where = read_xml(source, "robot file")
     if root.tag == "robot":
         return robot_of_urdf(root, where)
     if root.tag == "mujoco":
         return read_mjcf(source)
-    raise FileError(
-        f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
-        "Convert SDF and others to one of these first, and expand xacro"
-    )
+    raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
+        "Convert SDF and others to one of these first, and expand xacro")
 
 
 def with_base(description: Description, base: str | None) -> Description:

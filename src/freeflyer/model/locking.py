@@ -61,18 +61,13 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
             implied = ratio * positions[head.name] + offset
             given = positions.get(joint.name, implied)
             if np.abs(given - implied).max() > SAME_POSITION:
-                raise InputError(
-                    f"joint {joint.name!r} mimics {head.name!r}, whose position {_format_position(positions[head.name])} puts it "
-                    f"at {_format_position(implied)}, not {_format_position(given)}: leave it out, or give positions that agree.",
-                    joint=joint.name, leader=head.name,
-                )  # fmt: skip
+                raise InputError(f"joint {joint.name!r} mimics {head.name!r}, whose position "
+                    f"{_format_position(positions[head.name])} puts it at {_format_position(implied)}, not "
+                    f"{_format_position(given)}: leave it out, or give positions that agree.", joint=joint.name, leader=head.name)
             out[joint.name] = implied
         elif joint.name in positions:
-            raise InputError(
-                f"joint {joint.name!r} mimics {head.name!r} and has no position of its own: lock {head.name!r}, which "
-                f"locks both ({joint.name} = {ratio:g} * {head.name} + {offset:g}).",
-                joint=joint.name, leader=head.name,
-            )  # fmt: skip
+            raise InputError(f"joint {joint.name!r} mimics {head.name!r} and has no position of its own: lock {head.name!r}, "
+                f"which locks both ({joint.name} = {ratio:g} * {head.name} + {offset:g}).", joint=joint.name, leader=head.name)
     return out
 
 
@@ -107,9 +102,7 @@ def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
     driver = 0.0 if constant else float(positions[coupling.joint2][0])
     implied = float(np.polynomial.polynomial.polyval(driver, coupling.coefficients))
     if not one:
-        raise InputError(
-            f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied
-        )
+        raise InputError(f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied)
     given = float(positions[coupling.joint1][0])
     if abs(given - implied) > SAME_POSITION:
         raise InputError(f"{rule}: that is {implied:.9g} here, not {given:.9g}.", coupling=coupling.name)
@@ -123,11 +116,9 @@ def _check_motors(before: Description, after: Description) -> None:
     moving = [j for j in after.joints if j.kind != "fixed"]
     passive = [j.name for j in moving if not (j.parent == WORLD and j.kind in ("free", "planar"))]
     if passive:
-        raise InputError(
-            f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a description "
-            "without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
-            passive=passive,
-        )
+        raise InputError(f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a "
+            "description without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
+            passive=passive)
 
 
 def open_loops(description: Description) -> tuple[Loop, ...]:
@@ -146,11 +137,9 @@ def _rigid(loop: Loop, frames: dict[str, tuple[str, np.ndarray]]) -> bool:
     X_ab = se3.inverse(X_a) @ X_b
     gap = np.concatenate([X_ab[:3, 3], se3.log(X_ab)[3:]]) * np.array(loop.mask)
     if np.abs(gap).max() > RIGID_LOOP_GAP:
-        raise InputError(
-            f"these positions make both ends of loop {loop.name!r} rigid while it is open by {np.abs(gap).max():.3g} "
-            f"(m or rad; at most {RIGID_LOOP_GAP:g}): lock the joints at a configuration that closes the loops.",
-            loop=loop.name, gap=gap,
-        )  # fmt: skip
+        raise InputError(f"these positions make both ends of loop {loop.name!r} rigid while it is open by "
+            f"{np.abs(gap).max():.3g} (m or rad; at most {RIGID_LOOP_GAP:g}): lock the joints at a configuration that closes the "
+            "loops.", loop=loop.name, gap=gap)
     return True
 
 

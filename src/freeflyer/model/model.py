@@ -111,11 +111,9 @@ class Model:
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
-            raise InputError(
-                "a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. Load a file "
-                "(freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, ...))) or edit "
-                "a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)"
-            )
+            raise InputError("a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. "
+                "Load a file (freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, "
+                "...))) or edit a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)")
         for name in ARRAYS:
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         object.__setattr__(self, "handle", handle(self.topology, self.parameters))

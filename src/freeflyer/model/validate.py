@@ -110,11 +110,9 @@ def _check_tree(description: Description) -> None:
         if j.child == WORLD:
             raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child", joint=j.name)
         if j.child in carrier:
-            raise DescriptionError(
-                f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
-                f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
-                link=j.child, joints=(carrier[j.child], j.name)
-            )
+            raise DescriptionError(f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and "
+                f"{j.parent!r} (joint {j.name!r}); keep one joint and close the linkage with a loop", link=j.child,
+                joints=(carrier[j.child], j.name))
         carrier[j.child], parent[j.child] = j.name, j.parent
         below.setdefault(j.parent, []).append(j.child)
     roots = [*description.roots, *([WORLD] if below.get(WORLD) else [])]
@@ -127,17 +125,13 @@ def _check_tree(description: Description) -> None:
     if lost is not None:
         circle = _circle(lost, parent)
         shown = " <- ".join(circle[:12]) + (f" <- ... ({len(circle) - 1} links)" if len(circle) > 12 else "")
-        raise DescriptionError(
-            f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
-            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:])
-        )
+        raise DescriptionError(f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
+            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:]))
     if len(roots) > 1:
         shown = listed([repr(r) for r in roots])
-        raise DescriptionError(
-            f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts (by a fixed "
-            f"joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
-            roots=tuple(roots),
-        )
+        raise DescriptionError(f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts "
+            f"(by a fixed joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
+            roots=tuple(roots))
 
 
 def _circle(start: str, parent: dict[str, str]) -> list[str]:
@@ -160,20 +154,16 @@ def _check_mimics(description: Description) -> None:
             check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
         for one in (j, joints[j.mimic.joint]):
             if one.kind not in ONE_DOF:
-                raise DescriptionError(
-                    f"joint {j.name!r} mimics {j.mimic.joint!r}, but {one.name!r} is {one.kind}: mimic ties two joints "
-                    f"of one coordinate each ({', '.join(ONE_DOF)})",
-                    joint=j.name,
-                )
+                raise DescriptionError(f"joint {j.name!r} mimics {j.mimic.joint!r}, but {one.name!r} is {one.kind}: mimic ties "
+                    f"two joints of one coordinate each ({', '.join(ONE_DOF)})", joint=j.name)
     settled: set[str] = set()
     for j in description.joints:
         way, seen = [j.name], {j.name}
         while way[-1] not in settled and (m := joints[way[-1]].mimic) is not None:
             way.append(m.joint)
             if m.joint in seen:
-                raise DescriptionError(
-                    f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one", joints=tuple(way)
-                )
+                raise DescriptionError(f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one",
+                    joints=tuple(way))
             seen.add(m.joint)
         settled |= seen
 

@@ -48,10 +48,9 @@ def check_placement(X: object, what: str) -> None:
     R = X[:3, :3]
     off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
     if off > ROTATION_ROUNDING or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
-        raise DescriptionError(
-            f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row {X[3].tolist()}; "
-            f"expected R'R = 1 within {ROTATION_ROUNDING:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R orthonormal"
-        )
+        raise DescriptionError(f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row "
+            f"{X[3].tolist()}; expected R'R = 1 within {ROTATION_ROUNDING:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R "
+            "orthonormal")
 
 
 def check_joint(j: Joint) -> None:
@@ -123,11 +122,9 @@ def check_inertia(name: str, inertia: Inertia) -> None:
 def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
     """Zero, or at least SMALLEST_INERTIA."""
     if 0.0 < size < SMALLEST_INERTIA:
-        raise DescriptionError(
-            f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST_INERTIA:g} {unit}, below which "
-            "products of inertias vanish in double precision. Check the units, or write 0 for a link without mass",
-            link=name, size=size,
-        )  # fmt: skip
+        raise DescriptionError(f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST_INERTIA:g} "
+            f"{unit}, below which products of inertias vanish in double precision. Check the units, or write 0 for a link "
+            "without mass", link=name, size=size)
 
 
 def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:

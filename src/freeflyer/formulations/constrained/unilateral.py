@@ -121,10 +121,9 @@ def _closed(rows: Rows, v: np.ndarray) -> np.ndarray:
     approaching = touching & (rows.rate < -slow)
     if approaching.any():
         k = int(np.argmax(approaching))
-        raise InputError(
-            f"{rows.names[k]!r} is closed and approaches further by {-rows.rate[k]:.3g} m/s or rad/s: that takes an impact "
-            "(freeflyer.impact), or drift=DriftControl(time), which slows what approaches",
-            row=rows.names[k], rate=float(rows.rate[k]))  # fmt: skip
+        raise InputError(f"{rows.names[k]!r} is closed and approaches further by {-rows.rate[k]:.3g} m/s or rad/s: that takes an "
+            "impact (freeflyer.impact), or drift=DriftControl(time), which slows what approaches", row=rows.names[k],
+            rate=float(rows.rate[k]))
     return touching & ~(rows.rate > slow)
 
 

@@ -63,10 +63,8 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
         if joint is None and what == "JointModelFreeFlyer" and len(floating) == 1:
             joint = floating[0]
         if joint is None:
-            raise InputError(
-                f"the Pinocchio model has a joint {name!r}, which the model {model.name!r} lacks or has fixed: states of another "
-                f"robot, or of another base. {ADVICE}", joint=name,
-            )  # fmt: skip
+            raise InputError(f"the Pinocchio model has a joint {name!r}, which the model {model.name!r} lacks or has fixed: "
+                f"states of another robot, or of another base. {ADVICE}", joint=name)
         piece = _piece(pin_model, model, joint, theirs, name, what)
         pieces.append(piece)
         if piece.follows:
@@ -106,10 +104,8 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
         return Piece("plain", at, joint.iq, joint.nq)
     elif joint.kind == "free" and what == "JointModelFreeFlyer":
         return Piece("free", at, joint.iq, 7, mount=_mount(pin_model, joint, name))
-    raise InputError(
-        f"joint {name!r} is a {what} with nq {sizes[0]}, nv {sizes[1]} in Pinocchio, and {joint.kind} in the model {model.name!r}: "
-        f"their states are not converted. {ADVICE}", joint=name,
-    )  # fmt: skip
+    raise InputError(f"joint {name!r} is a {what} with nq {sizes[0]}, nv {sizes[1]} in Pinocchio, and {joint.kind} in the model "
+        f"{model.name!r}: their states are not converted. {ADVICE}", joint=name)
 
 
 def _mount(pin_model: Any, joint: JointInfo, name: str) -> np.ndarray | None:
@@ -189,7 +185,5 @@ def _check_circle(x: np.ndarray, at: int) -> None:
     wrong = np.argwhere(np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE)
     if len(wrong):
         first = tuple(int(k) for k in wrong[0])
-        raise InputError(
-            f"Pinocchio's q{list(first) if first else ''}[{at}:{at + 2}] is a (cos, sin) of norm {norms[first]:.9g}, expected 1: "
-            "normalise it (pinocchio.normalize)", norm=float(norms[first]),
-        )  # fmt: skip
+        raise InputError(f"Pinocchio's q{list(first) if first else ''}[{at}:{at + 2}] is a (cos, sin) of norm "
+            f"{norms[first]:.9g}, expected 1: normalise it (pinocchio.normalize)", norm=float(norms[first]))

@@ -64,27 +64,19 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
 
 def _check(description: Description) -> None:
     if description.roots:
-        raise refuse(
-            f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
-            'choose a base: freeflyer.model.load.with_base(description, "free")',
-        )  # fmt: skip
+        raise refuse(f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
+            'choose a base: freeflyer.model.load.with_base(description, "free")')
     for j in description.joints:
         if j.kind == "helical":
-            raise refuse(
-                f"helical joint {j.name!r}", "MuJoCo has none, and a hinge tied to a slide by an equality is soft",
-                "write URDF instead (to_urdf)",
-            )  # fmt: skip
+            raise refuse(f"helical joint {j.name!r}", "MuJoCo has none, and a hinge tied to a slide by an equality is soft",
+                "write URDF instead (to_urdf)")
         if j.kind == "free" and (j.parent != WORLD or not np.array_equal(j.placement, np.eye(4))):
-            raise refuse(
-                f"free joint {j.name!r}", "MuJoCo's moves in the world's own frame only",
-                "tie it to the world, with the identity as placement",
-            )  # fmt: skip
+            raise refuse(f"free joint {j.name!r}", "MuJoCo's moves in the world's own frame only", "tie it to the world, with "
+                "the identity as placement")
     for loop in description.loops:
         if tuple(loop.mask) not in (POINT, WELD):
-            raise refuse(
-                f"loop {loop.name!r} with mask {tuple(loop.mask)}", "MuJoCo ties points (connect) and poses (weld)",
-                "write URDF instead (to_urdf)",
-            )  # fmt: skip
+            raise refuse(f"loop {loop.name!r} with mask {tuple(loop.mask)}", "MuJoCo ties points (connect) and poses (weld)",
+                "write URDF instead (to_urdf)")
     for c in description.couplings:
         if len(c.coefficients) > 5:
             raise refuse(f"coupling {c.name!r}", "MuJoCo's polynomials end at degree 4", "lower the degree")

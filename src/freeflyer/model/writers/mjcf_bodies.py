@@ -150,20 +150,16 @@ class Tree:
         name, scalar = motion.name, motion.type in ("hinge", "slide")
         if field in ("armature", "damping", "friction", "stiffness"):
             if min(values) != max(values):
-                raise refuse(
-                    f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
-                    "make them equal",
-                )  # fmt: skip
+                raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
+                    "make them equal")
             element.set("frictionloss" if field == "friction" else field, text(values[:1]))
             if field == "stiffness" and any(values):
                 _set_spring_reference(element, motion)
         elif np.isinf(values).all():
             return  # unlimited
         elif np.isinf(values).any() or (field in ("lower", "upper") and _half_open(motion)):
-            raise refuse(
-                f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo's ranges have two finite ends",
-                "give both ends, or none",
-            )  # fmt: skip
+            raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo's ranges have two finite ends",
+                "give both ends, or none")
         elif scalar and field == "effort" and values[0] > 0.0:
             element.set("actuatorfrcrange", text((-values[0], values[0])))
         elif scalar and field in ("lower", "upper") and motion.joint.lower[motion.k] < motion.joint.upper[motion.k]:
@@ -188,10 +184,8 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
     neutral = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[-7 if motion.type == "free" else -4 :]
     rest = (joint.initial or neutral) if motion.type == "free" else neutral
     if tuple(joint.spring_reference or neutral) != tuple(rest):
-        raise refuse(
-            f"spring_reference {joint.spring_reference} of joint {joint.name!r}",
-            f"in MuJoCo the spring of a {motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)",
-        )  # fmt: skip
+        raise refuse(f"spring_reference {joint.spring_reference} of joint {joint.name!r}", f"in MuJoCo the spring of a "
+            f"{motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)")
 
 
 def _half_open(motion: Motion) -> bool:
@@ -244,10 +238,8 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     rounding = INERTIA_EIGENVALUE_ROUNDING * moments[2] + NEGLIGIBLE_INERTIA
     if moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding:
         shown = ", ".join(f"{m:.4g}" for m in moments)
-        raise refuse(
-            f"link {link!r}", f"its principal moments are {shown} kg m^2, and in MuJoCo two sum to the third or more",
-            "correct the inertia, or write URDF (to_urdf)",
-        )  # fmt: skip
+        raise refuse(f"link {link!r}", f"its principal moments are {shown} kg m^2, and in MuJoCo two sum to the third or more",
+            "correct the inertia, or write URDF (to_urdf)")
     moments = np.maximum(moments, 0.0)
     if moments[2] <= (moments[0] + moments[1]) * (1.0 + FLAT_BODY_ROUNDING):  # a flat body, but for rounding: MuJoCo takes none
         moments[2] = min(moments[2], moments[0] + moments[1])

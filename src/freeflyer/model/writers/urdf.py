@@ -155,9 +155,7 @@ def _add_extension(root: _Element, description: Description, joints: list[Joint]
         mask = " ".join(str(int(m)) for m in loop.mask)
         etree.SubElement(block, "loop", name=loop.name, frame_a=loop.frame_a, frame_b=loop.frame_b, mask=mask)
     for c in description.couplings:
-        etree.SubElement(
-            block, "coupling", name=c.name, joint1=c.joint1, joint2=c.joint2, coefficients=text(c.coefficients)
-        )
+        etree.SubElement(block, "coupling", name=c.name, joint1=c.joint1, joint2=c.joint2, coefficients=text(c.coefficients))
     for name in description.actuated:
         etree.SubElement(block, "actuated", joint=name)
     written = {j.name for j in joints}

@@ -22,11 +22,8 @@ def description_of(robot: object) -> Description:
         raise InputError(f"expected a Model or a Description, got {type(robot).__name__}")
     name = description.name
     if not isinstance(name, str) or not name.isprintable() or (name and not name.strip()):
-        raise DescriptionError(
-            f"the robot has the name {name!r}, which no file can hold: expected printable text; rename it, "
-            "dataclasses.replace(description, name=...)",
-            name=name,
-        )
+        raise DescriptionError(f"the robot has the name {name!r}, which no file can hold: expected printable text; rename it, "
+            "dataclasses.replace(description, name=...)", name=name)
     return validate(description, inertias="as-is")
 
 

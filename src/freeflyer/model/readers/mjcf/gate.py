@@ -116,11 +116,9 @@ def refusal(robot: VettedFile, error: Exception) -> FileError:
     words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")
-    return FileError(
-        f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
-        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid "
-        "bodies in its place"
-    )
+    return FileError(f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
+        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid bodies in its "
+        "place")
 
 
 def _words(error: Exception | str) -> str:
