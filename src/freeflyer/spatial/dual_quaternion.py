@@ -11,6 +11,7 @@ and `decomposed_exp`.
 InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
+# ruff: noqa: I001  the list of names is filled, not one name a line
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -20,38 +21,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._dual_algebra import (
-    CONJUGATE,
-    IMAGINARY,
-    assemble,
-    check_unit,
-    conjugate,
-    dual_conjugate,
-    full_conjugate,
-    multiply,
-    norm,
-    normalize,
-    product,
-    pure,
-    transformed,
-    unit,
-)
-from freeflyer.spatial._dual_vectors import (
-    adjoint_rate,
-    cross,
-    from_twist,
-    from_vec6,
-    from_vec8,
-    from_wrench,
-    hamilton_left,
-    hamilton_right,
-    inner,
-    power,
-    rate_from_twist,
-    to_twist,
-    to_vec6,
-    to_vec8,
-    to_wrench,
-    twist_from_rate,
+    CONJUGATE, IMAGINARY, adjoint_rate, assemble, check_unit, conjugate, cross, dual_conjugate, from_twist, from_vec6,
+    from_vec8, from_wrench, full_conjugate, hamilton_left, hamilton_right, inner, multiply, norm, normalize, power,
+    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, to_wrench, transformed, twist_from_rate, unit,
 )  # fmt: skip
 from freeflyer.spatial._series import cross as cross3, dot
 
