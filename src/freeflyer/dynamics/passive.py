@@ -88,7 +88,7 @@ def _springs(model: Model) -> Springs:
             pose = joint.spring_reference or model.neutral[info.iq : info.iq + info.nq]
             turned.append((joint.kind, info.iq, info.iv, np.array(joint.stiffness), np.array(pose)))
             continue
-        head, ratio, offset = leader(model.description, joint)
+        head, ratio, offset = leader(model.description, joint.name)
         first = model.joint(head.name)
         for k, stiffness in enumerate(joint.stiffness):
             rest = joint.spring_reference[k] if joint.spring_reference else 0.0

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import DescriptionError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
+from freeflyer.model.locking import leader
 from freeflyer.model.model import COMPILED, JointInfo, Model
 from freeflyer.model.placements import screws, turn_z_to
 from freeflyer.model.public import public
@@ -65,7 +65,6 @@ class _Builder:
         self.joints: list[JointInfo] = []
         self.sources: list[Joint] = []
         self.ratios: list[float] = []
-        self.by_name = {joint.name: joint for joint in description.joints}
         self.nq = self.nv = 0
         self.neutral: list[float] = []
         self._place_links()
@@ -102,7 +101,8 @@ class _Builder:
         if joint.kind == "fixed":
             self.where[joint.child] = (body, X)
         else:
-            (iq, iv), ratio, offset = self._coordinates(joint, owners)
+            head, ratio, offset = leader(self.description, joint.name)
+            iq, iv = owners[head.name]
             body, X = self._append(joint, body, X, iq, iv, ratio, offset)
             self.where[joint.child] = (body, X)
             sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
@@ -112,24 +112,12 @@ class _Builder:
         if body > 0 and joint.child in self.links:
             self.bodies[body].carry(self.links[joint.child].inertia, X)
 
-    def _coordinates(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> tuple[tuple[int, int], float, float]:
-        """Coordinates of a joint, and ratio and offset with which it follows them through a chain of mimics."""
-        ratio, offset, seen = 1.0, 0.0, {joint.name}
-        while joint.mimic is not None:
-            m = joint.mimic
-            ratio, offset = ratio * m.ratio, offset + ratio * m.offset
-            joint = self.by_name[m.joint]
-            if joint.name in seen or joint.kind == "fixed":
-                raise DescriptionError(f"mimic joint {joint.name!r} follows itself or a fixed joint", joint=joint.name)
-            seen.add(joint.name)
-        return owners[joint.name], ratio, offset
-
     def _coupling(self, name: str) -> Coupled:
         """Where a coupling finds the position and rate of a joint; a joint without name is none."""
         if not name:
             return Coupled()
-        owners = {j.name: (j.iq, j.iv) for j in self.joints if j.mimic is None}
-        (iq, iv), ratio, offset = self._coordinates(self.by_name[name], owners)
+        head, ratio, offset = leader(self.description, name)
+        iq, iv = next((j.iq, j.iv) for j in self.joints if j.name == head.name)
         return Coupled(iq, iv, ratio, offset)
 
     def _append(

@@ -5,7 +5,10 @@ Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -245,9 +248,14 @@ class Description(Record):
         """The link of that name."""
         return next(x for x in self.links if x.name == name)
 
+    @cached_property
+    def joint_by_name(self) -> Mapping[str, Joint]:
+        """The joints by their names."""
+        return MappingProxyType({joint.name: joint for joint in self.joints})
+
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return next(x for x in self.joints if x.name == name)
+        return self.joint_by_name[name]
 
     def with_joint(self, joint: Joint) -> Description:
         """The same with this joint in place of the one of its name."""

@@ -140,7 +140,7 @@ def _positions(
 
 def _position(model: Model, name: str, value: ArrayLike) -> np.ndarray:
     info = _moving(model, name)
-    size = info.nq if info.mimic is None else model.joint(_leader_name(model, name)).nq
+    size = info.nq if info.mimic is None else model.joint(leader(model.description, name)[0].name).nq
     what = f"the position of {info.kind} joint {name!r}"
     return np.array(shaped(what, np.atleast_1d(real_array(what, value)), (size,)))
 
@@ -150,12 +150,8 @@ def _entries(model: Model, name: str, q: np.ndarray) -> np.ndarray:
     info = _moving(model, name)
     if info.mimic is None:
         return q[info.iq : info.iq + info.nq]
-    head, ratio, offset = leader(model.description, model.description.joint(name))
+    head, ratio, offset = leader(model.description, name)
     return ratio * _entries(model, head.name, q) + offset
-
-
-def _leader_name(model: Model, name: str) -> str:
-    return leader(model.description, model.description.joint(name))[0].name
 
 
 def _moving(model: Model, name: str) -> JointInfo:

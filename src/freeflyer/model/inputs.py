@@ -232,38 +232,48 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     if array.ndim != 1:
         words = f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each"
         raise InputError(words, shape=array.shape)
-    check_configuration(model, name, array, letter)
-    return finite_array(name, array, LARGEST_OF_STATES)
+    return finite_row(model, name, array, letter)
 
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
     if not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
-        joint = coordinate_owner(model, at[-1], letter)
-        raise InputError(f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
-            joint=joint)
+        raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return
-    for info in model.joints:
-        if info.kind not in ("free", "spherical"):
-            continue
-        first = info.iq + info.nq - 4
+    for first in quaternion_starts(model):
         with np.errstate(over="ignore"):
             norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
         wrong = np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE
         if wrong.any():
             at = tuple(int(k) for k in np.argwhere(wrong)[0])
-            where = f"{name}{list(at)}" if at else name
-            raise InputError(f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has "
-                f"norm {norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)", name=name,
-                joint=info.name, norm=float(norms[at]))
+            raise not_unit(model, name, float(norms[at]), first, at)
+
+
+def not_finite(model: Model, name: str, value: float, letter: str, index: tuple[int, ...]) -> InputError:
+    """The error for an entry of an array that is not finite."""
+    joint = coordinate_owner(model, index[-1], letter)
+    words = f"{name}{list(index)} (joint {joint!r}) is {value}: every entry must be finite"
+    return InputError(words, name=name, index=index, joint=joint)
+
+
+def not_unit(model: Model, name: str, norm: float, first: int, at: tuple[int, ...]) -> InputError:
+    """The error for a quaternion of another length, from entry `first` on, of the state `at`."""
+    joint, where = coordinate_owner(model, first, "q"), f"{name}{list(at)}" if at else name
+    return InputError(f"the quaternion of joint {joint!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
+        f"{norm:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=norm)
+
+
+def quaternion_starts(model: Model) -> list[int]:
+    """The first entry of each quaternion in q."""
+    t = model.topology
+    return t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist()
 
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:
     """Whether the quaternions of one configuration q (nq,) have unit length."""
-    t = model.topology
-    for i in t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist():
+    for i in quaternion_starts(model):
         x, y, z, w = q[i : i + 4].tolist()
         if not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT_TOLERANCE:
             return False

@@ -30,13 +30,12 @@ def lock(description: Description, positions: dict[str, np.ndarray]) -> Descript
     return replace(after, loops=open_loops(after))
 
 
-def leader(description: Description, joint: Joint) -> tuple[Joint, float, float]:
-    """(the joint whose coordinate `joint` shares, ratio, offset): itself, 1 and 0 where it mimics none."""
-    by_name = {j.name: j for j in description.joints}
-    ratio, offset = 1.0, 0.0
+def leader(description: Description, name: str) -> tuple[Joint, float, float]:
+    """(the joint whose coordinate that of this name shares, ratio, offset): itself, 1 and 0 where it mimics none."""
+    joint, ratio, offset = description.joint(name), 1.0, 0.0
     while joint.mimic is not None:
         ratio, offset = ratio * joint.mimic.ratio, offset + ratio * joint.mimic.offset
-        joint = by_name[joint.mimic.joint]
+        joint = description.joint(joint.mimic.joint)
     return joint, ratio, offset
 
 
@@ -45,7 +44,7 @@ def complete_followers(description: Description, placed: Mapping[str, tuple[floa
     found = dict(placed)
     for joint in description.joints:
         if joint.mimic is not None:
-            head, ratio, offset = leader(description, joint)
+            head, ratio, offset = leader(description, joint.name)
             found[joint.name] = (ratio * (placed.get(head.name) or head.initial or (0.0,))[0] + offset,)
     return found
 
@@ -56,7 +55,7 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
     for joint in description.joints:
         if joint.mimic is None:
             continue
-        head, ratio, offset = leader(description, joint)
+        head, ratio, offset = leader(description, joint.name)
         if head.name in positions:
             implied = ratio * positions[head.name] + offset
             given = positions.get(joint.name, implied)

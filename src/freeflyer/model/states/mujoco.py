@@ -63,17 +63,14 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
     for joint in model.joints:
         if joint.kind == "helical":
             raise InputError(f"joint {joint.name!r} of {model.name!r} is helical: MuJoCo has none", joint=joint.name)
-        if joint.kind == "free" and (joint.parent != "world" or _find_place(model, joint)):
+        placement = model.description.joint(joint.name).placement
+        if joint.kind == "free" and (joint.parent != "world" or not np.array_equal(placement, np.eye(4))):
             raise InputError(f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's "
                 "do", joint=joint.name)
         for k, kind in enumerate(N.CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
             name = N.group_name(joint.name, joint.kind, k) if joint.kind in N.CHAINS else joint.name
             found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
     return tuple(found)
-
-
-def _find_place(model: Model, joint: JointInfo) -> bool:
-    return not np.array_equal(model.description.joint(joint.name).placement, np.eye(4))
 
 
 def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
@@ -91,7 +88,7 @@ def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
         if joint is None:
             at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
         elif joint.mimic is not None:
-            head, ratio, offset = leader(model.description, model.description.joint(joint.name))
+            head, ratio, offset = leader(model.description, joint.name)
             qpos_from[at], ratios[at], offsets[at] = model.joint(head.name).iq, ratio, offset
             followed.append((dof, model.joint(head.name).iv, ratio))
         else:

@@ -68,7 +68,7 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
         piece = _piece(pin_model, model, joint, theirs, name, what)
         pieces.append(piece)
         if piece.follows:
-            head, ratio, _ = leader(model.description, model.description.joint(joint.name))
+            head, ratio, _ = leader(model.description, joint.name)
             followed.append((theirs.idx_v, model.joint(head.name).iv, ratio))
             continue
         found.add(joint.name)
@@ -89,7 +89,7 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
     sizes = (theirs.nq, theirs.nv)
     at = theirs.idx_q
     if joint.mimic is not None:
-        head, ratio, offset = leader(model.description, model.description.joint(joint.name))
+        head, ratio, offset = leader(model.description, joint.name)
         if sizes in ((1, 1), (2, 1)):
             way = "plain" if sizes == (1, 1) else "circle"
             return Piece(way, at, model.joint(head.name).iq, sizes[0], ratio, offset, follows=True)

@@ -11,7 +11,7 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.validate_numbers import PER_COORDINATE
-from freeflyer.model.writers.xml_out import refuse, text
+from freeflyer.model.writers.xml_out import add, refuse, text
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ class Tree:
     """Fills `worldbody`; `custom` collects what has no place in the bodies."""
 
     def __init__(self, description: Description, worldbody: _Element) -> None:
-        from lxml import etree
-
         self.links = {x.name: x for x in description.links}
         self.below: dict[str, list[Joint]] = {}
         for joint in description.joints:
@@ -63,7 +61,7 @@ class Tree:
         for name in ends:
             if name in self.links or name == WORLD:
                 self.sites.setdefault(name, []).append((link_site(name), np.eye(4)))
-        self.custom = etree.Element("custom")
+        self.custom = add(None, "custom")
         self.motions: list[Motion] = []  # in the order of qpos
         self._add_sites(worldbody, WORLD)
         stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, []))]
@@ -86,8 +84,6 @@ class Tree:
         return chain
 
     def _add_body(self, parent: _Element, chain: list[Joint]) -> tuple[_Element, str]:
-        from lxml import etree
-
         link = chain[-1].child
         motions, tail = _motions(chain)
         X = tail  # pose of the body in the frame before each motion, from the last to the first
@@ -98,39 +94,33 @@ class Tree:
         if chain[0].kind == "free" and chain[0].initial:
             x, y, z, w = chain[0].initial[3:]
             X = placement(np.array(chain[0].initial[:3]), np.array([w, x, y, z]))
-        body = etree.SubElement(parent, "body", name=link, **_pose(X))
+        body = add(parent, "body", name=link, **_pose(X))
         for motion, A in zip(motions, reversed(anchors)):
             self._add_joint(body, motion, A)
             self.motions.append(motion)
             self._name_hidden(motion, A, link)
         if len(chain) == 1 and chain[0].kind == "fixed" and chain[0].name != f"{link}_fixed":
-            etree.SubElement(self.custom, "text", name=f"{CUSTOM}fixed:{link}", data=chain[0].name)
+            add(self.custom, "text", name=f"{CUSTOM}fixed:{link}", data=chain[0].name)
         _add_inertial(body, self.links[link].inertia, link)
         self._add_sites(body, link)
         return body, link
 
     def _name_hidden(self, motion: Motion, A: np.ndarray, body: str) -> None:
         """Keeps the name of the link after a motion, where the reader will put that link's frame in the same place."""
-        from lxml import etree
-
         child, hidden = motion.joint.child, hidden_link(body, motion.name)
         last = motion.k == len(MOTIONS[motion.joint.kind]) - 1
         if child in (body, hidden) or not last or not np.array_equal(A[:3, :3], np.eye(3)):
             return
         if motion.type != "slide" or not A[:3, 3].any():
-            etree.SubElement(self.custom, "text", name=f"{CUSTOM}link:{hidden}", data=child)
+            add(self.custom, "text", name=f"{CUSTOM}link:{hidden}", data=child)
 
     def _add_sites(self, body: _Element, link: str) -> None:
-        from lxml import etree
-
         for name, X in self.sites.get(link, []):
-            etree.SubElement(body, "site", name=name, **_pose(X))
+            add(body, "site", name=name, **_pose(X))
 
     def _add_joint(self, body: _Element, motion: Motion, A: np.ndarray) -> None:
         """A: the motion's frame in the body's, where the file draws them."""
-        from lxml import etree
-
-        element = etree.SubElement(body, "joint", name=motion.name, type=motion.type)
+        element = add(body, "joint", name=motion.name, type=motion.type)
         if motion.type in ("hinge", "ball") and np.any(A[:3, 3]):
             element.set("pos", text(A[:3, 3]))
         if motion.type in ("hinge", "slide"):
@@ -168,9 +158,7 @@ class Tree:
             self._keep(name, field, values)
 
     def _keep(self, name: str, field: str, values: tuple[float, ...]) -> None:
-        from lxml import etree
-
-        etree.SubElement(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
+        add(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
 
 
 def _set_spring_reference(element: _Element, motion: Motion) -> None:
@@ -229,8 +217,6 @@ def _pose(X: np.ndarray) -> dict[str, str]:
 
 
 def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
-    from lxml import etree
-
     J = np.asarray(inertia.rotational, float)
     if not inertia.mass and not J.any():
         return
@@ -245,7 +231,7 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
         moments[2] = min(moments[2], moments[0] + moments[1])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
-    etree.SubElement(
+    add(
         body, "inertial", pos=text(inertia.com), quat=text(quaternion(axes)), mass=text([inertia.mass]),
         diaginertia=text(moments),
     )  # fmt: skip

@@ -156,7 +156,7 @@ def joint_of(name: str, joints: dict[str, Joint]) -> tuple[str, int]:
 
 
 def _keyframe_positions(description: Description, qpos: tuple[float, ...]) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    joints = {j.name: j for j in description.joints}
+    joints = description.joint_by_name
     found: dict[str, tuple[float, ...]] = {}
     first = 0
     for joint in description.mujoco:
