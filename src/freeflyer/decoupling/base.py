@@ -18,6 +18,7 @@ from freeflyer.dynamics.closed import motion, project_coriolis
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics.manifold import body_twist
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
@@ -70,14 +71,9 @@ def tied_to_world(model: Model) -> bool:
     """Whether a loop of a closed model has one of its frames on the world."""
     if not model.reduction:
         return False
-    fixed = frame_bodies(model)
-    return any(0 in (fixed[loop.frame_a], fixed[loop.frame_b]) for loop in model.loops)
-
-
-def frame_bodies(model: Model) -> dict[str, int]:
-    """The body of every frame; 0 is the world."""
     T = model.topology
-    return {name: int(T[T[L.FRAMES_AT] + k]) for k, name in enumerate(model.frame_names)}
+    body = {name: int(T[T[L.FRAMES_AT] + k]) for k, name in enumerate(model.frame_names)}  # of every frame; 0 is the world
+    return any(0 in (body[loop.frame_a], body[loop.frame_b]) for loop in model.loops)
 
 
 def check_floating(model: Model) -> None:
@@ -131,15 +127,7 @@ class LinkJacobian(NamedTuple):
 
 @public
 def link_jacobian(model: Model, q: ArrayLike, frame: str) -> LinkJacobian:
-    """Link twist Jacobian (2.23), (2.39) of a frame j: nu_j = A_jb nu_b + J_jq qdot, twists in the axes of their frames.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> J = ff.decoupling.link_jacobian(model, q, "end_effector")
-        >>> bool(np.allclose(J.A_jb @ v[:6] + J.J_jq @ v[6:], ff.frame_velocity(model, q, v, "end_effector")))
-        True
-    """
+    """Link twist Jacobian (2.23), (2.39) of a frame j: nu_j = A_jb nu_b + J_jq qdot, twists in the axes of their frames."""
     check_floating(model)
     J = frame_jacobian(model, q, frame)
     return LinkJacobian(J[..., b], J[..., joints])
@@ -192,8 +180,7 @@ def _armature(model: Model, v: np.ndarray) -> np.ndarray:
         if joint.kind not in ("spherical", "free"):
             continue
         at = slice(joint.iv, joint.iv + joint.nv)
-        twist = v[..., at] if joint.kind == "free" else np.concatenate([np.zeros((*v.shape[:-1], 3)), v[..., at]], -1)
-        a = np.diag(model.armature[at]) @ se3.ad(twist)[..., -joint.nv :, -joint.nv :]
+        a = np.diag(model.armature[at]) @ se3.ad(body_twist(v[..., at]))[..., -joint.nv :, -joint.nv :]
         C[..., at, at] = a - np.swapaxes(a, -1, -2)
     return C
 

@@ -27,8 +27,8 @@ MapLike = ArrayLike | Map | tuple[ArrayLike, ArrayLike] | None
 class Decoupled(NamedTuple):
     """Decoupled equations of motion M_T d(v_x, v_y)/dt + C_T (v_x, v_y) = T^-T tau, as `decouple` returns them.
 
-    v_x = T_x (nu_b + M_bb^-1 M_bq qdot), v_y = T_y qdot. The blocks are properties, views of these arrays: M_x, M_y, C_x, C_xy,
-    C_yx, C_y; so are the transform T and its rate T_rate.
+    v_x = T_x (nu_b + M_bb^-1 M_bq qdot), v_y = T_y qdot. The blocks are properties, views of these arrays: M_x, C_x (..., 6, 6),
+    M_y, C_y (..., n, n), C_xy (..., 6, n), C_yx (..., n, 6); so are the transform T and its rate T_rate.
 
     Attributes:
         mass_matrix, coriolis_matrix: (..., nv, nv) array, M_T, symmetric, with blocks M_x and M_y on its diagonal; C_T.
@@ -44,17 +44,14 @@ class Decoupled(NamedTuple):
 
     @property
     def M_x(self) -> np.ndarray:
-        """(..., 6, 6)"""
         return self.mass_matrix[..., b, b]
 
     @property
     def M_y(self) -> np.ndarray:
-        """(..., n, n)"""
         return self.mass_matrix[..., joints, joints]
 
     @property
     def C_x(self) -> np.ndarray:
-        """(..., 6, 6)"""
         return self.coriolis_matrix[..., b, b]
 
     @property
@@ -64,12 +61,10 @@ class Decoupled(NamedTuple):
 
     @property
     def C_yx(self) -> np.ndarray:
-        """(..., n, 6)"""
         return self.coriolis_matrix[..., joints, b]
 
     @property
     def C_y(self) -> np.ndarray:
-        """(..., n, n)"""
         return self.coriolis_matrix[..., joints, joints]
 
     @property
@@ -214,16 +209,7 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
 
     Args:
         T_x, T_y, form: See decouple.
-    Source: decoupling thesis, section 1.3.1 and (3.85).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> momentum = ff.decoupling.momentum_map(model, q, v)
-        >>> found = ff.decoupling.invariance(model, q, v, T_x=momentum, form="passive")
-        >>> bool(found.invariant), bool(found.decoupled)
-        (True, False)
-    """
+    Source: decoupling thesis, section 1.3.1 and (3.85)."""
     d = decouple(model, q, v, T_x=T_x, T_y=T_y, form=form)
     v = finite_row(model, "v", v, "u")
     y = np.einsum("...ij,...j->...i", d.T, v)

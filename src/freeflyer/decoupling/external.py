@@ -102,15 +102,7 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     Raises: InputError for rows that the joints cannot move apart: too few joints, a singular posture.
     Source: decoupling thesis, eqs. (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W =
     M_y^-1, and M_y is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows
-    leave free.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(4, 0.4)])
-        >>> found = ff.decoupling.external_internal(model, q, "end_effector", rows=(0, 1, 2))     # four joints move a point
-        >>> found.transform.shape, round(float(found.M_e[0, 0]), 3) == round(model.mass, 3)
-        ((9, 10), True)
-    """
+    leave free."""
     check_floating(model)
     chosen = tuple(rows)
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(BASE)):
@@ -119,7 +111,9 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     N = base_map(M)[..., joints]
     M_y = M[..., joints, joints] - M[..., joints, b] @ N
     J = internal_jacobian(model, q, frame)[..., chosen, :]
-    A = se3.adjoint(_center_from_base(model, q))
+    X = base_pose(model, q).copy()  # H_cb, c at the centre of mass in world axes
+    X[..., :3, 3] -= center_of_mass(model, q)
+    A = se3.adjoint(X)
     W = np.linalg.solve(M_y, np.swapaxes(J, -1, -2))  # M_y^-1 J^T
     inertia = J @ W
     size = np.sqrt(np.einsum("...ii->...i", inertia))
@@ -135,10 +129,3 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     transform[..., b, b], transform[..., b, joints], transform[..., joints, joints] = A, A @ N, J
     inverse[..., b, b], inverse[..., b, joints], inverse[..., joints, joints] = A_inverse, -N @ back, back
     return ExternalInternal(transform, inverse, np.swapaxes(A_inverse, -1, -2) @ M[..., b, b] @ A_inverse, M_i)
-
-
-def _center_from_base(model: Model, q: ArrayLike) -> np.ndarray:
-    """H_cb, c at the centre of mass in world axes."""
-    X = base_pose(model, q).copy()
-    X[..., :3, 3] -= center_of_mass(model, q)
-    return X

@@ -172,15 +172,7 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
 
     Args:
         frame: See locked_velocity; the default is the centre of mass in world axes.
-    Source: decoupling thesis, eq. (3.95).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> locked = ff.decoupling.frame_map(model, q, v).matrix @ ff.decoupling.locked_velocity(model, q, v)
-        >>> bool(np.allclose(locked[:3], ff.center_of_mass_velocity(model, q, v)))
-        True
-    """
+    Source: decoupling thesis, eq. (3.95)."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)

@@ -123,7 +123,10 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if results is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
-            return found if len(lead) < 2 else _reshape_results(found, lead)
+            if len(lead) < 2:
+                return found
+            shaped = tuple(x.reshape(lead + x.shape[1:]) for x in (found if type(found) is tuple else (found,)))
+            return shaped if type(found) is tuple else shaped[0]
         results = tuple(np.empty(lead + shape) for shape in entry.output_shapes(topology))
     if count > 0:
         status, where = _run(entry, topology, handle, rows, lead, options, results, nan)
@@ -212,13 +215,6 @@ def write_results(out: Any, found: Any) -> Any:
     for x, y in zip(_check_outputs(out, (), [y.shape for y in arrays]), arrays):
         x[...] = y
     return out
-
-
-def _reshape_results(found: Any, lead: Shape) -> Any:
-    """Results (count, ...) with their batch axes."""
-    if type(found) is tuple:
-        return tuple(x.reshape(lead + x.shape[1:]) for x in found)
-    return found.reshape(lead + found.shape[1:])
 
 
 def _rows(x: np.ndarray, lead: Shape, count: int, axes: int, alone: bool) -> np.ndarray:

@@ -45,10 +45,6 @@ class FrameSet:
         """The number of each frame, by its name."""
         return {name: k for k, name in enumerate(self.names)}
 
-    def belongs_to(self, model: Model) -> bool:
-        """Whether these are frames of this robot, its loops open or closed."""
-        return self.model is not None and self.model.tree is model.tree
-
     def __reduce__(self) -> Any:
         return frame_set, (self.model, *self.names)
 
@@ -78,7 +74,8 @@ Frames = FrameSet | str | Sequence[str]
 def frames_of(model: Model, frames: Frames) -> FrameSet:
     """The set of frames given as a set, by one name or by a list of names. Errors: UnknownNameError, InputError."""
     if isinstance(frames, FrameSet):
-        if not (frames.belongs_to(model) or frames is cached_frame_set(model, frames.names)):
+        same = frames.model is not None and frames.model.tree is model.tree  # its loops open or closed
+        if not (same or frames is cached_frame_set(model, frames.names)):
             raise InputError(
                 f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")
         return frames

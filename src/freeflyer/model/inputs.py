@@ -198,14 +198,9 @@ def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     return array
 
 
-def mujoco_size(model: Model) -> int:
-    """nq of the MJCF file that the model was read from; 0 for other models."""
-    return sum(j.nq for j in model.description.mujoco)
-
-
 def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: int) -> InputError:
     hint, of_tree = "", model.constraint_rows[1]
-    if letter == "q" and array.ndim and array.shape[-1] == mujoco_size(model) > 0:
+    if letter == "q" and array.ndim and array.shape[-1] == sum(j.nq for j in model.description.mujoco) > 0:
         hint = " (that is the size of MuJoCo's qpos: freeflyer.from_mujoco converts it)"
     elif array.ndim and letter == "u" and n != of_tree == array.shape[-1]:
         hint = f" (the loops of {model.name!r} are closed: v[..., model.reduction.split.independent] are its velocities)"

@@ -19,8 +19,10 @@ from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 def lock(description: Description, positions: dict[str, np.ndarray]) -> Description:
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
+    fixed = {name: joint_transform(description.joint(name), x) for name, x in positions.items()}
     after = replace(
-        description, joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+        description, joints=tuple(Joint(j.name, "fixed", j.parent, j.child, j.placement @ fixed[j.name]) if j.name in fixed else j
+        for j in description.joints),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
         keyframes=without_joints(description.keyframes, positions),
@@ -81,11 +83,6 @@ def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[s
             parts = len(CHAINS.get(joint.kind, ()))
             found |= {group_name(joint.name, joint.kind, k): x[k : k + 1] for k in range(parts)} or {joint.name: x}
     return found
-
-
-def _fix(joint: Joint, position: np.ndarray) -> Joint:
-    placement = joint.placement @ joint_transform(joint, position)
-    return Joint(joint.name, "fixed", joint.parent, joint.child, placement)
 
 
 def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:

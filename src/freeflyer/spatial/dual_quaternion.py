@@ -70,14 +70,7 @@ def to_pose(x: ArrayLike) -> np.ndarray:
 
 
 def exp(h: ArrayLike) -> np.ndarray:
-    """Exponential, the sum of h^n / n!: the pose after one second at the constant twist 2 h, from the identity; (..., 8), unit.
-
-    Examples:
-        >>> h = 0.5 * ff.spatial.dual_quaternion.from_twist([2, 4, 6, 0, 0, 0])
-        >>> x = ff.spatial.dual_quaternion.exp(h)
-        >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()
-        [2.0, 4.0, 6.0]
-    """
+    """Exponential, the sum of h^n / n!: the pose after one second at the constant twist 2 h, from the identity; (..., 8), unit."""
     h = pure("h", h)
     u, d = h[..., :3], h[..., 4:7]
     x = series.squared_angle(u)

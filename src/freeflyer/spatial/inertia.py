@@ -115,7 +115,8 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np
     m, c, I = _check(mass, com, rotational)
     first = m[..., None] * c
     out = np.empty((*np.broadcast_shapes(I.shape[:-2], first.shape[:-1]), 4, 4))
-    out[..., :3, :3] = _second_moments(I) + m[..., None, None] * c[..., :, None] * c[..., None, :]
+    second_moments = 0.5 * np.trace(I, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - I
+    out[..., :3, :3] = second_moments + m[..., None, None] * c[..., :, None] * c[..., None, :]
     out[..., :3, 3] = out[..., 3, :3] = first
     out[..., 3, 3] = m
     return out
@@ -131,11 +132,6 @@ def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
 def _check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
     return m, c, ck.symmetric("rotational", I)
-
-
-def _second_moments(I: np.ndarray) -> np.ndarray:
-    """trace(I) / 2 - I (..., 3, 3): the integrals of density times x x, x y, ... of a rotational inertia."""
-    return 0.5 * np.trace(I, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - I
 
 
 def _shift(m: np.ndarray, c: np.ndarray) -> np.ndarray:

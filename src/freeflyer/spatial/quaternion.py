@@ -88,13 +88,7 @@ def from_matrix(R: ArrayLike) -> np.ndarray:
     """Quaternion with w >= 0 of a rotation matrix, (..., 4).
 
     R determines 4 q q^T; the column with the largest diagonal entry is 4 q_i q with |q_i| >= 1/2, so that nothing cancels at any
-    angle.
-
-    Examples:
-        >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
-        >>> np.round(ff.spatial.quaternion.from_matrix(R), 4).tolist()
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+    angle."""
     R = ck.rotation("R", ck.array("R", R, ck.MATRIX3))
     K = np.empty((*R.shape[:-2], 4, 4))
     d0, d1, d2 = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
@@ -182,12 +176,7 @@ def to_rpy(q: ArrayLike) -> np.ndarray:
 
 
 def slerp(q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Rotation between `q0` (t = 0) and `q1` or -q1 (t = 1), the shorter way at constant angular velocity; (..., 4).
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5), 4).tolist()  # half of half a turn
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+    """Rotation between `q0` (t = 0) and `q1` or -q1 (t = 1), the shorter way at constant angular velocity; (..., 4)."""
     a, b, s = ck.arrays(("q0", q0, ck.QUATERNION), ("q1", q1, ck.QUATERNION), ("t", t, ck.SCALAR))
     a, b = ck.unit_quaternion("q0", a), ck.unit_quaternion("q1", b)
     return _product(a, exp(s[..., None] * log(_product(a * _CONJUGATE, b))))

@@ -152,15 +152,7 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
     """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; (..., 6, 6).
 
     The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s Jacobian
-    and its derivative in the direction of the linear part.
-
-    Examples:
-        >>> xi = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        >>> J, d = ff.spatial.se3.left_jacobian(xi), 1e-3 * np.ones(6)
-        >>> moved = ff.spatial.se3.exp(xi + d) @ ff.spatial.se3.inverse(ff.spatial.se3.exp(xi))
-        >>> bool(np.abs(ff.spatial.se3.log(moved) - J @ d).max() < 1e-6)  # the error is of second order
-        True
-    """
+    and its derivative in the direction of the linear part."""
     v, w, x, W, V = _jacobian_parts(twist)
     s = _at(2.0 * series.dot(w, v))
     Q = _at(series.cosc(x)) * V + _at(series.sinc3(x)) * (W @ V + V @ W)

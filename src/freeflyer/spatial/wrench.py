@@ -54,11 +54,6 @@ def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Power force . linear + torque . angular; (...), W.
-
-    Examples:
-        >>> float(ff.spatial.wrench.power([10, 0, 0, 0, 0, 4], [2, 0, 0, 0, 0, 3]))  # 20 W of the force, 12 W of the torque
-        32.0
-    """
+    """Power force . linear + torque . angular; (...), W."""
     F, V = ck.arrays(("wrench", wrench, ck.WRENCH), ("twist", twist, ck.TWIST))
     return np.asarray(series.dot(F, V))

@@ -16,7 +16,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import finite_array, real_array
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.model import Model
 from freeflyer.text import listed
 
 
@@ -41,14 +41,10 @@ def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: 
     return Matched(v_from, leaders, ratios, np.array([k for k, _, _ in followed], dtype=np.int64))
 
 
-def is_base(joint: JointInfo) -> bool:
-    """Whether it is a joint by which `load` lets a robot move as a whole."""
-    return joint.parent == WORLD and joint.kind in ("free", "planar")
-
-
 def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> None:
     """InputError if a joint of ours, but a base, has no counterpart there."""
-    missing = [j.name for j in model.joints if j.mimic is None and j.name not in found and not is_base(j)]
+    own = [j for j in model.joints if j.mimic is None and not (j.parent == WORLD and j.kind in ("free", "planar"))]
+    missing = [j.name for j in own if j.name not in found]
     if missing:
         words = f"{whose} lacks joints that the model {model.name!r} has: {listed(missing)}. {cure}"
         raise InputError(words, joints=tuple(missing))

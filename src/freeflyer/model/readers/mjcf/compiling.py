@@ -119,7 +119,8 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
         raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
     robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
-    robot.extras.keyframes[:] = [(key.name, _qpos(key)) for key in spec.keys]
+    qpos = [" ".join(repr(float(x)) for x in key.qpos) or None for key in spec.keys]
+    robot.extras.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
     _restore_custom(spec, robot)
     drives = drives_of(spec, robot)
     copy = spec.copy()
@@ -128,10 +129,6 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     model = compile_model(copy, robot)
     bodies = body_names(model)
     return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
-
-
-def _qpos(key: Any) -> str | None:
-    return " ".join(repr(float(x)) for x in key.qpos) if len(key.qpos) else None
 
 
 def _restore_custom(spec: Any, robot: VettedFile) -> None:
