@@ -113,11 +113,10 @@ LETTERS = {"q": "q", "v": "u", "a": "u", "weights": "u", "along_q": "u", "along_
 
 
 @public
-def inverse_dynamics_second_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
-    expressed: Expressed = "body", gravity: ArrayLike | None = None,
-) -> MotionDerivatives:  # fmt: skip
+def inverse_dynamics_second_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
+                                        along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *,
+                                        external: Wrenches = None, expressed: Expressed = "body",
+                                        gravity: ArrayLike | None = None) -> MotionDerivatives:
     """Derivatives of inverse_dynamics_derivatives by e at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
 
     A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33.
@@ -145,11 +144,10 @@ def inverse_dynamics_second_derivatives(
 
 
 @public
-def inverse_dynamics_hessian_product(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
-    expressed: Expressed = "body", gravity: ArrayLike | None = None,
-) -> MotionDerivatives:  # fmt: skip
+def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike,
+                                     along_q: ArrayLike | None = None, along_v: ArrayLike | None = None,
+                                     along_a: ArrayLike | None = None, *, external: Wrenches = None,
+                                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> MotionDerivatives:
     """Product of the Hessian of weights . tau and a direction: d/de of weights^T [dq dv da], as for Newton's method.
 
     Newton's method needs it for constraint weights tau = 0. Order of derivatives by q: the entry of dq for a step y is D_x (D_y

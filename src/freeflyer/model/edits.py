@@ -22,9 +22,7 @@ from freeflyer.spatial import consistency
 
 
 @public
-def lock_joints(
-    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
-) -> Model:
+def lock_joints(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None) -> Model:
     """Model with some joints fixed; their links stay, their limits do not, and the other velocities keep their order.
 
     Joints that mimic a locked one are locked where that puts them. Loops that become rigid are dropped if they are closed, within
@@ -81,10 +79,8 @@ def merge_fixed(model: Model) -> Model:
 
 
 @public
-def attach_payload(
-    model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
-    name: str | None = None,
-) -> Model:  # fmt: skip
+def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
+                   name: str | None = None) -> Model:  # fmt: skip
     """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
     Args:
@@ -126,9 +122,8 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
     return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 
 
-def _positions(
-    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None
-) -> dict[str, np.ndarray]:
+def _positions(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str],
+               configuration: ArrayLike | None) -> dict[str, np.ndarray]:
     """Position (nq,) of each named joint, checked."""
     if isinstance(joints, Mapping):
         if configuration is not None:

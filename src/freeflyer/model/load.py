@@ -28,10 +28,8 @@ BASES = ("free", "fixed", "planar")
 AUTO = "auto"
 
 
-def load(
-    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
-) -> Model:
+def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+         loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None) -> Model:
     """Model of a robot file, checked and compiled.
 
     "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world. None keeps the base of the
@@ -44,6 +42,7 @@ def load(
     planar one, and refuses others.
 
     Args:
+        source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
         base: "auto", "free", "fixed", "planar" or None. It holds the robot in the world as described above.
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
@@ -64,10 +63,9 @@ def load(
     return compile_description(describe(source, base, loops, inertias, gravity))
 
 
-def describe(
-    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
-) -> Description:
+def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+             loops: str | os.PathLike[str] | None = None, inertias: str = "strict",
+             gravity: Sequence[float] | None = None) -> Description:  # fmt: skip
     """The checked Description that `load` compiles; the same arguments."""
     description = source if isinstance(source, Description) else read(source)
     if loops is not None:
