@@ -56,6 +56,9 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
     constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
 
     Args:
+        constraints: ConstraintSet, Rows, pair of arrays, or list of these, a set of this model (contacts, locks, rolling bodies,
+            loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
+            hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
     Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms, and for drift
     control of rows with unknown rates, or of contacts without anchors.

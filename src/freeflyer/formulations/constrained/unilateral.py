@@ -64,6 +64,7 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
     Args:
         inequalities: Rows, ConstraintSet, pair of arrays, or list of these, of `joint_stops` and `unilateral_contacts`, or your
             own: C a >= d. All rows of a ConstraintSet or (C, d) count as closed.
+        constraints: See accelerations; equations that hold.
         drift: None: inequalities count where they are closed, gap and rate zero. If given, all count; open ones slow an approach
             within the control's time.
         solver: See optimization.solve_qp.
