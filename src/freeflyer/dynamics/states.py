@@ -50,15 +50,12 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     for name, needed in (("a", turning), ("bias", turning or model.reduction)):
         if x[name] is not None and x["v"] is None and needed:
             raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
-    v = None if x["v"] is None else V.motion_to_ours(c, q, x["v"])
-    s = V.rates(c, v) if v is not None and turning and (x["a"] is not None or x["bias"] is not None) else None
-    a = None if x["a"] is None else V.motion_to_ours(c, q, x["a"])
-    if a is not None and s is not None:
-        a = a - s
-    tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
-    bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
-    if bias is not None and s is not None:
-        bias = bias + multiply(mass_matrix(tree, q), s)
+    v, a = (None if x[name] is None else V.motion_to_ours(c, q, x[name]) for name in ("v", "a"))
+    tau, bias = (None if x[name] is None else V.forces_to_ours(c, q, x[name]) for name in ("tau", "bias"))
+    if v is not None and turning and (a is not None or bias is not None):
+        s = V.rates(c, v)
+        a = None if a is None else a - s
+        bias = None if bias is None else bias + multiply(mass_matrix(tree, q), s)
     state = State(q, v, a, tau, bias)
     return _independent_state(model, model.reduction.split.independent, state) if model.reduction else state
 
@@ -206,12 +203,9 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
 def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
     whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
     nq, nv = len(places.qpos_from), len(places.velocities.matched.leaders)
-    return {
-        name: None
-        if x is None
-        else check_size(name, x, nq if name == "qpos" else nv, f"{'nq' if name == 'qpos' else 'nv'} {whose}")
-        for name, x in given.items()
-    }
+    sizes = {name: (nq, "nq") if name == "qpos" else (nv, "nv") for name in given}
+    return {name: None if x is None else check_size(name, x, sizes[name][0], f"{sizes[name][1]} {whose}")
+            for name, x in given.items()}
 
 
 PINOCCHIO_NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
@@ -245,11 +239,10 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
         True
     """
     places = pinocchio_places(pin_model, model.tree)
-    x = {
-        name: None if value is None else check_size(name, value, n, "the sizes of the Pinocchio model")
-        for name, value, n in (("q", q, places.nq), *((k, y, pin_model.nv) for k, y in zip("va", (v, a))),
-                               ("tau", tau, pin_model.nv), ("bias_forces", bias_forces, pin_model.nv))
-    }  # fmt: skip
+    given = {"q": q, "v": v, "a": a, "tau": tau, "bias_forces": bias_forces}
+    sizes = dict.fromkeys(given, pin_model.nv) | {"q": places.nq}
+    whose = "the sizes of the Pinocchio model"
+    x = {name: None if value is None else check_size(name, value, sizes[name], whose) for name, value in given.items()}
     ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
     return to_ours(model, places.velocities, ours, {"bias": x.pop("bias_forces"), **x}, PINOCCHIO_NAMES)
 

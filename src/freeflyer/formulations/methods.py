@@ -222,13 +222,10 @@ def _geometric_mass(tree: Model, q: Any) -> Array:
 
 
 FORMULATIONS: dict[str, Formulation] = {
-    "dual_quaternion": Formulation(
-        _newton_euler, lambda tree, q: np.asarray(run(E.DQ_MASS, tree, (q,), ("q",))),
-        lambda tree, q, v: np.asarray(run(E.DQ_CORIOLIS, tree, (q, v), ("q", "v"))),
-    ),
-    "gauss": Formulation(
-        _gauss, lambda tree, q: gauss_terms(tree, q, tree._zero)[0], lambda tree, q, v: gauss_terms(tree, q, v)[1]
-    ),
+    "dual_quaternion": Formulation(_newton_euler, lambda tree, q: np.asarray(run(E.DQ_MASS, tree, (q,), ("q",))),
+        lambda tree, q, v: np.asarray(run(E.DQ_CORIOLIS, tree, (q, v), ("q", "v")))),
+    "gauss": Formulation(_gauss, lambda tree, q: gauss_terms(tree, q, tree._zero)[0],
+        lambda tree, q, v: gauss_terms(tree, q, v)[1]),
     "gibbs_appell": Formulation(_gibbs_appell, _columns(E.GIBBS_APPELL, 1)),
     "kane": Formulation(_kane, _columns(E.KANE, 0)),
     "geometric": Formulation(_geometric, _geometric_mass),

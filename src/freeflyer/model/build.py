@@ -151,13 +151,9 @@ class _Builder:
             [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings],
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
-        actuated = (
-            tuple(n for n in own if n in set(description.actuated)) if description.actuated
-            else tuple(
-                j.name for j in self.joints if j.mimic is None
-                and not (j.kind in ("free", "planar") and j.parent == WORLD)
-            )
-        )
+        bases = {j.name for j in self.joints if j.kind in ("free", "planar") and j.parent == WORLD}
+        motors = set(description.actuated) or set(own) - bases
+        actuated = tuple(name for name in own if name in motors)
         neutral = np.array(self.neutral)
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),

@@ -20,14 +20,12 @@ def lock(description: Description, positions: dict[str, np.ndarray]) -> Descript
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
     fixed = {name: joint_transform(description.joint(name), x) for name, x in positions.items()}
-    after = replace(
-        description, joints=tuple(Joint(j.name, "fixed", j.parent, j.child, j.placement @ fixed[j.name]) if j.name in fixed else j
-        for j in description.joints),
+    joints = (Joint(j.name, "fixed", j.parent, j.child, j.placement @ fixed[j.name]) if j.name in fixed else j
+              for j in description.joints)
+    after = replace(description, joints=tuple(joints), keyframes=without_joints(description.keyframes, positions),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
-        keyframes=without_joints(description.keyframes, positions),
-        mujoco=place_joints(description.mujoco, _parts(description, positions))
-    )
+        mujoco=place_joints(description.mujoco, _parts(description, positions)))
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
 

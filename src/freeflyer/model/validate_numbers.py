@@ -149,9 +149,6 @@ def check_eigenvalues(description: Description) -> tuple[str, ...]:
         return harmless
     values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
     more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
-    raise DescriptionError(
-        f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its three "
-        f"being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
-        'inertias="as-is"',
-        links=names, eigenvalues=tuple(values.tolist())
-    )
+    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
+        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
+        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))

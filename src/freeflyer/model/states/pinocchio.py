@@ -86,15 +86,14 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
 
 
 def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: str, what: str) -> Piece:
-    sizes = (theirs.nq, theirs.nv)
-    at = theirs.idx_q
+    sizes, at = (theirs.nq, theirs.nv), theirs.idx_q
+    way = {(1, 1): "plain", (2, 1): "circle"}.get(sizes, "")
     if joint.mimic is not None:
         head, ratio, offset = leader(model.description, joint.name)
-        if sizes in ((1, 1), (2, 1)):
-            way = "plain" if sizes == (1, 1) else "circle"
+        if way:
             return Piece(way, at, model.joint(head.name).iq, sizes[0], ratio, offset, follows=True)
-    elif joint.kind in ONE_COORDINATE and sizes in ((1, 1), (2, 1)):
-        return Piece("plain" if sizes == (1, 1) else "circle", at, joint.iq, sizes[0])
+    elif joint.kind in ONE_COORDINATE and way:
+        return Piece(way, at, joint.iq, sizes[0])
     elif joint.kind == "planar" and what == "JointModelPlanar":
         return Piece("planar", at, joint.iq, 4)
     elif (joint.kind == "spherical" and what == "JointModelSpherical") or (

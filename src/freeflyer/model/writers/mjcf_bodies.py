@@ -231,7 +231,5 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
         moments[2] = min(moments[2], moments[0] + moments[1])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
-    add(
-        body, "inertial", pos=text(inertia.com), quat=text(quaternion(axes)), mass=text([inertia.mass]),
-        diaginertia=text(moments),
-    )  # fmt: skip
+    frame = {"pos": text(inertia.com), "quat": text(quaternion(axes))}
+    add(body, "inertial", frame, mass=text([inertia.mass]), diaginertia=text(moments))

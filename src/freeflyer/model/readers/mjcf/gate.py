@@ -88,11 +88,8 @@ def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
 
     robot = vet(source, shapes=True)
     first = parse_spec(robot)
-    needed = {
-        mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
-        for body, geom, shaping in geoms_by_inertia(first)
-        if (mesh := mesh_of(geom)) and (shaping or collides(geom))
-    }
+    needed = {mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
+              for body, geom, shaping in geoms_by_inertia(first) if (mesh := mesh_of(geom)) and (shaping or collides(geom))}
     spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
     for _, geom, shaping in geoms_by_inertia(spec):
         if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
