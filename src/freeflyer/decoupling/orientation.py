@@ -13,7 +13,7 @@ from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import coordinate_owner, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
@@ -188,10 +188,7 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
 
 def coordinate_owners(model: Model) -> tuple[str, ...]:
     """The joint of each velocity."""
-    names = [""] * model.tree.nv
-    for joint in model.tree.joints:
-        names[joint.iv : joint.iv + joint.nv] = [joint.name] * joint.nv
-    return tuple(names[k] for k in model.reduction.split.independent) if model.reduction else tuple(names)
+    return tuple(coordinate_owner(model, k, "u") for k in range(model.nv))
 
 
 def _brackets(model: Model, q: np.ndarray) -> np.ndarray:

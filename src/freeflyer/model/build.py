@@ -61,10 +61,10 @@ class _Builder:
         for joint in description.joints:
             self.below.setdefault(joint.parent, []).append(joint)
         self.bodies = [Body(-1, L.SCREW, 0, (), np.eye(4))]
-        self.where: dict[str, tuple[int, np.ndarray]] = {}  # link: its body and pose there
+        self.starts = [WORLD, *description.roots]
+        self.where = {start: (0, np.eye(4)) for start in self.starts}  # link: its body and pose there
         self.joints: list[JointInfo] = []
-        self.sources: list[Joint] = []
-        self.ratios: list[float] = []
+        self.data: list[tuple[Joint, JointInfo, float]] = []  # with the ratio to its leader
         self.nq = self.nv = 0
         self.neutral: list[float] = []
         self._place_links()
@@ -74,7 +74,7 @@ class _Builder:
         order = self._depth_first()
         owners: dict[str, tuple[int, int]] = {}
         for joint in order:
-            if joint is not None and joint.kind != "fixed" and joint.mimic is None:
+            if joint.kind != "fixed" and joint.mimic is None:
                 sizes = joint_sizes(joint.kind)
                 owners[joint.name] = (self.nq, self.nv)
                 self.nq, self.nv = self.nq + sizes[0], self.nv + sizes[1]
@@ -83,11 +83,7 @@ class _Builder:
             self._attach(joint, owners)
 
     def _depth_first(self) -> list[Joint]:
-        self.where[WORLD] = (0, np.eye(4))
-        for root in self.description.roots:
-            self.where[root] = (0, np.eye(4))
-        starts = [WORLD, *self.description.roots]
-        stack = [j for s in reversed(starts) for j in reversed(self.below.get(s, []))]
+        stack = [j for s in reversed(self.starts) for j in reversed(self.below.get(s, []))]
         order = []
         while stack:
             joint = stack.pop()
@@ -106,9 +102,9 @@ class _Builder:
             body, X = self._append(joint, body, X, iq, iv, ratio, offset)
             self.where[joint.child] = (body, X)
             sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
-            self.sources.append(joint)
-            self.ratios.append(ratio)
-            self.joints.append(JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic))
+            info = JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
+            self.joints.append(info)
+            self.data.append((joint, info, ratio))
         if body > 0 and joint.child in self.links:
             self.bodies[body].carry(self.links[joint.child].inertia, X)
 
@@ -139,11 +135,10 @@ class _Builder:
 
     def model(self) -> Model:
         description, nv = self.description, self.nv
-        sites = [(s.name, s.link, s.placement) for s in description.sites]
         names = [WORLD] if WORLD not in self.links else []
         frames = [(n, *self.where[n]) for n in names + [link.name for link in description.links]]
-        frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
-        arrays = _coordinate_data(list(zip(self.sources, self.joints, self.ratios)), nv)
+        frames += [(s.name, self.where[s.link][0], self.where[s.link][1] @ s.placement) for s in description.sites]
+        arrays = _coordinate_data(self.data, nv)
         shared = any(j.mimic is not None for j in self.joints)
         bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
@@ -154,13 +149,12 @@ class _Builder:
         bases = {j.name for j in self.joints if j.kind in ("free", "planar") and j.parent == WORLD}
         motors = set(description.actuated) or set(own) - bases
         actuated = tuple(name for name in own if name in motors)
-        neutral = np.array(self.neutral)
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
             actuated=actuated, position_lower=arrays["lower"], position_upper=arrays["upper"],
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
-            damping=arrays["damping"], friction=arrays["friction"], neutral=neutral,
+            damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
             frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED,
         )  # fmt: skip

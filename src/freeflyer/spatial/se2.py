@@ -45,7 +45,7 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 def from_position_angle(position: ArrayLike, angle: ArrayLike) -> np.ndarray:
     """Planar pose of a position and an angle, (..., 3, 3)."""
     p, t = ck.arrays(("position", position, ck.POINT2), ("angle", angle, ck.SCALAR))
-    return _pose(_turn(t), p)
+    return _matrix(_turn(t), p)
 
 
 def to_position_angle(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +64,7 @@ def inverse(X: ArrayLike) -> np.ndarray:
     """Inverse pose X_BA of X_AB, (..., 3, 3)."""
     X = _check_pose(X)
     Rt = np.swapaxes(X[..., :2, :2], -1, -2)
-    return _pose(Rt, -multiply(Rt, X[..., :2, 2]))
+    return _matrix(Rt, -multiply(Rt, X[..., :2, 2]))
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
@@ -77,7 +77,7 @@ def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Adjoint (..., 3, 3), [[R, -S p], [0, 1]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
     X = _check_pose(X)
-    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]), 1.0)
+    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]))
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
@@ -100,7 +100,7 @@ def exp(twist: ArrayLike) -> np.ndarray:
         [1.0, 1.0]
     """
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _pose(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
+    return _matrix(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
 
 
 def log(X: ArrayLike) -> np.ndarray:
@@ -116,7 +116,7 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
     v, t = xi[..., :2], xi[..., 2]
     x = series.squared_angle(xi[..., 2:])
     column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * multiply(_S, v)
-    return _matrix(_so2_jacobian(t), column, 1.0)
+    return _matrix(_so2_jacobian(t), column)
 
 
 def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
@@ -126,7 +126,7 @@ def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     xi = ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
     column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * multiply(_S, v)
-    return _matrix(_so2_jacobian_inverse(t), column, 1.0)
+    return _matrix(_so2_jacobian_inverse(t), column)
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
@@ -160,11 +160,7 @@ def _turn(t: np.ndarray) -> np.ndarray:
     return np.cos(t)[..., None, None] * _I + np.sin(t)[..., None, None] * _S
 
 
-def _pose(R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return _matrix(R, p, 1.0)
-
-
-def _matrix(block: np.ndarray, column: np.ndarray, corner: float) -> np.ndarray:
+def _matrix(block: np.ndarray, column: np.ndarray, corner: float = 1.0) -> np.ndarray:
     out = np.zeros((*np.broadcast_shapes(block.shape[:-2], column.shape[:-1]), 3, 3))
     out[..., :2, :2], out[..., :2, 2], out[..., 2, 2] = block, column, corner
     return out

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.systems import user_rows
 from freeflyer.dynamics.manifold import difference
-from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import finite_array, finite_row, positive
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
@@ -62,9 +62,7 @@ class DriftControl:
 
     def __post_init__(self) -> None:
         for name in ("time", "damping"):
-            x = getattr(self, name)
-            if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
-                raise InputError(f"{name} of a DriftControl must be a positive number, got {format_value(x)}")
+            positive(f"{name} of a DriftControl", getattr(self, name))
 
     def corrected(self, rows: Rows) -> np.ndarray:
         """b (..., r) with which the errors of the rows decay. Errors: InputError for rows whose rate is unknown."""
@@ -148,7 +146,7 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
     Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
-    info = _joint(model, joint)
+    info = model.joint(joint)
     if info.kind != "planar":
         raise InputError(f"joint {joint!r} is {info.kind}: a differential drive moves on a planar joint (x, y, yaw)", joint=joint)
     yaw, (x, y, turn) = q[..., info.iq + 2], np.moveaxis(v[..., info.iv : info.iv + 3], -1, 0)
@@ -179,7 +177,7 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
-    info = _joint(model, joint)
+    info = model.joint(joint)
     if not info.nv or info.mimic is not None:
         raise InputError(f"joint {joint!r} has no coordinates of its own: prescribe the motion of another", joint=joint)
     sizes = (("position", position, info.nq), ("velocity", velocity, info.nv), ("acceleration", acceleration, info.nv))
@@ -194,13 +192,6 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
     names = (joint,) if info.nv == 1 else tuple(f"{joint}.{k}" for k in range(info.nv))
     rate = np.broadcast_to(v[..., part] - speed, gap.shape)
     return Rows(A, np.broadcast_to(a, gap.shape), rate, gap, names)
-
-
-def _joint(model: Model, name: str) -> JointInfo:
-    found = next((j for j in model.joints if j.name == name), None)
-    if found is None:
-        raise unknown_name("joint", name, [j.name for j in model.joints])
-    return found
 
 
 def _refuse_closed(model: Model) -> None:
