@@ -139,8 +139,8 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
         qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, MuJoCo's qfrc_bias.
         mj_model: The compiled model whose joints these are; its scene may hold other things.
-    Raises: InputError for sizes and joints of another robot, and values that need others: a free joint requires qvel for qacc and
-    bias_forces, closed loops require it for bias_forces. MuJoCo must have the base.
+    Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed loops
+    require it for bias_forces. MuJoCo must have the base.
 
     Examples:
         >>> import mujoco

@@ -33,8 +33,8 @@ def lock_joints(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], c
             joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
         configuration: (nq,) array, by default the neutral one.
     Raises: InputError for positions that are not of the joint's size, given twice or at odds with a mimic joint. Also for joints
-    that are fixed already, for a coupling with only one joint locked, a loop left open, and all motors locked while passive
-    joints move.
+    that are fixed already, and for a coupling with only one joint locked. Also for a loop left open, and all motors locked while
+    passive joints move.
 
     Examples:
         >>> model = ff.robots.humanoid()

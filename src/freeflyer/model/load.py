@@ -47,8 +47,8 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
         gravity: (3,) sequence, m/s^2, in place of the file's.
-    Raises: FileError for files that are missing, broken or in another format; DescriptionError for robots that are not physical or
-    not connected, and for bases that the robot cannot have; both with what to do.
+    Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical or
+    not connected, and for bases that the robot cannot have.
 
     Examples:
         >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")

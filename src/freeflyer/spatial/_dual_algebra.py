@@ -114,7 +114,7 @@ def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarra
 def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray:
     """Twist of the pose x_WB from its time derivative: 2 rate x* ("world") or 2 x* rate ("body"); (..., 8), pure, rad/s and m/s.
 
-    Raises: InputError for a rate that does not keep x a unit dual quaternion: rate x* must be pure.
+    Raises: InputError if rate x* is not pure, so that x does not stay a unit dual quaternion.
     Source: equation (4)."""
     x, dx = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("rate", rate, ck.DUAL_QUATERNION))
     inverse = unit("x", x) * CONJUGATE

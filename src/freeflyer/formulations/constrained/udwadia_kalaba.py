@@ -60,7 +60,7 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
             loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
             hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
-    Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms, and for drift
+    Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms. Also for drift
     control of rows with unknown rates, or of contacts without anchors.
 
     Examples:
