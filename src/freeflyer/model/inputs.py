@@ -268,7 +268,8 @@ def quaternion_starts(model: Model) -> list[int]:
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:
     """Whether the quaternions of one configuration q (nq,) have unit length."""
-    for i in quaternion_starts(model):
+    t = model.topology
+    for i in t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist():
         x, y, z, w = q[i : i + 4].tolist()
         if not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT_TOLERANCE:
             return False

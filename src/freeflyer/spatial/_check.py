@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,9 +75,10 @@ def arrays(*items: tuple[str, ArrayLike, Layout]) -> list[np.ndarray]:
 def check_unit(name: str, q: np.ndarray, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
     """Norms (...,) of the quaternions `q`; an InputError unless every one is 1 within `tolerance`."""
     norm = np.sqrt(np.sum(q * q, axis=-1))
-    advice = "Normalize it first, if it is a rotation at all."
-    _refuse(name, ~(np.abs(norm - 1.0) <= tolerance),
-        lambda at: f" has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. {advice}", norm=norm)  # fmt: skip
+    bad = ~(np.abs(norm - 1.0) <= tolerance)
+    if bad.any():
+        _refuse(name, bad, lambda at: f" has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first, if it is a "
+            "rotation at all.", norm=norm)  # fmt: skip
     return norm
 
 
@@ -89,21 +90,22 @@ def unit_quaternion(name: str, q: np.ndarray) -> np.ndarray:
 def rotation(name: str, R: np.ndarray) -> np.ndarray:
     """`R` (..., n, n), orthogonal within UNIT_TOLERANCE and right-handed."""
     error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max(axis=(-2, -1))
-    advice = f"expected at most {UNIT_TOLERANCE:g}. Orthonormalise it first."
-    _refuse(name, ~(error <= UNIT_TOLERANCE),
-        lambda at: f" is no rotation: R^T R is off the identity by {error[at]:.3g}; {advice}")  # fmt: skip
-    advice = "expected a right-handed rotation. Flip one axis."
-    _refuse(name, np.linalg.det(R) < 0.0, lambda at: f" is a reflection (determinant -1); {advice}")
+    if (bad := ~(error <= UNIT_TOLERANCE)).any():
+        _refuse(name, bad, lambda at: f" is no rotation: R^T R is off the identity by {error[at]:.3g}; expected at most "
+            f"{UNIT_TOLERANCE:g}. Orthonormalise it first.")  # fmt: skip
+    if (bad := np.linalg.det(R) < 0.0).any():
+        _refuse(name, bad, lambda at: " is a reflection (determinant -1); expected a right-handed rotation. Flip one axis.")
     return R
 
 
 def pose(name: str, X: np.ndarray) -> np.ndarray:
     """`X` (..., n+1, n+1) with a rotation and the last row 0 ... 0 1."""
     n = X.shape[-1] - 1
-    last = np.eye(n + 1)[n]
-    advice = f"expected {last.tolist()}. Poses act on columns: transpose it?"
-    _refuse(name, ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE),
-        lambda at: f" has the last row {X[at][n].tolist()}; {advice}")  # fmt: skip
+    last = np.zeros(n + 1)
+    last[n] = 1.0
+    if (bad := ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)).any():
+        _refuse(name, bad, lambda at: f" has the last row {X[at][n].tolist()}; expected {last.tolist()}. Poses act on columns: "
+            "transpose it?")  # fmt: skip
     rotation(f"the rotation of {name}", X[..., :n, :n])
     return X
 
@@ -111,23 +113,23 @@ def pose(name: str, X: np.ndarray) -> np.ndarray:
 def symmetric(name: str, A: np.ndarray) -> np.ndarray:
     """`A` (..., n, n), symmetric to 1e-9 of its largest entry."""
     error = np.abs(A - np.swapaxes(A, -1, -2)).max(axis=(-2, -1))
-    advice = "expected A = A^T. Pass (A + A^T) / 2 if that is what you mean."
-    _refuse(name, ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1))),
-        lambda at: f" is not symmetric: entries differ by {error[at]:.3g}; {advice}")  # fmt: skip
+    if (bad := ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))).any():
+        _refuse(name, bad, lambda at: f" is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T. Pass (A + A^T) / 2 "
+            "if that is what you mean.")  # fmt: skip
     return A
 
 
 def vanishing(name: str, error: np.ndarray, scale: np.ndarray, expected: str) -> None:
     """An InputError where `error` (...,) exceeds UNIT_TOLERANCE times `scale` (...,)."""
-    _refuse(name, ~(error <= UNIT_TOLERANCE * scale), lambda at: f" is off by {error[at]:.3g}; expected {expected}.")
+    if (bad := ~(error <= UNIT_TOLERANCE * scale)).any():
+        _refuse(name, bad, lambda at: f" is off by {error[at]:.3g}; expected {expected}.")
 
 
-def _refuse(name: str, bad: np.ndarray, words: Callable[[tuple[int, ...]], str], **data: np.ndarray) -> None:
+def _refuse(name: str, bad: np.ndarray, words: Callable[[tuple[int, ...]], str], **data: np.ndarray) -> NoReturn:
     """InputError that names the first index at which `bad` is true; `data`: arrays whose entry there it keeps."""
-    if bad.any():
-        at = _first(bad)
-        found = {key: float(x[at]) for key, x in data.items()}
-        raise InputError(f"{name}{f' at index {at}' if at else ''}{words(at)}", name=name, index=at, **found)
+    at = _first(bad)
+    found = {key: float(x[at]) for key, x in data.items()}
+    raise InputError(f"{name}{f' at index {at}' if at else ''}{words(at)}", name=name, index=at, **found)
 
 
 def generator(rng: object) -> np.random.Generator:
