@@ -52,7 +52,7 @@ def short_repr(self: object) -> str:
 
 def shown_short(kind: type[T]) -> type[T]:
     """The class with `short_repr`: a decorator of dataclasses and named tuples with arrays."""
-    kind.__repr__ = short_repr  # type: ignore[assignment]
+    kind.__repr__ = short_repr  # type: ignore[method-assign]
     return kind
 
 

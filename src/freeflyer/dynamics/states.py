@@ -50,8 +50,8 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     for name, needed in (("a", turning), ("bias", turning or model.reduction)):
         if x[name] is not None and x["v"] is None and needed:
             raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
-    v, a = (None if x[name] is None else V.motion_to_ours(c, q, x[name]) for name in ("v", "a"))
-    tau, bias = (None if x[name] is None else V.forces_to_ours(c, q, x[name]) for name in ("tau", "bias"))
+    v, a = (None if y is None else V.motion_to_ours(c, q, y) for y in (x["v"], x["a"]))
+    tau, bias = (None if y is None else V.forces_to_ours(c, q, y) for y in (x["tau"], x["bias"]))
     if v is not None and turning and (a is not None or bias is not None):
         s = V.rates(c, v)
         a = None if a is None else a - s

@@ -62,7 +62,7 @@ class _Builder:
             self.below.setdefault(joint.parent, []).append(joint)
         self.bodies = [Body(-1, L.SCREW, 0, (), np.eye(4))]
         self.starts = [WORLD, *description.roots]
-        self.where = {start: (0, np.eye(4)) for start in self.starts}  # link: its body and pose there
+        self.where: dict[str, tuple[int, np.ndarray]] = {start: (0, np.eye(4)) for start in self.starts}  # link: body, pose there
         self.joints: list[JointInfo] = []
         self.data: list[tuple[Joint, JointInfo, float]] = []  # with the ratio to its leader
         self.nq = self.nv = 0

@@ -33,7 +33,7 @@ def text(values: Iterable[float]) -> str:
     return " ".join(repr(float(x)) for x in values)
 
 
-def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = None, **more: str) -> _Element:
+def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = None, /, **more: str) -> _Element:
     """A new element at the end of `parent`, or on its own. lxml is imported when robots are written, not before."""
     from lxml import etree
 
