@@ -37,10 +37,6 @@ from .contacts.impacts import (
 from .contacts.sets.constraint_set import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (
-    CenterOfMassAccelerationDerivatives as CenterOfMassAccelerationDerivatives,
-    CenterOfMassVelocityDerivatives as CenterOfMassVelocityDerivatives,
-    CentroidalMomentumDerivatives as CentroidalMomentumDerivatives,
-    CentroidalMomentumRateDerivatives as CentroidalMomentumRateDerivatives,
     center_of_mass as center_of_mass,
     center_of_mass_acceleration as center_of_mass_acceleration,
     center_of_mass_acceleration_derivatives as center_of_mass_acceleration_derivatives,
@@ -58,8 +54,6 @@ from .dynamics.closed import velocity_map as velocity_map, velocity_map_bias as 
 from .dynamics.derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives as InverseDynamicsDerivatives,
-    InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
-    InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
     forward_dynamics_derivatives as forward_dynamics_derivatives,
     inverse_dynamics_derivatives as inverse_dynamics_derivatives,
     inverse_dynamics_hessian_product as inverse_dynamics_hessian_product,
@@ -79,8 +73,6 @@ from .dynamics.equations import (
 from .dynamics.evaluate import get_threads as get_threads, set_threads as set_threads
 from .dynamics.frame_sets import FrameSet as FrameSet, frame_set as frame_set
 from .dynamics.frames import (
-    FrameAccelerationDerivatives as FrameAccelerationDerivatives,
-    FrameVelocityDerivatives as FrameVelocityDerivatives,
     frame_acceleration as frame_acceleration,
     frame_acceleration_derivatives as frame_acceleration_derivatives,
     frame_bias_acceleration as frame_bias_acceleration,
@@ -101,6 +93,7 @@ from .dynamics.manifold import (
 )
 from .dynamics.named_postures import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
+from .dynamics.rates import MotionDerivatives as MotionDerivatives, StateDerivatives as StateDerivatives
 from .dynamics.states import (
     from_mujoco as from_mujoco,
     from_pinocchio as from_pinocchio,

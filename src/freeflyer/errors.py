@@ -37,8 +37,7 @@ class InputError(FreeflyerError, ValueError):
         data: Often the argument's "name", its "shape" and the one "expected"; of an entry its "index" and "joint".
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> ff.mass_matrix(model, [0.1, np.nan])
+        >>> ff.mass_matrix(ff.robots.chain(2), [0.1, np.nan])
         Traceback (most recent call last):
             ...
         freeflyer.errors.InputError: q[1] (joint 'joint_2') is nan: every entry must be finite
@@ -49,15 +48,7 @@ class UnknownNameError(FreeflyerError, LookupError):
     """Error of a name that does not exist in the model; raised by functions that take names, a LookupError as well.
 
     Attributes:
-        data: "name", and "known": the names that exist.
-
-    Examples:
-        >>> model = ff.robots.chain(1)
-        >>> ff.frame_pose(model, model.neutral, "tipp")
-        Traceback (most recent call last):
-            ...
-        freeflyer.errors.UnknownNameError: no frame is named 'tipp'. Did you mean 'tip'? Known frames: world, link_0, link_1, tip.
-    """
+        data: "name", and "known": the names that exist."""
 
 
 class DescriptionError(FreeflyerError, ValueError):
@@ -66,32 +57,14 @@ class DescriptionError(FreeflyerError, ValueError):
     Raised by load, build and the edits, by to_urdf and to_mjcf. A ValueError as well.
 
     Attributes:
-        data: Names of the parts at fault: "link", "joint", "site", "loop", "coupling", "keyframe", or several "links", "joints".
-
-    Examples:
-        >>> ball = ff.Link("ball", ff.Inertia(mass=-1.0))
-        >>> try:
-        ...     ff.build(ff.Description("ball", (ball,), ()))
-        ... except ff.DescriptionError as error:
-        ...     print(error, error.data)
-        link 'ball' has the mass -1 kg: expected zero or more {'link': 'ball'}
-    """
+        data: Names of the parts at fault: "link", "joint", "site", "loop", "coupling", "keyframe", or several "links", "joints"."""
 
 
 class FileError(FreeflyerError, ValueError):
     """Error of a file that is missing, broken, hostile, in a format that is not read, or not writable; a ValueError as well.
 
     Attributes:
-        data: Where it is known, the "path".
-
-    Examples:
-        >>> model = ff.robots.chain(2)
-        >>> text = ff.to_urdf(model, "chain.urdf")
-        >>> ff.to_urdf(model, "chain.urdf")
-        Traceback (most recent call last):
-            ...
-        freeflyer.errors.FileError: 'chain.urdf' exists already: pass overwrite=True to replace it
-    """
+        data: Where it is known, the "path"."""
 
 
 class AssemblyError(FreeflyerError, ValueError):
@@ -99,42 +72,15 @@ class AssemblyError(FreeflyerError, ValueError):
 
     `.data` of assemble has the worst `loop`, its `gap` (m or rad), the `index` of the posture in the batch, the nearest `q`
     and `residual`, and the `joints` of that loop that may move. keep_closed has `loop`, `gap`, `index`; selected_posture has
-    `index`, `q` and the selected `joints`.
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> try:  # the linkage is stretched at 0.0465 m
-        ...     ff.linkages.assemble(yaw, ff.configuration(yaw, {"left_yaw_motor": 0.1}), hold="actuated", limits=False)
-        ... except ff.linkages.AssemblyError as error:
-        ...     print(f"{error.data['loop']} stays open by {error.data['gap']:.4f} m")
-        left_yaw_pin stays open by 0.0535 m
-    """
+    `index`, `q` and the selected `joints`."""
 
 
 class OpenLoopWarning(UserWarning):
-    """Warning of redundant directions of loops that stay open though the linkage counts as closed.
-
-    Examples:
-        >>> import warnings
-        >>> robot = ff.robots.kangaroo_like()
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("error", ff.linkages.OpenLoopWarning)  # an error instead
-        ...     print(ff.linkages.assemble(robot).redundant_gap)
-        0.0
-    """
+    """Warning of redundant directions of loops that stay open though the linkage counts as closed."""
 
 
 class LinkageError(FreeflyerError, ValueError):
-    """Error of a linkage whose motors, loops or posture do not determine its dependent joints.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> try:
-        ...     ff.linkages.partition(leg, leg.neutral + 0.1)
-        ... except ff.linkages.LinkageError as error:
-        ...     print(f"{error.data['loop']} is open by {error.data['gap']:.2f} m")
-        left_hip_inner_joint is open by 0.11 m
-    """
+    """Error of a linkage whose motors, loops or posture do not determine its dependent joints."""
 
 
 class SolverError(FreeflyerError):
@@ -142,15 +88,7 @@ class SolverError(FreeflyerError):
 
     Attributes:
         data: "solver": its name; "level": of a hierarchy, the level from 0. If the solver ran, also "status", its message,
-            and "iterations".
-
-    Examples:
-        >>> try:
-        ...     ff.optimization.solve_qp([[0.0]], [1.0])  # a slope without end
-        ... except ff.optimization.SolverError as error:
-        ...     print(type(error).__name__, error.data["solver"], error.data["status"])
-        UnboundedError active-set unbounded
-    """
+            and "iterations"."""
 
 
 class InfeasibleError(SolverError, ValueError):
@@ -178,17 +116,7 @@ class UnboundedError(SolverError, ValueError):
     """Objective that decreases without end.
 
     Attributes:
-        data: See SolverError. "ray" (n,): a direction that keeps all rows and always decreases the objective.
-
-    Examples:
-        The second variable has a slope, but no curvature and no limit above:
-
-        >>> try:
-        ...     ff.optimization.solve_qp(np.diag([1.0, 0.0]), [0.0, -1.0], x_lower=[0.0, 0.0])
-        ... except ff.optimization.UnboundedError as error:
-        ...     print(np.round(error.data["ray"], 6) + 0.0)
-        [0. 1.]
-    """
+        data: See SolverError. "ray" (n,): a direction that keeps all rows and always decreases the objective."""
 
 
 class NotConvergedError(SolverError, RuntimeError):
@@ -196,15 +124,7 @@ class NotConvergedError(SolverError, RuntimeError):
 
     Attributes:
         data: See SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return
-            none (active-set, daqp).
-
-    Examples:
-        >>> try:
-        ...     ff.optimization.solve_qp(np.eye(2), [-1.0, -1.0], np.eye(2), upper=[0.0, 0.0], iterations=1)
-        ... except ff.optimization.NotConvergedError as error:
-        ...     print(error.data["iterations"], error.data["status"])
-        1 iteration limit
-    """
+            none (active-set, daqp)."""
 
 
 class NumericalError(SolverError, ArithmeticError):
@@ -212,19 +132,7 @@ class NumericalError(SolverError, ArithmeticError):
 
     Attributes:
         data: See SolverError. "x" (n,): where the solver ended, and "residuals": the Residuals there, NaN without
-            multipliers; both are None where the solver returns no x.
-
-    Examples:
-        The second variable has 1e-14 of the first one's curvature; in a unit 1e7 times as large daqp solves the program, too:
-
-        >>> try:
-        ...     ff.optimization.solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], solver="daqp")
-        ... except ff.optimization.NumericalError as error:
-        ...     print(error.data["status"])
-        unbounded
-        >>> print(f"{1e7 * ff.optimization.solve_qp(np.eye(2), [0.0, 1e7], solver='daqp').x[1]:.0e}")
-        -1e+14
-    """
+            multipliers; both are None where the solver returns no x."""
 
 
 class MissingSolverError(SolverError, ImportError):
@@ -232,15 +140,7 @@ class MissingSolverError(SolverError, ImportError):
 
     Attributes:
         data: "solver": the name given; "available": names of those that are installed; "package": the package to install, or None;
-            "level" as of SolverError.
-
-    Examples:
-        >>> try:
-        ...     ff.optimization.solve_qp([[1.0]], [0.0], solver="osqqp")
-        ... except ff.optimization.MissingSolverError as error:
-        ...     print(error.data["solver"], "daqp" in error.data["available"])
-        osqqp True
-    """
+            "level" as of SolverError."""
 
 
 class StepError(FreeflyerError, ArithmeticError):
@@ -256,16 +156,7 @@ class ReplayError(FreeflyerError, ArithmeticError):
 
 
 class CalibrationError(FreeflyerError, ValueError):
-    """Offsets that the encoders do not determine, or encoders that agree with no posture.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> try:
-        ...     ff.estimation.calibrate(model, {"left_knee": 0.2}, motors=["left_length_motor", "left_yaw_motor"])
-        ... except ff.estimation.CalibrationError as error:
-        ...     print(error.data["joints"])  # the knee does not follow this motor
-        ('left_yaw_motor',)
-    """
+    """Offsets that the encoders do not determine, or encoders that agree with no posture."""
 
 
 def format_value(x: object, longest: int = MAX_CHARACTERS) -> str:

@@ -11,9 +11,7 @@ from pathlib import Path
 from freeflyer.errors import FileError, InputError, format_value
 
 
-def write_atomically(
-    path: str | os.PathLike[str], content: str | bytes, overwrite: bool = True, streams: bool = False
-) -> None:
+def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwrite: bool = True, streams: bool = False) -> None:
     """Writes text (UTF-8) or bytes to a new file beside `path`, then renames it to `path`.
 
     A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the umask

@@ -11,22 +11,8 @@ from freeflyer.text import visible
 
 @dataclass(frozen=True)
 class Table:
-    """Table of text, for commands to print and for notebooks to show.
-
-    Args:
-        title: str.
-        columns: Headings.
-        rows: Cells; one for each column.
-        numeric: Numbers of the columns that align right.
-        note: Printed below the table.
-
-    Examples:
-        >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
-        >>> from freeflyer.tables import Table
-        >>> table = Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
-        >>> table.rows[1]
-        ('space_manipulator', '481')
-    """
+    """Table of text, for commands to print and for notebooks to show: title, headings, cells, numbers of the columns that align
+    right, and a note below the table."""
 
     title: str
     columns: Sequence[str]
@@ -42,18 +28,7 @@ class Table:
 
 
 def html_tables(heading: str, tables: Iterable[Table]) -> str:
-    """HTML of tables below each other, under one line of text.
-
-    Args:
-        heading: str.
-        tables: iterable of Table.
-
-    Examples:
-        >>> from freeflyer.tables import html_tables
-        >>> from freeflyer.tables import Table
-        >>> html_tables("robots", [Table("masses", ("kg",), [("481",)])]).count("<table>")
-        1
-    """
+    """HTML of tables below each other, under one line of text."""
     return _without_mathematics(f"<p>{esc(heading, 2000)}</p>{''.join(x._repr_html_() for x in tables)}")
 
 
@@ -63,18 +38,7 @@ def _without_mathematics(body: str) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Collection[int] = ()) -> str:
-    """HTML element <table>.
-
-    Args:
-        columns: Headings; HTML already: text must have passed `esc`.
-        rows: Cells, likewise.
-        numeric: Numbers of the columns that align right.
-
-    Examples:
-        >>> from freeflyer.tables import esc, html_table
-        >>> html_table([esc("a < b")], [["1"]])
-        '<table><thead><tr><th>a &lt; b</th></tr></thead><tbody>\\n<tr><td>1</td></tr>\\n</tbody></table>'
-    """
+    """HTML element <table>; headings and cells are HTML already: text must have passed `esc`. numeric: columns that align right."""
     kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
     head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
     body = "".join(
@@ -84,15 +48,5 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: C
 
 
 def esc(text: object, longest: int = 400) -> str:
-    """Text for HTML, control characters spelt out.
-
-    Args:
-        text: object.
-        longest: Characters of the text that are kept.
-
-    Examples:
-        >>> from freeflyer.tables import esc
-        >>> esc("<left & right>")
-        '&lt;left &amp; right&gt;'
-    """
+    """Text for HTML, at most so many characters of it, control characters spelt out."""
     return html.escape(visible(text, longest), quote=True)

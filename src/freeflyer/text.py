@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import TypeVar
 
+T = TypeVar("T")
 SHOWN = 4  # entries of a tuple or mapping that a short text of a value shows
 LONGEST = 100  # characters of a field in a short text
 
@@ -46,6 +48,12 @@ def short_repr(self: object) -> str:
     """`Name(field=..., ...)` of a dataclass or named tuple on a few lines: arrays by their shapes, long fields cut."""
     names = getattr(self, "_fields", None) or [f.name for f in fields(self) if f.repr]  # type: ignore[arg-type]
     return f"{type(self).__name__}({', '.join(f'{name}={_short(getattr(self, name))}' for name in names)})"
+
+
+def shown_short(kind: type[T]) -> type[T]:
+    """The class with `short_repr`: a decorator of dataclasses and named tuples with arrays."""
+    kind.__repr__ = short_repr  # type: ignore[method-assign]
+    return kind
 
 
 def _short(x: object) -> str:

@@ -76,7 +76,7 @@ ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "twist.classical_acceleration": (("six", "six"), ()), "twist.cross": (("six", "six"), ()),
     "twist.expression_matrix": (("X",), ("mixed", "world")), "wrench.at_point": (("three", "three"), ()),
     "wrench.change_expression": (("six", "X"), ("world", "body")), "wrench.change_frame": (("X", "six"), ()),
-    "wrench.cross": (("six", "six"), ()), "wrench.cross_matrix": (("six",), ()),
+    "wrench.cross": (("six", "six"), ()),
     "wrench.expression_matrix": (("X",), ("body", "mixed")), "wrench.power": (("six", "six"), ()),
     "dual_quaternion.adjoint": (("unit dual", "pure dual"), ()),
     "dual_quaternion.adjoint_rate": (("unit dual", "pure dual", "pure dual", "pure dual"), ()),

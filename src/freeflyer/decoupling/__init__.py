@@ -1,4 +1,6 @@
-"""Hamel equations of floating robots on SE(3) x R^n: constants of motion, decoupling, the CoM frame (decoupling thesis)."""
+"""Hamel equations of floating robots on SE(3) x R^n: constants of motion, decoupling, the CoM frame (decoupling thesis).
+
+InputError, with the way to a free base, for robots that do not float on one free joint."""
 
 from freeflyer.lazy import attach_stub
 

@@ -18,6 +18,7 @@ from freeflyer.dynamics.closed import motion, project_coriolis
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics.manifold import body_twist
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
@@ -26,52 +27,31 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
 from freeflyer.spatial.se3 import skew
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 
 BASE = 6  # velocities of the base
 b, joints = slice(0, BASE), slice(BASE, None)
 
 
+@shown_short
 class Blocks(NamedTuple):
     """Blocks of a matrix (..., nv, nv) in base and joint velocities, as `blocks` returns them.
 
     Attributes:
-        b: (..., 6, 6) array.
-        bq: (..., 6, n) array.
-        qb: (..., n, 6) array.
-        q: (..., n, n) array.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> M = ff.decoupling.blocks(model, ff.mass_matrix(model, model.neutral))
-        >>> M.b.shape, M.bq.shape, M.qb.shape, M.q.shape
-        ((6, 6), (6, 7), (7, 6), (7, 7))
-    """
+        b, bq, qb, q: (..., 6, 6), (..., 6, n), (..., n, 6) and (..., n, n) array."""
 
     b: np.ndarray
     bq: np.ndarray
     qb: np.ndarray
     q: np.ndarray
 
-    def __repr__(self) -> str:
-        return short_repr(self)
-
 
 @public
 def blocks(model: Model, matrix: ArrayLike) -> Blocks:
-    """Blocks M_bb, M_bq, M_qb, M_qq of a mass or Coriolis matrix of a floating robot: (2.50), (3.38).
+    """Blocks M_bb, M_bq, M_qb, M_qq, views, of a mass or Coriolis matrix of a floating robot: (2.50), (3.38).
 
     Args:
-        matrix: (..., nv, nv) array.
-    Returns: Blocks. Views.
-    Raises: InputError for a robot that does not float, and for other shapes.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> C = ff.decoupling.coriolis_matrix(model, model.neutral, np.ones(model.nv), "hamel")
-        >>> ff.decoupling.blocks(model, C).bq.shape
-        (6, 7)
-    """
+        matrix: (..., nv, nv) array."""
     check_floating(model)
     A = finite_array("matrix", matrix)
     if A.shape[-2:] != (model.nv, model.nv):
@@ -91,14 +71,9 @@ def tied_to_world(model: Model) -> bool:
     """Whether a loop of a closed model has one of its frames on the world."""
     if not model.reduction:
         return False
-    fixed = frame_bodies(model)
-    return any(0 in (fixed[loop.frame_a], fixed[loop.frame_b]) for loop in model.loops)
-
-
-def frame_bodies(model: Model) -> dict[str, int]:
-    """The body of every frame; 0 is the world."""
     T = model.topology
-    return {name: int(T[T[L.FRAMES_AT] + k]) for k, name in enumerate(model.frame_names)}
+    body = {name: int(T[T[L.FRAMES_AT] + k]) for k, name in enumerate(model.frame_names)}  # of every frame; 0 is the world
+    return any(0 in (body[loop.frame_a], body[loop.frame_b]) for loop in model.loops)
 
 
 def check_floating(model: Model) -> None:
@@ -106,9 +81,8 @@ def check_floating(model: Model) -> None:
     if floats(model):
         return
     if tied_to_world(model):
-        raise InputError(
-            f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not decouple",
-            model=model.name)  # fmt: skip
+        raise InputError(f"a loop of {model.name!r} is tied to the world: its base is not free, so that its equations do not "
+            "decouple", model=model.name)
     roots = [j for j in model.joints if j.kind == "free"]
     found = "; ".join(f"{j.name!r} ({j.kind})" for j in model.joints[:3]) or "no moving joint"
     hint = "several trees stand on the world" if roots and model.joints[0].kind == "free" else f"its first joints are {found}"
@@ -139,40 +113,21 @@ def frame_from_base(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     return se3.inverse(frame_pose(model, q, frame)) @ base_pose(model, q)
 
 
+@shown_short
 class LinkJacobian(NamedTuple):
     """Link twist Jacobian of a frame, as `link_jacobian` returns it.
 
     Attributes:
-        A_jb: (..., 6, 6) array, adjoint from the base's axes to the frame's.
-        J_jq: (..., 6, n) array, twist of the frame relative to the base for each joint velocity, in the frame's axes.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> J = ff.decoupling.link_jacobian(model, model.neutral, "end_effector")
-        >>> J.A_jb.shape, J.J_jq.shape
-        ((6, 6), (6, 7))
-    """
+        A_jb, J_jq: (..., 6, 6) and (..., 6, n) array, in the frame's axes: adjoint from the base's axes; twist of the frame
+            relative to the base for each joint velocity."""
 
     A_jb: np.ndarray
     J_jq: np.ndarray
 
-    def __repr__(self) -> str:
-        return short_repr(self)
-
 
 @public
 def link_jacobian(model: Model, q: ArrayLike, frame: str) -> LinkJacobian:
-    """Link twist Jacobian (2.23), (2.39) of a frame j: nu_j = A_jb nu_b + J_jq qdot, twists in the axes of their frames.
-
-    Raises: InputError for a robot that does not float.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> J = ff.decoupling.link_jacobian(model, q, "end_effector")
-        >>> bool(np.allclose(J.A_jb @ v[:6] + J.J_jq @ v[6:], ff.frame_velocity(model, q, v, "end_effector")))
-        True
-    """
+    """Link twist Jacobian (2.23), (2.39) of a frame j: nu_j = A_jb nu_b + J_jq qdot, twists in the axes of their frames."""
     check_floating(model)
     J = frame_jacobian(model, q, frame)
     return LinkJacobian(J[..., b], J[..., joints])
@@ -225,8 +180,7 @@ def _armature(model: Model, v: np.ndarray) -> np.ndarray:
         if joint.kind not in ("spherical", "free"):
             continue
         at = slice(joint.iv, joint.iv + joint.nv)
-        twist = v[..., at] if joint.kind == "free" else np.concatenate([np.zeros((*v.shape[:-1], 3)), v[..., at]], -1)
-        a = np.diag(model.armature[at]) @ se3.ad(twist)[..., -joint.nv :, -joint.nv :]
+        a = np.diag(model.armature[at]) @ se3.ad(body_twist(v[..., at]))[..., -joint.nv :, -joint.nv :]
         C[..., at, at] = a - np.swapaxes(a, -1, -2)
     return C
 
@@ -237,7 +191,7 @@ FORMS: tuple[Form, ...] = ("passive", "hamel", "newton-euler")
 
 @public
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "passive") -> np.ndarray:
-    """Coriolis matrix C with C v = bias - gravity forces, in one of three forms; for any robot.
+    """Coriolis matrix C (..., nv, nv) with C v = bias - gravity forces, in one of three forms; for any robot.
 
     Proposition 3.1.1: C v is the same in all. For a closed model it is G^T (C G + M Gdot), with v = G u. The rows of the base are
     those of its own Hamel equations. "hamel" and "passive" are compiled, "newton-euler" is written to be read.
@@ -245,17 +199,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
     Args:
         form: "passive", "hamel" or "newton-euler". "hamel": decoupling thesis, eq. (3.39), the only one that decouples the base.
             "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as freeflyer.coriolis_matrix,
-            Mdot = C + C^T also, of the robot as a cloud of particles.
-    Returns: (..., nv, nv) array; C v is in N and N m. `blocks` splits it.
-    Raises: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, and other forms.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> forces = [ff.decoupling.coriolis_matrix(model, q, v, form) @ v for form in ("passive", "hamel", "newton-euler")]
-        >>> bool(np.allclose(forces[0], forces[1]) and np.allclose(forces[1], forces[2]))
-        True
-    """
+            Mdot = C + C^T also, of the robot as a cloud of particles."""
     if form != "newton-euler":
         if not isinstance(form, str) or form not in equations.FORMS:
             raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {format_value(form)}", form=form)

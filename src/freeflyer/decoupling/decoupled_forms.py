@@ -16,34 +16,24 @@ from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO
 
 ENTRIES = {"hamel": E.DECOUPLED_HAMEL, "passive": E.DECOUPLED_PASSIVE}
 MapLike = ArrayLike | Map | tuple[ArrayLike, ArrayLike] | None
 
 
+@shown_short
 class Decoupled(NamedTuple):
     """Decoupled equations of motion M_T d(v_x, v_y)/dt + C_T (v_x, v_y) = T^-T tau, as `decouple` returns them.
 
-    v_x = T_x (nu_b + M_bb^-1 M_bq qdot), v_y = T_y qdot. The blocks are properties, views of these arrays: M_x, M_y, C_x, C_xy,
-    C_yx, C_y; so are the transform T and its rate T_rate.
+    v_x = T_x (nu_b + M_bb^-1 M_bq qdot), v_y = T_y qdot. The blocks are properties, views of these arrays: M_x, C_x (..., 6, 6),
+    M_y, C_y (..., n, n), C_xy (..., 6, n), C_yx (..., n, 6); so are the transform T and its rate T_rate.
 
     Attributes:
-        mass_matrix: (..., nv, nv) array, M_T, blocks M_x and M_y on its diagonal, symmetric.
-        coriolis_matrix: (..., nv, nv) array, C_T.
-        base_map: (..., 6, nv) array, the first rows of T: [T_x, T_x M_bb^-1 M_bq].
-        base_map_rate: (..., 6, nv) array, its rate of change.
-        joint_map: (..., n, n) array or None, T_y; None for the unit matrix.
-        joint_map_rate: (..., n, n) array or None, its rate of change; None for zero.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> d = ff.decoupling.decouple(model, q, v)
-        >>> d.M_x.shape, d.M_y.shape, d.T.shape
-        ((6, 6), (7, 7), (13, 13))
-    """
+        mass_matrix, coriolis_matrix: (..., nv, nv) array, M_T, symmetric, with blocks M_x and M_y on its diagonal; C_T.
+        base_map, base_map_rate: (..., 6, nv) array, the first rows of T, [T_x, T_x M_bb^-1 M_bq], and their rate of change.
+        joint_map, joint_map_rate: (..., n, n) array or None, T_y and its rate; None for the unit matrix, and for zero."""
 
     mass_matrix: np.ndarray
     coriolis_matrix: np.ndarray
@@ -52,22 +42,16 @@ class Decoupled(NamedTuple):
     joint_map: np.ndarray | None = None
     joint_map_rate: np.ndarray | None = None
 
-    def __repr__(self) -> str:
-        return short_repr(self)
-
     @property
     def M_x(self) -> np.ndarray:
-        """(..., 6, 6)"""
         return self.mass_matrix[..., b, b]
 
     @property
     def M_y(self) -> np.ndarray:
-        """(..., n, n)"""
         return self.mass_matrix[..., joints, joints]
 
     @property
     def C_x(self) -> np.ndarray:
-        """(..., 6, 6)"""
         return self.coriolis_matrix[..., b, b]
 
     @property
@@ -77,12 +61,10 @@ class Decoupled(NamedTuple):
 
     @property
     def C_yx(self) -> np.ndarray:
-        """(..., n, 6)"""
         return self.coriolis_matrix[..., joints, b]
 
     @property
     def C_y(self) -> np.ndarray:
-        """(..., n, n)"""
         return self.coriolis_matrix[..., joints, joints]
 
     @property
@@ -115,15 +97,13 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
     closed, q are the independent velocities.
 
     Args:
-        model: A floating robot, a tree or closed.
         T_x: (..., 6, 6) array or tuple, constant, or a tuple (T_x, its rate), as frame_map and momentum_map return it. None: the
             unit matrix; v_x is then the locked velocity in the base's axes.
         T_y: (..., n, n) array or tuple, the same of the joints.
         form: "hamel", "newton-euler" or "passive". Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy = 0,
             Proposition 3.3.1. The others are passive: C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about
             "newton-euler", (3.82); "passive" is faster.
-    Raises: InputError for a robot that does not float on one free joint, singular maps, wrong shapes, NaN, infinities, quaternions
-    of other than unit length.
+    Raises: InputError also for singular maps.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -131,8 +111,7 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
         >>> d = ff.decoupling.decouple(model, q, v)
         >>> bool(np.allclose(d.C_xy, 0.0)), round(float(d.M_x[0, 0]), 3)     # kg
         (True, 481.0)
-        >>> a = ff.forward_dynamics(model, q, v, np.zeros(model.nv))
-        >>> dv_x = (d.T @ a + d.T_rate @ v)[:6]
+        >>> dv_x = (d.T @ ff.forward_dynamics(model, q, v, np.zeros(model.nv)) + d.T_rate @ v)[:6]
         >>> bool(np.allclose(d.M_x @ dv_x + d.C_x @ (d.T @ v)[:6], 0.0, atol=1e-9))   # the joints do not move the base's equation
         True
     """
@@ -208,30 +187,19 @@ def _mapped(d: Decoupled, T_x: Any, T_y: Any) -> Decoupled:
     return Decoupled(M, C, x.matrix @ d.base_map, top_rate, None if y is None else y.matrix, None if y is None else y.rate)
 
 
+@shown_short
 class Invariance(NamedTuple):
     """Coupling of the base's equation to the joints, as `invariance` returns it.
 
     Attributes:
-        residual: (..., 6) array, C_x v_x + C_xy v_y.
-        coupling: (..., 6) array, C_xy v_y.
-        invariant: (...) bool array; whether the residual is zero to rounding, so that v_x does not change without forces.
-        decoupled: (...) bool array; whether the coupling is zero to rounding.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> found = ff.decoupling.invariance(model, q, v, T_x=ff.decoupling.frame_map(model, q, v, frame="satellite"))
-        >>> bool(found.invariant), bool(found.decoupled)
-        (False, True)
+        residual, coupling: (..., 6) array, C_x v_x + C_xy v_y, and C_xy v_y alone.
+        invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without forces.
     """
 
     residual: np.ndarray
     coupling: np.ndarray
     invariant: np.ndarray
     decoupled: np.ndarray
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @public
@@ -240,18 +208,8 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
     Args:
-        model, q, v, T_x, T_y, form: See decouple.
-    Raises: InputError as decouple.
-    Source: decoupling thesis, section 1.3.1 and (3.85).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> momentum = ff.decoupling.momentum_map(model, q, v)
-        >>> found = ff.decoupling.invariance(model, q, v, T_x=momentum, form="passive")
-        >>> bool(found.invariant), bool(found.decoupled)
-        (True, False)
-    """
+        T_x, T_y, form: See decouple.
+    Source: decoupling thesis, section 1.3.1 and (3.85)."""
     d = decouple(model, q, v, T_x=T_x, T_y=T_y, form=form)
     v = finite_row(model, "v", v, "u")
     y = np.einsum("...ij,...j->...i", d.T, v)

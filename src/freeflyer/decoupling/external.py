@@ -31,18 +31,16 @@ from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 from freeflyer.tolerances import SINGULAR_MAP
 
 
 @public
 def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | None = CENTER) -> np.ndarray:
-    """External velocity of a frame: the locked velocity of the robot, expressed there.
+    """External velocity (..., 6) of a frame: the locked velocity of the robot, expressed there.
 
     Args:
         frame: See locked_velocity; the default is the centre of mass in world axes, (3.95).
-    Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
-    Raises: InputError, UnknownNameError as locked_velocity.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -57,19 +55,7 @@ def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | Non
 
 @public
 def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
-    """Internal velocity J_int qdot of a frame: its twist less its external velocity, which the joints alone make.
-
-    Args:
-        frame: A frame of the robot.
-    Returns: (..., 6) array, [linear; angular] in the frame's axes, m/s and rad/s.
-    Raises: InputError, UnknownNameError as locked_velocity.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.r_[np.ones(6), np.zeros(7)]       # joints at rest
-        >>> ff.decoupling.internal_velocity(model, q, v, "end_effector").tolist()
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    """Internal velocity J_int qdot (..., 6) of a frame: its twist less its external velocity, which the joints alone make."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
     return np.einsum("...ij,...j->...i", internal_jacobian(model, q, frame), v[..., joints])
@@ -77,40 +63,21 @@ def internal_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> n
 
 @public
 def external_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """External Jacobian A_jb [1, N] of a frame of the robot: times v it is the external velocity.
-
-    Returns: (..., 6, nv) array, in the frame's axes.
-    Raises: InputError, UnknownNameError as link_jacobian.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> J = ff.decoupling.external_jacobian(model, q, "end_effector")
-        >>> bool(np.allclose(J @ v, ff.decoupling.external_velocity(model, q, v, "end_effector")))
-        True
-    """
+    """External Jacobian A_jb [1, N] (..., 6, nv) of a frame of the robot: times v it is the external velocity."""
     return se3.adjoint(frame_from_base(model, q, frame)) @ base_map_of(model, q)
 
 
 @public
 def internal_jacobian(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """Internal Jacobian J_int = J_jq - A_jb N of a frame of the robot: times qdot it is the internal velocity. (3.96).
+    """Internal Jacobian J_int = J_jq - A_jb N (..., 6, n) of a frame of the robot: times qdot it is the internal velocity, (3.96).
 
     For the satellite of a space robot with an arm it is -A N, the effect of the arm's motion on its base. For the tool it is the
-    generalised Jacobian of a robot without momentum.
-
-    Returns: (..., 6, n) array, in the frame's axes.
-    Raises: InputError, UnknownNameError as link_jacobian.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> ff.decoupling.internal_jacobian(model, model.neutral, "end_effector").shape
-        (6, 7)
-    """
+    generalised Jacobian of a robot without momentum."""
     J = link_jacobian(model, q, frame)
     return J.J_jq - J.A_jb @ base_map_of(model, q)[..., joints]
 
 
+@shown_short
 class ExternalInternal(NamedTuple):
     """Transform of v to external and internal velocity, as `external_internal` returns it.
 
@@ -118,24 +85,12 @@ class ExternalInternal(NamedTuple):
         transform: (..., 6 + m, nv) array, I (3.96): the locked velocity at the centre of mass in world axes, then m rows of the
             frame's internal velocity.
         inverse: (..., nv, 6 + m) array, its dynamically consistent right inverse.
-        M_e: (..., 6, 6) array, mass matrix of the external velocity, (3.93).
-        M_i: (..., m, m) array, mass matrix of the internal velocity.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(7, 0.4)])
-        >>> found = ff.decoupling.external_internal(model, q, "end_effector")
-        >>> bool(np.allclose(found.transform @ found.inverse, np.eye(12)))
-        True
-    """
+        M_e, M_i: (..., 6, 6) and (..., m, m) array, mass matrices of the external velocity, (3.93), and of the internal one."""
 
     transform: np.ndarray
     inverse: np.ndarray
     M_e: np.ndarray
     M_i: np.ndarray
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @public
@@ -143,21 +98,11 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     """External-internal decomposition (3.96): its transform, dynamically consistent inverse and mass matrices.
 
     Args:
-        frame: Of the robot, whose internal velocity is meant.
         rows: Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
-    Raises: InputError for a robot that does not float, and rows that the joints cannot move apart: too few joints, a singular
-    posture.
+    Raises: InputError for rows that the joints cannot move apart: too few joints, a singular posture.
     Source: decoupling thesis, eqs. (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W =
     M_y^-1, and M_y is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows
-    leave free.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> q = ff.integrate(model, model.neutral, np.r_[np.zeros(6), np.full(4, 0.4)])
-        >>> found = ff.decoupling.external_internal(model, q, "end_effector", rows=(0, 1, 2))     # four joints move a point
-        >>> found.transform.shape, round(float(found.M_e[0, 0]), 3) == round(model.mass, 3)
-        ((9, 10), True)
-    """
+    leave free."""
     check_floating(model)
     chosen = tuple(rows)
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(BASE)):
@@ -166,7 +111,9 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     N = base_map(M)[..., joints]
     M_y = M[..., joints, joints] - M[..., joints, b] @ N
     J = internal_jacobian(model, q, frame)[..., chosen, :]
-    A = se3.adjoint(_center_from_base(model, q))
+    X = base_pose(model, q).copy()  # H_cb, c at the centre of mass in world axes
+    X[..., :3, 3] -= center_of_mass(model, q)
+    A = se3.adjoint(X)
     W = np.linalg.solve(M_y, np.swapaxes(J, -1, -2))  # M_y^-1 J^T
     inertia = J @ W
     size = np.sqrt(np.einsum("...ii->...i", inertia))
@@ -182,10 +129,3 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     transform[..., b, b], transform[..., b, joints], transform[..., joints, joints] = A, A @ N, J
     inverse[..., b, b], inverse[..., b, joints], inverse[..., joints, joints] = A_inverse, -N @ back, back
     return ExternalInternal(transform, inverse, np.swapaxes(A_inverse, -1, -2) @ M[..., b, b] @ A_inverse, M_i)
-
-
-def _center_from_base(model: Model, q: ArrayLike) -> np.ndarray:
-    """H_cb, c at the centre of mass in world axes."""
-    X = base_pose(model, q).copy()
-    X[..., :3, 3] -= center_of_mass(model, q)
-    return X

@@ -18,7 +18,7 @@ from freeflyer.model.inputs import finite_array, finite_row, name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO, SINGULAR_MAP
 
 WORLD, CENTER, CENTER_ALONG_BASE = "world", "center_of_mass", "center_of_mass_along_base"
@@ -46,21 +46,18 @@ def moving_frame(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[
 
 @public
 def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | None = None) -> np.ndarray:
-    """Locked velocity nu_b + M_bb^-1 M_bq qdot: the twist that the robot would have were its joints locked at the same momentum.
+    """Locked velocity nu_b + M_bb^-1 M_bq qdot (..., 6): the twist of the robot with its joints locked at the same momentum.
 
     Args:
         frame: Frame c in whose axes, at whose origin, the twist is expressed: "world", "center_of_mass" (world axes),
             "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
-    Returns: (..., 6) array, [linear; angular], m/s and rad/s.
-    Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
     Source: decoupling thesis, eqs. (3.66), (3.68).
 
     Examples:
         >>> model = ff.robots.space_manipulator()
         >>> q, v = model.neutral, np.r_[np.zeros(6), np.ones(7)]
-        >>> still = v.copy()
-        >>> still[:6] -= ff.decoupling.locked_velocity(model, q, v)     # the base's velocity at which the momentum is zero
-        >>> print(f"{np.abs(ff.centroidal_momentum(model, q, still)).max():.6f} N s")
+        >>> v[:6] -= ff.decoupling.locked_velocity(model, q, v)     # the base's velocity at which the momentum is zero
+        >>> print(f"{np.abs(ff.centroidal_momentum(model, q, v)).max():.6f} N s")
         0.000000 N s
     """
     check_floating(model)
@@ -72,51 +69,31 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
 
 @public
 def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | None = None) -> np.ndarray:
-    """Total momentum h_c = A_cb^-T h_b, h_b = M_bb nu_b + M_bq qdot, in the axes of a frame c about its origin.
+    """Total momentum h_c = A_cb^-T h_b (..., 6), h_b = M_bb nu_b + M_bq qdot, in the axes of a frame c about its origin.
 
     Args:
         frame: See locked_velocity.
-    Returns: (..., 6) array, [linear; angular], kg m/s and kg m^2/s.
-    Raises: InputError, UnknownNameError as locked_velocity.
     Source: decoupling thesis, eqs. (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the
-    mass matrix.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> h = ff.decoupling.total_momentum(model, q, v, frame="center_of_mass")
-        >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v)))
-        True
-    """
+    mass matrix."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
     h = _times(mass_matrix(model, q)[..., b, :], v)
     return h if frame is None else _times(se3.coadjoint(_from_base(model, q, v, frame)), h)
 
 
+@shown_short
 class ConstantsOfMotion(NamedTuple):
     """Total momentum in several frames and whether it is conserved there, as `constants_of_motion` returns it.
 
     Attributes:
         momenta: (..., k, 6) array, h_c, [linear; angular] in the axes of frame c about its origin, kg m/s and kg m^2/s.
-        drifts: (..., k, 6) array, rate of h_c without external forces: a_c^T h_c, a_c the bracket with the frame's own twist, N and
-            N m.
-        conserved: (..., k) bool array; whether the drift is zero to rounding: condition (3.60).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
-        >>> found.conserved_frames
-        ('world', 'center_of_mass')
-    """
+        drifts: (..., k, 6) array, N and N m, their rates without external forces: a_c^T h_c, a_c the bracket of the frame's twist.
+        conserved: (..., k) bool array; whether the drift is zero to rounding: condition (3.60)."""
 
     frames: tuple[str, ...]
     momenta: np.ndarray
     drifts: np.ndarray
     conserved: np.ndarray
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     @property
     def conserved_frames(self) -> tuple[str, ...]:
@@ -136,7 +113,6 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
 
     Args:
         frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base.
-    Raises: InputError, UnknownNameError as locked_velocity.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
@@ -179,27 +155,15 @@ def _from_base(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarr
     return se3.inverse(moving_frame(model, q, v, frame)[0]) @ base_pose(model, q)
 
 
+@shown_short
 class Map(NamedTuple):
     """A matrix that maps velocities, and its rate of change, for `decouple`.
 
     Attributes:
-        matrix: (..., k, k) array.
-        rate: (..., k, k) array.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> A = ff.decoupling.frame_map(model, q, v)
-        >>> d = ff.decoupling.decouple(model, q, v, T_x=A)
-        >>> d.C_xy.shape
-        (6, 7)
-    """
+        matrix, rate: (..., k, k) array."""
 
     matrix: np.ndarray
     rate: np.ndarray
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @public
@@ -208,18 +172,7 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
 
     Args:
         frame: See locked_velocity; the default is the centre of mass in world axes.
-    Returns: Map of twists [linear; angular].
-    Raises: InputError, UnknownNameError as locked_velocity.
-    Source: decoupling thesis, eq. (3.95).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> A = ff.decoupling.frame_map(model, q, v)
-        >>> locked = A.matrix @ ff.decoupling.locked_velocity(model, q, v)
-        >>> bool(np.allclose(locked[:3], ff.center_of_mass_velocity(model, q, v)))
-        True
-    """
+    Source: decoupling thesis, eq. (3.95)."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
@@ -228,24 +181,13 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
 
 @public
 def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) -> Map:
-    """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum in a frame c.
+    """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum [linear; angular] in a frame c.
 
     Args:
         frame: See locked_velocity; the default is the centre of mass in world axes.
-    Returns: Map of twists of the base to momenta [linear; angular].
-    Raises: InputError, UnknownNameError as locked_velocity.
     Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
     vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
-    does not hold.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> d = ff.decoupling.decouple(model, q, v, T_x=ff.decoupling.momentum_map(model, q, v))
-        >>> h = (d.T @ v)[:6]
-        >>> bool(np.allclose(h, ff.centroidal_momentum(model, q, v))), bool(np.allclose(d.C_x @ h, 0.0))
-        (True, True)
-    """
+    does not hold."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
@@ -276,9 +218,8 @@ def checked_map(name: str, given: Any, k: int) -> Map:
         across = np.maximum(np.abs(even).max(-2, keepdims=True), np.finfo(float).tiny)
         condition = float(np.max(np.linalg.cond(even / across)))
         if not condition < SINGULAR_MAP:
-            raise InputError(
-                f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and v_y must "
-                "determine the velocities. Choose rows that do not depend on each other", condition=condition)  # fmt: skip
+            raise InputError(f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and "
+                "v_y must determine the velocities. Choose rows that do not depend on each other", condition=condition)
     return Map(T, rate)
 
 

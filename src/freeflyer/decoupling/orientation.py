@@ -13,11 +13,11 @@ from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.dynamics.closed import velocity_map
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import coordinate_owner, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO
 
 NODES = 0.5 + np.sqrt(15.0) / 10.0 * np.array([-1.0, 0.0, 1.0])  # of Gauss in [0, 1]
@@ -26,6 +26,7 @@ ANGLE_ERROR = 1e-12  # rad
 AT_ONCE = 3000  # postures
 
 
+@shown_short
 class CenterOfMassAngle(NamedTuple):
     """Orientation of the centre-of-mass frame in the base along a path, as `center_of_mass_angle` returns it.
 
@@ -34,25 +35,13 @@ class CenterOfMassAngle(NamedTuple):
         rotations: (k, 3, 3) array, R_bc, the unit matrix at the start.
         axis: (3,) array or None, axis in the base about which the frame turns all the way; None if there is no such axis.
         integrable: Whether the angle depends on the path's ends alone: integrability held at all postures looked at.
-        error: float, rad: difference to half as many steps.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> one = ff.lock_joints(model, model.actuated[1:])
-        >>> path = [one.neutral, ff.integrate(one, one.neutral, np.r_[np.zeros(6), 1.0])]
-        >>> found = ff.decoupling.center_of_mass_angle(one, path)
-        >>> found.angle.shape, found.integrable
-        ((2,), True)
-    """
+        error: float, rad: difference to half as many steps."""
 
     angle: np.ndarray
     rotations: np.ndarray
     axis: np.ndarray | None
     integrable: bool
     error: float
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 @public
@@ -64,8 +53,7 @@ def center_of_mass_angle(model: Model, path: ArrayLike) -> CenterOfMassAngle:
 
     Args:
         path: (k, nq) array, two postures or more; the joints move straight from one to the next. The base's pose does not matter.
-    Raises: InputError for a robot that does not float, fewer than two postures, and pieces of the path on which 4096 steps are not
-    enough.
+    Raises: InputError for pieces of the path on which 4096 steps are not enough.
     Source: decoupling thesis, eqs. (3.74)-(3.76) on SE(2), a quadrature. In space it is the product of exponentials of
     Magnus' series, of order 6. Steps are halved until the rotation at the end changes by less than 1e-12 rad. About a fixed
     axis this is Gauss' quadrature.
@@ -73,8 +61,7 @@ def center_of_mass_angle(model: Model, path: ArrayLike) -> CenterOfMassAngle:
     Examples:
         >>> model = ff.robots.aerial_manipulator()
         >>> step = lambda *angles: ff.integrate(model, model.neutral, np.r_[np.zeros(6), angles])
-        >>> start, end = step(0, 0, 0, 0), step(0, 1, 1, 0)
-        >>> ways = [[start, by, end] for by in (step(0, 1, 0, 0), step(0, 0, 1, 0))]
+        >>> ways = [[step(0, 0, 0, 0), by, step(0, 1, 1, 0)] for by in (step(0, 1, 0, 0), step(0, 0, 1, 0))]
         >>> one, other = (ff.decoupling.center_of_mass_angle(model, way) for way in ways)
         >>> one.integrable, bool(abs(one.angle[-1] - other.angle[-1]) > 1e-3)     # two ways, two angles
         (False, True)
@@ -113,9 +100,8 @@ def _refined(model: Model, q: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray
             if error < ANGLE_ERROR * max(1.0, np.sqrt(len(q) * steps) / 100.0):
                 return turns, spins, error
         last, steps = turns, 2 * steps
-    raise InputError(
-        f"the orientation along the path is not found to 1e-12 rad by {MOST_STEPS} steps from one posture to the next: give more "
-        "postures", steps=MOST_STEPS)  # fmt: skip
+    raise InputError(f"the orientation along the path is not found to 1e-12 rad by {MOST_STEPS} steps from one posture to the "
+        "next: give more postures", steps=MOST_STEPS)
 
 
 def _steps(model: Model, q: np.ndarray, moves: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,6 +131,7 @@ def _common_axis(spins: np.ndarray) -> np.ndarray | None:
     return axes[0] * np.sign(axes[0][np.argmax(np.abs(axes[0]))])
 
 
+@shown_short
 class Integrability(NamedTuple):
     """Torsion of the locked velocity, as `integrability` returns it.
 
@@ -152,21 +139,11 @@ class Integrability(NamedTuple):
         tensor: (..., 6, n, n) array, (3.72) for each pair of joint velocities i, j: twist [linear; angular] in the base's axes;
             antisymmetric in i and j.
         integrable: (...) bool array; whether its angular part is zero to rounding at the posture.
-        names: (n,) tuple of str, the joint of each velocity.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> found = ff.decoupling.integrability(model, model.neutral)
-        >>> bool(found.integrable), found.failing[0][:2]
-        (False, ('arm_joint_1', 'arm_joint_2'))
-    """
+        names: (n,) tuple of str, the joint of each velocity."""
 
     tensor: np.ndarray
     integrable: np.ndarray
     names: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     @property
     def failing(self) -> tuple[tuple[str, str, float], ...]:
@@ -191,17 +168,7 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
     Average Angular Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls), their
     bracket counts, too. The frame's origin, the centre of mass, is always a function of q. The linear part is therefore c x the
     angular one, and the second line of (3.73) follows from the first. One joint is always integrable. A single posture may be so by
-    symmetry: look at several.
-
-    Raises: InputError for a robot that does not float, wrong shapes, NaN, infinities, quaternions of other than unit length.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> one = ff.lock_joints(model, model.actuated[1:])
-        >>> q = ff.random_configuration(one, np.random.default_rng(1))
-        >>> bool(ff.decoupling.integrability(one, q).integrable)
-        True
-    """
+    symmetry: look at several."""
     check_floating(model)
     q = finite_row(model, "q", q, "q")
     n = model.nv - BASE
@@ -221,10 +188,7 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
 
 def coordinate_owners(model: Model) -> tuple[str, ...]:
     """The joint of each velocity."""
-    names = [""] * model.tree.nv
-    for joint in model.tree.joints:
-        names[joint.iv : joint.iv + joint.nv] = [joint.name] * joint.nv
-    return tuple(names[k] for k in model.reduction.split.independent) if model.reduction else tuple(names)
+    return tuple(coordinate_owner(model, k, "u") for k in range(model.nv))
 
 
 def _brackets(model: Model, q: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import massless
-from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics.closed import motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import Arrays, evaluate, write_results
 from freeflyer.dynamics.frame_sets import Frames, FrameSet, frames_of
 from freeflyer.dynamics.frames import Expressed, expression
@@ -18,31 +18,20 @@ from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
-from freeflyer.text import short_repr
+from freeflyer.text import shown_short
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
+@shown_short
 class AllTerms:
     """Terms of the equations of motion and motions of k frames, as `all_terms` returns them; they are views of one array.
 
-    Leading axes are the state's; centroidal quantities are in world axes, motions of frames as `expressed`.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> terms = ff.all_terms(model, model.neutral, np.ones(model.nv), frames=["front_left_foot", "front_right_foot"])
-        >>> terms.jacobians.shape
-        (2, 6, 18)
-        >>> bool(np.allclose(terms.jacobians @ np.ones(model.nv), terms.velocities))
-        True
-    """
+    Leading axes are the state's; centroidal quantities are in world axes, motions of frames as `expressed`."""
 
     _arrays: tuple[np.ndarray, ...]  # M, (bias; gravity), A, J, (com; momentum; bias), (k, 16) poses, (k, 12) motions, (6 k, nv)
     _fields: ClassVar[tuple[str, ...]] = (
         "mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum",
         "centroidal_momentum_matrix", "centroidal_bias", "poses", "velocities", "bias_accelerations", "jacobians")
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     @property
     def mass_matrix(self) -> np.ndarray:
@@ -115,14 +104,11 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
     Args:
         frames: A name, names or a `frame_set`: their poses, velocities, Jacobians and bias accelerations are stacked.
         expressed: "body", "mixed" or "world", of these motions, as in frame_jacobian.
-        out: An earlier result for as many states and frames: its arrays are overwritten, and it is returned.
-    Returns: AllTerms of the state's leading axes.
     Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass.
 
     Examples:
         >>> model = ff.robots.quadruped()
-        >>> q, v = model.neutral, np.zeros(model.nv)
-        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+        >>> q, v, feet = model.neutral, np.zeros(model.nv), ff.frame_set(model, "front_left_foot", "front_right_foot")
         >>> terms = ff.all_terms(model, q, v, frames=feet)
         >>> terms.mass_matrix.shape, terms.bias_forces.shape, terms.jacobians.shape
         ((18, 18), (18,), (2, 6, 18))
@@ -161,12 +147,8 @@ def _closed_terms(model: Model, q: ArrayLike, u: ArrayLike, frames: FrameSet, op
     M, forces, A, Jc, centroidal, poses, motions, J = _terms(model, q, v, frames, option, gravity)
     G = velocity_map(model, q)
     forces, centroidal, motions = forces.copy(), centroidal.copy(), motions.copy()
-    forces[..., 0, :] += _multiply(M, gamma)
-    centroidal[..., 9:] += _multiply(A, gamma)
-    motions[..., 6:] += _multiply(J, gamma).reshape(*M.shape[:-2], -1, 6)
+    forces[..., 0, :] += multiply(M, gamma)
+    centroidal[..., 9:] += multiply(A, gamma)
+    motions[..., 6:] += multiply(J, gamma).reshape(*M.shape[:-2], -1, 6)
     M = np.swapaxes(G, -1, -2) @ M @ G
     return 0.5 * (M + np.swapaxes(M, -1, -2)), forces @ G, A @ G, Jc @ G, centroidal, poses, motions, J @ G
-
-
-def _multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", A, x)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import chain, motion, velocity_map
+from freeflyer.dynamics.closed import chain, motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
+from freeflyer.dynamics.rates import MotionDerivatives, StateDerivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -40,14 +41,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """Jacobian J of the centre of mass: J v is its velocity, in world axes; (..., 3, nv), m/s per unit of v.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> bool(np.allclose(ff.center_of_mass_jacobian(model, q) @ v, ff.center_of_mass_velocity(model, q, v)))
-        True
-    """
+    """Jacobian J of the centre of mass: J v is its velocity, in world axes; (..., 3, nv), m/s per unit of v."""
     try:
         if model.reduction:
             return center_of_mass_jacobian(model.tree, q) @ velocity_map(model, q)
@@ -58,17 +52,9 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
-    """Centroidal momentum matrix A_G: A_G v is the centroidal momentum.
+    """Centroidal momentum matrix A_G: A_G v is the centroidal momentum; (..., 6, nv), rows [linear; angular], world axes.
 
-    Returns: (..., 6, nv) array, kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
-    Source: Orin, Goswami, Lee (2013). Armature is not part of it.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> A = ff.centroidal_momentum_matrix(model, model.neutral)
-        >>> print(A.shape, f"{A[0, 0]:.1f} kg")
-        (6, 18) 31.6 kg
-    """
+    Source: Orin, Goswami, Lee (2013). Armature is not part of it."""
     try:
         if model.reduction:
             return write_results(out, centroidal_momentum_matrix(model.tree, q) @ velocity_map(model, q))
@@ -107,22 +93,12 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
 
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Rate Adot_G v of the centroidal momentum while no joint accelerates, without gravity.
-
-    Returns: (..., 6) array, N, N m: [linear; angular about the centre of mass], world axes.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-        >>> rate = ff.centroidal_momentum_matrix(model, q) @ a + ff.centroidal_bias(model, q, v)
-        >>> bool(np.allclose(rate, ff.centroidal_momentum_rate(model, q, v, a)))
-        True
-    """
+    """Rate Adot_G v of the centroidal momentum while no joint accelerates, without gravity; (..., 6), N, N m."""
     try:
         if model.reduction:
             whole, gamma = motion(model, q, v)
             A = centroidal_momentum_matrix(model.tree, q)
-            return centroidal_bias(model.tree, q, whole) + np.einsum("...ij,...j->...i", A, gamma)
+            return centroidal_bias(model.tree, q, whole) + multiply(A, gamma)
         if not model.mass > 0.0:
             raise massless(model)
         b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)
@@ -132,95 +108,10 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         raise
 
 
-class CentroidalMomentumDerivatives(NamedTuple):
-    """Derivatives of the centroidal momentum by q and v, rows [linear; angular about the centre of mass], world axes.
-
-    Attributes:
-        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v held; kg m/s, kg m^2/s per m or rad.
-        dv: (..., 6, nv) array, the centroidal momentum matrix; kg m/s, kg m^2/s per m/s or rad/s.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> d = ff.centroidal_momentum_derivatives(model, model.neutral, np.ones(model.nv))
-        >>> bool(np.allclose(d.dv, ff.centroidal_momentum_matrix(model, model.neutral)))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-
-
-class CentroidalMomentumRateDerivatives(NamedTuple):
-    """Derivatives of the centroidal momentum's rate by q, v and a, rows [linear; angular about the centre of mass], world axes.
-
-    Attributes:
-        dq: (..., 6, nv) array; column j is d/dt at q (+) t e_j, with v and a held; N, N m per m or rad.
-        dv: (..., 6, nv) array, N, N m per m/s or rad/s.
-        da: (..., 6, nv) array, the centroidal momentum matrix; N, N m per m/s^2 or rad/s^2.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> d = ff.centroidal_momentum_rate_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
-        >>> bool(np.allclose(d.da, ff.centroidal_momentum_matrix(model, model.neutral)))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
-class CenterOfMassVelocityDerivatives(NamedTuple):
-    """Derivatives of the velocity of the centre of mass by q and v, world axes.
-
-    Attributes:
-        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v held; m/s per m or rad.
-        dv: (..., 3, nv) array, the Jacobian of the centre of mass; m/s per m/s or rad/s.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> d = ff.center_of_mass_velocity_derivatives(model, model.neutral, np.ones(model.nv))
-        >>> bool(np.allclose(d.dv, ff.center_of_mass_jacobian(model, model.neutral)))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-
-
-class CenterOfMassAccelerationDerivatives(NamedTuple):
-    """Derivatives of the acceleration of the centre of mass by q, v and a, world axes.
-
-    Attributes:
-        dq: (..., 3, nv) array; column j is d/dt at q (+) t e_j, with v and a held; m/s^2 per m or rad.
-        dv: (..., 3, nv) array, m/s^2 per m/s or rad/s.
-        da: (..., 3, nv) array, the Jacobian of the centre of mass; m/s^2 per m/s^2 or rad/s^2.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> d = ff.center_of_mass_acceleration_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
-        >>> bool(np.allclose(d.da, ff.center_of_mass_jacobian(model, model.neutral)))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
 def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Rate A_G a + Adot_G v of the centroidal momentum: the resultant of external forces and gravity about the centre of mass.
+    """Rate A_G a + Adot_G v of the centroidal momentum (..., 6), N, N m.
 
-    Returns: (..., 6) array, N, N m: [linear; angular about the centre of mass], world axes.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v, tau = model.neutral, np.full(model.nv, 0.1), np.ones(model.nv)
-        >>> tau[:6] = 0.0  # joint torques alone
-        >>> rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
-        >>> bool(np.allclose(rate, 0.0, atol=1e-9))
-        True
-    """
+    It is the resultant of external forces and gravity about the centre of mass, world axes."""
     try:
         if model.reduction:
             return centroidal_momentum_rate(model.tree, q, *motion(model, q, v, a))
@@ -234,14 +125,7 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
 
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Velocity of the centre of mass, world axes; (..., 3), m/s.
-
-    Examples:
-        >>> model = ff.robots.chain(1)  # turns about y; its moving link's centre of mass is 0.05 m below the joint
-        >>> velocity = ff.center_of_mass_velocity(model, [0.0], [2.0])
-        >>> print(f"{velocity[0]:.1f} m/s along x")
-        -0.1 m/s along x
-    """
+    """Velocity of the centre of mass, world axes; (..., 3), m/s."""
     try:
         return centroidal_momentum(model, q, v)[..., :3] / model.mass
     except Exception as error:
@@ -250,16 +134,7 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndar
 
 
 def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """Acceleration of the centre of mass, world axes; (..., 3), m/s^2.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, tau = model.neutral, np.ones(model.nv), np.ones(model.nv)
-        >>> tau[:6] = 0.0  # joint torques alone do not move the centre of mass
-        >>> acceleration = ff.center_of_mass_acceleration(model, q, v, ff.forward_dynamics(model, q, v, tau))
-        >>> print(f"{acceleration[2]:.2f} m/s^2")
-        -9.81 m/s^2
-    """
+    """Acceleration of the centre of mass, world axes; (..., 3), m/s^2."""
     try:
         return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
     except Exception as error:
@@ -267,85 +142,37 @@ def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: Arr
         raise
 
 
-def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
-    """Derivatives of the centroidal momentum by q and v.
-
-    Returns: CentroidalMomentumDerivatives, dq, dv (..., 6, nv).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
-        >>> d = ff.centroidal_momentum_derivatives(model, q, v)
-        >>> after, before = (ff.centroidal_momentum(model, ff.integrate(model, q, s), v) for s in (step, -step))
-        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-        True
-    """
+def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> StateDerivatives:
+    """Derivatives of the centroidal momentum by q and v; dq, dv (..., 6, nv), dv the centroidal momentum matrix."""
     try:
-        return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
+        return StateDerivatives._make(_momentum(model, q, v))
     except Exception as error:
         explain(error, centroidal_momentum_derivatives, locals())
         raise
 
 
-def centroidal_momentum_rate_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
-                                         a: ArrayLike) -> CentroidalMomentumRateDerivatives:
-    """Derivatives of the rate of the centroidal momentum by q, v and a.
-
-    Returns: CentroidalMomentumRateDerivatives, dq, dv, da (..., 6, nv).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
-        >>> d = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
-        >>> after, before = (ff.centroidal_momentum_rate(model, q, v + s, a) for s in (step, -step))
-        >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
-        True
-    """
+def centroidal_momentum_rate_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> MotionDerivatives:
+    """Derivatives of the centroidal momentum's rate by q, v and a; dq, dv, da (..., 6, nv), da the centroidal momentum matrix."""
     try:
-        return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
+        return MotionDerivatives._make(_rate(model, q, v, a))
     except Exception as error:
         explain(error, centroidal_momentum_rate_derivatives, locals())
         raise
 
 
-def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
-    """Derivatives of the velocity of the centre of mass by q and v.
-
-    Returns: CenterOfMassVelocityDerivatives, dq, dv (..., 3, nv).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> d = ff.center_of_mass_velocity_derivatives(model, q, v)
-        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
-        True
-
-    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
-    """
+def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> StateDerivatives:
+    """Derivatives of the velocity of the centre of mass by q and v; dq, dv (..., 3, nv), dv its Jacobian."""
     try:
-        return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
+        return StateDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
     except Exception as error:
         explain(error, center_of_mass_velocity_derivatives, locals())
         raise
 
 
-def center_of_mass_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike,
-                                            a: ArrayLike) -> CenterOfMassAccelerationDerivatives:
-    """Derivatives of the acceleration of the centre of mass by q, v and a.
-
-    Returns: CenterOfMassAccelerationDerivatives, dq, dv, da (..., 3, nv).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-        >>> d = ff.center_of_mass_acceleration_derivatives(model, q, v, a)
-        >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
-        True
-
-    See also: center_of_mass_jacobian : The derivative of the centre of mass itself by q.
-    """
+def center_of_mass_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> MotionDerivatives:
+    """Derivatives of the acceleration of the centre of mass by q, v and a; dq, dv, da (..., 3, nv), da its Jacobian."""
     try:
-        return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
+        return MotionDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
     except Exception as error:
         explain(error, center_of_mass_acceleration_derivatives, locals())
         raise

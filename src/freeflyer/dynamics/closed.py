@@ -25,15 +25,8 @@ DRIFT: Any = object()  # no acceleration is given
 
 
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
-    """Velocities of all joints for each independent one: v = G u; the identity for a tree.
+    """Velocities of all joints for each independent one: v = G u; the identity for a tree; (..., nv of the tree, nv).
 
-    Args:
-        q: (..., nq) array, configuration, its loops closed.
-    Returns: (..., nv of the tree, nv) array, G; m or rad, per m or rad of an independent coordinate.
-
-    Raises:
-        InputError: For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
-        LinkageError: For open and singular postures.
     Source: Kangaroo paper, eq. (6).
 
     Examples:
@@ -55,24 +48,9 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Accelerations of all joints while no independent one accelerates, Gdot u: a = G u_dot + Gdot u; zero for a tree.
+    """Accelerations Gdot u of all joints while no independent one accelerates: a = G u_dot + Gdot u; (..., nv of the tree).
 
-    Args:
-        q: (..., nq) array, configuration, its loops closed.
-        u: (..., nv) array, independent velocities.
-    Returns: (..., nv of the tree) array, m/s^2, rad/s^2.
-    Raises: InputError, LinkageError as velocity_map.
-    Source: Kangaroo paper, eq. (8).
-
-    Examples:
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> q, u = closed.neutral, np.ones(closed.nv)
-        >>> a, v = ff.velocity_map_bias(closed, q, u), ff.velocity_map(closed, q) @ u
-        >>> J = ff.linkages.constraint_jacobian(closed.tree, q)
-        >>> bias = ff.linkages.constraint_bias(closed.tree, q, v)
-        >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
-        0.000000
-    """
+    Zero for a tree. Source: Kangaroo paper, eq. (8)."""
     try:
         if model.reduction:
             return motion(model, q, u, names=("q", "u", "u_dot"))[1]
@@ -81,6 +59,11 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     except Exception as error:
         explain(error, velocity_map_bias, locals())
         raise
+
+
+def multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x (..., m) of matrices (..., m, n) and vectors (..., n)."""
+    return np.einsum("...ij,...j->...i", A, x)
 
 
 def reduction_of(model: Model) -> Reduction[Model]:
@@ -152,6 +135,5 @@ def integrate_closed(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise
-    raise LinkageError(
-        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the linkage's "
-        "workspace, through a singular posture, or too far at once", reason="step")
+    raise LinkageError(f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the "
+        "linkage's workspace, through a singular posture, or too far at once", reason="step")

@@ -13,6 +13,7 @@ from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, leading_
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.loads import Wrenches, run_loaded, wrench_rows, wrenches
+from freeflyer.dynamics.rates import MotionDerivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import check_configuration, gravity_rows, row
@@ -25,17 +26,8 @@ class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a.
 
     Attributes:
-        dq: (..., nv, nv) array; column j is d/de tau(q (+) e x unit vector j) at e = 0; N, N m per m or rad.
-        dv: (..., nv, nv) array, N, N m per m/s or rad/s.
-        da: (..., nv, nv) array, the mass matrix; N, N m per m/s^2 or rad/s^2.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
-        >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
-        >>> bool(np.allclose(d.da, ff.mass_matrix(model, q)))
-        True
-    """
+        dq, dv, da: (..., nv, nv) array, N, N m per m or rad, per their rates, per their accelerations. Column j of dq is d/de tau(q
+            (+) e x unit vector j) at e = 0; da is the mass matrix."""
 
     dq: np.ndarray
     dv: np.ndarray
@@ -46,17 +38,8 @@ class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau.
 
     Attributes:
-        dq: (..., nv, nv) array; column j is d/de a(q (+) e x unit vector j) at e = 0; m/s^2, rad/s^2 per m or rad.
-        dv: (..., nv, nv) array, m/s^2, rad/s^2 per m/s or rad/s.
-        dtau: (..., nv, nv) array, the inverse mass matrix; m/s^2, rad/s^2 per N or N m.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
-        >>> d = ff.forward_dynamics_derivatives(model, q, v, tau)
-        >>> bool(np.allclose(d.dtau, ff.inverse_mass_matrix(model, q)))
-        True
-    """
+        dq, dv, dtau: (..., nv, nv) array, m/s^2, rad/s^2 per m or rad, per their rates, per N or N m. Column j of dq is d/de a(q
+            (+) e x unit vector j) at e = 0; dtau is the inverse mass matrix."""
 
     dq: np.ndarray
     dv: np.ndarray
@@ -78,10 +61,6 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in the
     geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as the
     geometric linearisation paper, tables 5 to 8.
-
-    Args:
-        out: An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.
-    Returns: InverseDynamicsDerivatives, dq, dv, da (..., nv, nv).
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -112,22 +91,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """Derivatives of forward_dynamics by q, v and tau, with tau and the wrenches `external` held fixed (these as `expressed`).
 
-    Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives.
-
-    Args:
-        on_failure: See forward_dynamics.
-        out: See inverse_dynamics_derivatives.
-    Returns: ForwardDynamicsDerivatives, dq, dv, dtau (..., nv, nv).
-    Raises: InputError, UnknownNameError as forward_dynamics, a singular mass matrix included.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
-        >>> a, d = ff.forward_dynamics(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau)
-        >>> inverse = ff.inverse_dynamics_derivatives(model, q, v, a)
-        >>> bool(np.allclose(inverse.da @ d.dq, -inverse.dq))
-        True
-    """
+    Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives. A singular mass matrix is refused."""
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
@@ -148,53 +112,11 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
 LETTERS = {"q": "q", "v": "u", "a": "u", "weights": "u", "along_q": "u", "along_v": "u", "along_a": "u"}
 
 
-class InverseDynamicsSecondDerivatives(NamedTuple):
-    """Rates of the three derivatives of inverse dynamics per unit of a direction: rows are tau, columns the step in q, in v, in a.
-
-    Attributes:
-        dq, dv, da: (..., nv, nv) array, units of tau, per the units of the step (m, rad; their rates; their accelerations) and of
-            the direction.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> q, v, a, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([0.5, -1.0, 2.0])
-        >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_v=y)
-        >>> bias = ff.bias_forces(model, q, y) - ff.gravity_forces(model, q)  # quadratic in the velocity
-        >>> bool(np.allclose(rates.dv @ y, 2 * bias)), bool(np.all(rates.da == 0.0))
-        (True, True)
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
-class InverseDynamicsHessianProduct(NamedTuple):
-    """Product of the Hessian of weights . tau and a direction: its entries that belong to steps in q, in v, in a.
-
-    Attributes:
-        dq, dv, da: (..., nv) array, units of weights . tau, per the units of the step (m, rad; their rates; their accelerations)
-            and of the direction.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> q, v, a, weights, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.ones(3), np.array([0.5, -1.0, 2.0])
-        >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_a=y)
-        >>> product.dq.shape, bool(np.all(product.da == 0.0))  # tau is linear in a
-        ((3,), True)
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
 @public
-def inverse_dynamics_second_derivatives(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
-    expressed: Expressed = "body", gravity: ArrayLike | None = None,
-) -> InverseDynamicsSecondDerivatives:  # fmt: skip
+def inverse_dynamics_second_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
+                                        along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *,
+                                        external: Wrenches = None, expressed: Expressed = "body",
+                                        gravity: ArrayLike | None = None) -> MotionDerivatives:
     """Derivatives of inverse_dynamics_derivatives by e at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
 
     A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33.
@@ -204,10 +126,8 @@ def inverse_dynamics_second_derivatives(
     angular w x w', linear w x l' + l x w'. For robots without such joints the Hessian is symmetric.
 
     Args:
-        along_q, along_v, along_a: (..., nv) array, direction, zero where not given; at least one of them.
-        external, expressed, gravity: As in inverse_dynamics; wrenches are held fixed as expressed.
-    Returns: InverseDynamicsSecondDerivatives, dq, dv, da (..., nv, nv).
-    Raises: InputError, UnknownNameError as inverse_dynamics_derivatives, for the directions, too; InputError where none is given.
+        along_q, along_v, along_a: (..., nv) array, direction, zero where not given; at least one of them (InputError).
+    Returns: MotionDerivatives, dq, dv, da (..., nv, nv), per unit of the direction.
 
     Examples:
         >>> model = ff.robots.chain(3)  # without quaternions: second derivatives commute
@@ -220,15 +140,14 @@ def inverse_dynamics_second_derivatives(
     directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
     given = {name: x for name, x in directions.items() if x is not None}
     rates = _rates(model, {"q": q, "v": v, "a": a, **given}, external, gravity, expressed)
-    return InverseDynamicsSecondDerivatives(*rates)
+    return MotionDerivatives(*rates)
 
 
 @public
-def inverse_dynamics_hessian_product(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
-    expressed: Expressed = "body", gravity: ArrayLike | None = None,
-) -> InverseDynamicsHessianProduct:  # fmt: skip
+def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike,
+                                     along_q: ArrayLike | None = None, along_v: ArrayLike | None = None,
+                                     along_a: ArrayLike | None = None, *, external: Wrenches = None,
+                                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> MotionDerivatives:
     """Product of the Hessian of weights . tau and a direction: d/de of weights^T [dq dv da], as for Newton's method.
 
     Newton's method needs it for constraint weights tau = 0. Order of derivatives by q: the entry of dq for a step y is D_x (D_y
@@ -236,18 +155,8 @@ def inverse_dynamics_hessian_product(
 
     Args:
         weights: (..., nv) array of the entries of tau, held fixed.
-        along_q, along_v, along_a, external, expressed, gravity: See inverse_dynamics_second_derivatives.
-    Returns: InverseDynamicsHessianProduct, dq, dv, da (..., nv).
-    Raises: InputError, UnknownNameError as inverse_dynamics_second_derivatives, for the weights, too.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> q, v, a, weights, x = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 2.0, 0.0]), np.array([1.0, 0.0, 2.0])
-        >>> product = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_q=x)
-        >>> rates = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x)
-        >>> bool(np.allclose(product.dv, weights @ rates.dv))
-        True
-    """
+        along_q, along_v, along_a: See inverse_dynamics_second_derivatives.
+    Returns: MotionDerivatives, dq, dv, da (..., nv), per unit of the direction."""
     w = row(model, "weights", weights, "u")
     check_configuration(model, "weights", w, "u")
     rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
@@ -255,11 +164,9 @@ def inverse_dynamics_hessian_product(
     try:
         products = [np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da)]
     except ValueError:
-        raise InputError(
-            f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
-            shapes=(w.shape, rates.dq.shape),
-        ) from None
-    return InverseDynamicsHessianProduct(*map(_finite, products))
+        raise InputError(f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
+            shapes=(w.shape, rates.dq.shape)) from None
+    return MotionDerivatives(*map(_finite, products))
 
 
 def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravity: ArrayLike | None,

@@ -61,15 +61,11 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      on_failure: OnFailure = "raise", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Acceleration a of M a + bias = tau + (forces of the wrenches `external`), under the generalised forces tau.
+    """Acceleration a of M a + bias = tau + (forces of the wrenches `external`); (..., nv), m/s^2, rad/s^2.
 
     The articulated-body algorithm: RBDA (2008), table 7.1. Where mimic joints share a coordinate, M is factorised.
 
-    Args:
-        on_failure: "raise" or "nan". "nan": states without a finite solution are no error, their accelerations are NaN.
-    Returns: (..., nv) array, m/s^2, rad/s^2.
-    Raises: InputError, UnknownNameError as inverse_dynamics; InputError also where M is singular (massless bodies that nothing
-    holds), unless on_failure is "nan". Wrong input (NaN, other quaternions, shapes) is an error in any case.
+    Raises: InputError also where M is singular (massless bodies that nothing holds), unless on_failure is "nan".
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -77,9 +73,6 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
         >>> a = ff.forward_dynamics(model, model.neutral, rest, rest)
         >>> print(f"free fall: {a[2]:.2f} m/s^2")
         free fall: -9.81 m/s^2
-        >>> a = ff.forward_dynamics(model, np.tile(model.neutral, (3, 1)), rest, rest, on_failure="nan")
-        >>> np.isnan(a).any(axis=-1).tolist()  # states that could not be solved
-        [False, False, False]
     """
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
@@ -98,19 +91,9 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                 gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
-    """Generalised forces at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
+    """Generalised forces (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces, less those of `external`.
 
-    The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1.
-
-    Returns: (..., nv) array, N, N m.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> C, g = ff.coriolis_matrix(model, q, v), ff.gravity_forces(model, q)
-        >>> bool(np.allclose(ff.bias_forces(model, q, v), C @ v + g))
-        True
-    """
+    The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1."""
     try:
         if model.reduction:
             return projected.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
@@ -126,9 +109,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
 def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                    gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
-    """Generalised forces that hold the robot at rest: the gradient of the potential energy, less the forces of `external`.
-
-    Returns: (..., nv) array, N, N m.
+    """Generalised forces (..., nv) that hold the robot at rest: the gradient of the potential energy, less forces of `external`.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -167,8 +148,6 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
         >>> M = ff.mass_matrix(model, model.neutral)
         >>> print(M.shape, f"{M[0, 0]:.1f} kg")
         (18, 18) 31.6 kg
-        >>> bool(np.all(np.linalg.eigvalsh(M) > 0.0))
-        True
     """
     try:
         entry = E.PROJECTED_MASS if model.reduction else E.CRBA
@@ -181,22 +160,11 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
 
 def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "raise",
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Inverse M^-1 of the mass matrix, symmetric.
+    """Inverse M^-1 of the mass matrix, symmetric; (..., nv, nv), 1/kg, 1/(kg m), 1/(kg m^2).
 
     The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic joints
-    share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5.
-
-    Args:
-        on_failure: See forward_dynamics.
-    Returns: (..., nv, nv) array, 1/kg, 1/(kg m), 1/(kg m^2).
-    Raises: InputError as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> M, inverse = ff.mass_matrix(model, model.neutral), ff.inverse_mass_matrix(model, model.neutral)
-        >>> bool(np.allclose(M @ inverse, np.eye(model.nv)))
-        True
-    """
+    share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5. A singular M is refused, with the
+    joint that moves no inertia."""
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         entry = E.PROJECTED_INVERSE_MASS if model.reduction else E.SHARED_MINV if model.shared_coordinates else E.MINV
@@ -217,13 +185,11 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     Args:
         form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel
             equations on SE(3) x R^n, which is not passive.
-    Raises: InputError as inverse_dynamics; for other forms.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
         >>> q, v, h = model.neutral, np.full(model.nv, 0.1), 1e-4
-        >>> M = ff.mass_matrix(model, ff.integrate(model, q, np.outer([-h, h], v)))
-        >>> C = ff.coriolis_matrix(model, q, v)
+        >>> M, C = ff.mass_matrix(model, ff.integrate(model, q, np.outer([-h, h], v))), ff.coriolis_matrix(model, q, v)
         >>> bool(np.allclose((M[1] - M[0]) / (2 * h), C + C.T, atol=1e-5))
         True
     """
@@ -244,15 +210,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
-    """Kinetic energy T = 1/2 v^T M v, armature included; float or (...) array, J.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> v = np.zeros(model.nv)
-        >>> v[0] = 2.0
-        >>> print(f"{ff.kinetic_energy(model, model.neutral, v):.1f} J = {model.mass:.1f} kg x (2 m/s)^2 / 2")
-        63.2 J = 31.6 kg x (2 m/s)^2 / 2
-    """
+    """Kinetic energy T = 1/2 v^T M v, armature included; float or (...) array, J."""
     try:
         if model.reduction:
             return kinetic_energy(model.tree, q, motion(model, q, v)[0])
@@ -266,15 +224,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
 
 
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
-    """Potential energy U = -mass gravity . (centre of mass), zero where that is at the world's origin; float or (...) array, J.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> low, high = model.neutral.copy(), model.neutral.copy()
-        >>> high[2] += 1.0
-        >>> print(f"{ff.potential_energy(model, high) - ff.potential_energy(model, low):.1f} J to lift it by a metre")
-        310.0 J to lift it by a metre
-    """
+    """Potential energy U = -mass gravity . (centre of mass), zero where that is at the world's origin; float or (...) array, J."""
     try:
         if gravity is None:
             U = E.POTENTIAL_ENERGY.call(model.handle, q, None)

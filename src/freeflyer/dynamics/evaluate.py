@@ -34,16 +34,7 @@ def set_threads(n: int) -> None:
     """Number of threads that a batch is spread over: sets it to n. Results do not depend on it.
 
     Args:
-        n: Number of threads, 1 to 1024.
-    Raises: InputError for anything but a whole number from 1 to 1024.
-
-    Examples:
-        >>> before = ff.get_threads()
-        >>> ff.set_threads(1)
-        >>> ff.get_threads()
-        1
-        >>> ff.set_threads(before)
-    """
+        n: Number of threads, 1 to 1024."""
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
         raise InputError(f"threads must be an integer from 1 to 1024, got {format_value(n)}", threads=n)
@@ -51,15 +42,7 @@ def set_threads(n: int) -> None:
 
 
 def get_threads() -> int:
-    """Number of threads that a batch is spread over; at first, as many as CPUs that the process may use.
-
-    Examples:
-        >>> before = ff.get_threads()
-        >>> ff.set_threads(2)
-        >>> ff.get_threads()
-        2
-        >>> ff.set_threads(before)
-    """
+    """Number of threads that a batch is spread over; at first, as many as CPUs that the process may use."""
     return _threads
 
 
@@ -140,7 +123,10 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if results is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
-            return found if len(lead) < 2 else _reshape_results(found, lead)
+            if len(lead) < 2:
+                return found
+            shaped = tuple(x.reshape(lead + x.shape[1:]) for x in (found if type(found) is tuple else (found,)))
+            return shaped if type(found) is tuple else shaped[0]
         results = tuple(np.empty(lead + shape) for shape in entry.output_shapes(topology))
     if count > 0:
         status, where = _run(entry, topology, handle, rows, lead, options, results, nan)
@@ -229,13 +215,6 @@ def write_results(out: Any, found: Any) -> Any:
     for x, y in zip(_check_outputs(out, (), [y.shape for y in arrays]), arrays):
         x[...] = y
     return out
-
-
-def _reshape_results(found: Any, lead: Shape) -> Any:
-    """Results (count, ...) with their batch axes."""
-    if type(found) is tuple:
-        return tuple(x.reshape(lead + x.shape[1:]) for x in found)
-    return found.reshape(lead + found.shape[1:])
 
 
 def _rows(x: np.ndarray, lead: Shape, count: int, axes: int, alone: bool) -> np.ndarray:

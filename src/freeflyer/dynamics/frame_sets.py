@@ -27,17 +27,8 @@ class FrameSet:
 
     Attributes:
         shape: (k, 6): of wrenches on the k frames, or of their twists.
-        topology: The model's, and the frames.
-        parameters: The model's.
-        handle: Topology and parameters, for compiled code.
-        model: None for a set that is kept for the model, and does not keep it alive.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> len(feet), feet.shape, feet.names
-        (2, (2, 6), ('front_left_foot', 'front_right_foot'))
-    """
+        topology, parameters, handle: The model's, with the frames in the topology; both for compiled code.
+        model: None for a set that is kept for the model, and does not keep it alive."""
 
     names: tuple[str, ...]
     shape: tuple[int, int]
@@ -54,29 +45,22 @@ class FrameSet:
         """The number of each frame, by its name."""
         return {name: k for k, name in enumerate(self.names)}
 
-    def belongs_to(self, model: Model) -> bool:
-        """Whether these are frames of this robot, its loops open or closed."""
-        return self.model is not None and self.model.tree is model.tree
-
     def __reduce__(self) -> Any:
         return frame_set, (self.model, *self.names)
 
 
 @public
 def frame_set(model: Model, *names: str) -> FrameSet:
-    """Set of the frames (links and sites) of these names, for `external=(feet, W)` and for `all_terms(..., frames=feet)`.
+    """Set of the frames (links and sites) of these names, in order, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
 
     Args:
-        *names: Names of frames, one by one.
-    Returns: FrameSet. Frames are in the order of the names.
-    Raises: InputError for a list of names in the place of names.
+        *names: Names of frames, one by one; a list of names in their place is refused.
 
     Examples:
         >>> model = ff.robots.quadruped()
         >>> q, rest = model.neutral, np.zeros(model.nv)
         >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> W = np.ones((100, 2, 6))
-        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, W)).shape
+        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, np.ones((100, 2, 6)))).shape
         (100, 18)
     """
     if len(names) == 1 and not isinstance(names[0], str):
@@ -90,7 +74,8 @@ Frames = FrameSet | str | Sequence[str]
 def frames_of(model: Model, frames: Frames) -> FrameSet:
     """The set of frames given as a set, by one name or by a list of names. Errors: UnknownNameError, InputError."""
     if isinstance(frames, FrameSet):
-        if not (frames.belongs_to(model) or frames is cached_frame_set(model, frames.names)):
+        same = frames.model is not None and frames.model.tree is model.tree  # its loops open or closed
+        if not (same or frames is cached_frame_set(model, frames.names)):
             raise InputError(
                 f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")
         return frames

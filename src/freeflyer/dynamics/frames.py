@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import chain, motion, velocity_map
+from freeflyer.dynamics.closed import chain, motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
+from freeflyer.dynamics.rates import MotionDerivatives, StateDerivatives
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -35,14 +36,7 @@ def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, 
 
 
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """Pose X_WF of a frame (link or site) in the world, (..., 4, 4), homogeneous matrix: rotation, and position in m.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> X = ff.frame_pose(model, model.neutral, "tip")
-        >>> X.shape, float(round(X[2, 3], 3))
-        ((4, 4), -0.7)
-    """
+    """Pose X_WF of a frame (link or site) in the world, (..., 4, 4), homogeneous matrix: rotation, and position in m."""
     try:
         index = model.frame(frame)
         X = E.FRAME_POSE.call(model.handle, q, index, None)
@@ -54,15 +48,7 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 
 def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *,
                    out: np.ndarray | None = None) -> np.ndarray:
-    """Jacobian J of a frame: J v is its twist [linear; angular]; (..., 6, nv), m/s and rad/s per unit of v.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> J = ff.frame_jacobian(model, q, "front_left_foot", "mixed")
-        >>> bool(np.allclose(J @ v, ff.frame_velocity(model, q, v, "front_left_foot", "mixed")))
-        True
-    """
+    """Jacobian J of a frame: J v is its twist [linear; angular]; (..., 6, nv), m/s and rad/s per unit of v."""
     try:
         if model.reduction:
             return write_results(out, frame_jacobian(model.tree, q, frame, expressed) @ velocity_map(model, q))
@@ -101,12 +87,9 @@ def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, express
 
 def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str,
                             expressed: Expressed = "body") -> np.ndarray:
-    """Rate Jdot v of a frame's twist while no joint accelerates, in the same expression; without gravity.
+    """Rate Jdot v of a frame's twist while no joint accelerates, in the same expression; without gravity; (..., 6).
 
-    Args:
-        expressed: "body", "mixed" or "world", as in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin
-            and its angular acceleration, in world axes.
-    Returns: (..., 6) array, m/s^2, rad/s^2.
+    "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world axes.
 
     Examples:
         >>> model = ff.robots.chain(1)
@@ -119,7 +102,7 @@ def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str
             whole, gamma = motion(model, q, v)
             J = frame_jacobian(model.tree, q, frame, expressed)
             bias = frame_bias_acceleration(model.tree, q, whole, frame, expressed)
-            return bias + np.einsum("...ij,...j->...i", J, gamma)
+            return bias + multiply(J, gamma)
         index, option = frame_options(model, frame, expressed)
         twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
         return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))
@@ -128,62 +111,11 @@ def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str
         raise
 
 
-class FrameVelocityDerivatives(NamedTuple):
-    """Derivatives of a frame's twist [linear; angular] by q and v, in the expression of the call.
-
-    Attributes:
-        dq: (..., 6, nv) array; column j is d/dt of the numbers that frame_velocity returns at q (+) t e_j, v held; m/s, rad/s per
-            m, rad.
-        dv: (..., 6, nv) array, the frame's Jacobian; m/s, rad/s per m/s or rad/s.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> d = ff.frame_velocity_derivatives(model, model.neutral, np.ones(6), "tip")
-        >>> bool(np.allclose(d.dv, ff.frame_jacobian(model, model.neutral, "tip")))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-
-
-class FrameAccelerationDerivatives(NamedTuple):
-    """Derivatives of a frame's acceleration [linear; angular] by q, v and a, in the expression of the call.
-
-    Attributes:
-        dq: (..., 6, nv) array; column j is d/dt of the numbers that frame_acceleration returns at q (+) t e_j, v and a held; m/s^2,
-            rad/s^2 per m, rad.
-        dv: (..., 6, nv) array, m/s^2, rad/s^2 per m/s or rad/s.
-        da: (..., 6, nv) array, the frame's Jacobian; m/s^2, rad/s^2 per m/s^2 or rad/s^2.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> d = ff.frame_acceleration_derivatives(model, model.neutral, np.ones(6), np.ones(6), "tip")
-        >>> bool(np.allclose(d.da, ff.frame_jacobian(model, model.neutral, "tip")))
-        True
-    """
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
 def frame_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
                        expressed: Expressed = "body") -> np.ndarray:
-    """Acceleration J a + Jdot v of a frame: the rate of its twist, in the same expression; without gravity.
+    """Acceleration J a + Jdot v of a frame: the rate of its twist, in the same expression; without gravity; (..., 6).
 
-    Args:
-        expressed: "body", "mixed" or "world", as in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin
-            and its angular acceleration, in world axes.
-    Returns: (..., 6) array, m/s^2, rad/s^2.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> q, v, a = model.neutral, np.ones(6), np.ones(6)
-        >>> J, bias = ff.frame_jacobian(model, q, "tip"), ff.frame_bias_acceleration(model, q, v, "tip")
-        >>> bool(np.allclose(ff.frame_acceleration(model, q, v, a, "tip"), J @ a + bias))
-        True
-    """
+    "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world axes."""
     try:
         if model.reduction:
             return frame_acceleration(model.tree, q, *motion(model, q, v, a), frame, expressed)
@@ -196,55 +128,35 @@ def frame_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f
 
 
 def frame_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike, frame: str,
-                               expressed: Expressed = "body") -> FrameVelocityDerivatives:
-    """Derivatives of a frame's twist by q and v, in the same expression.
+                               expressed: Expressed = "body") -> StateDerivatives:
+    """Derivatives of a frame's twist by q and v, in the same expression; dq, dv (..., 6, nv), dv the frame's Jacobian.
 
     The pose's own derivative is the Jacobian. At q (+) dv the pose is X_WF exp(J dv) to first order, with J = frame_jacobian in
-    body expression.
-
-    Returns: FrameVelocityDerivatives, dq, dv (..., 6, nv).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
-        >>> d = ff.frame_velocity_derivatives(model, q, v, "front_left_foot")
-        >>> after, before = (ff.frame_velocity(model, ff.integrate(model, q, s), v, "front_left_foot") for s in (step, -step))
-        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-        True
-    """
+    body expression."""
     try:
         if model.reduction:
             of_tree = frame_velocity_derivatives(model.tree, q, motion(model, q, v)[0], frame, expressed)
-            return FrameVelocityDerivatives._make(chain(model, q, v, None, *of_tree))
+            return StateDerivatives._make(chain(model, q, v, None, *of_tree))
         index, option = frame_options(model, frame, expressed)
         found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
         found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
-        return FrameVelocityDerivatives._make(found)
+        return StateDerivatives._make(found)
     except Exception as error:
         explain(error, frame_velocity_derivatives, locals())
         raise
 
 
 def frame_acceleration_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str,
-                                   expressed: Expressed = "body") -> FrameAccelerationDerivatives:
-    """Derivatives of a frame's acceleration by q, v and a, in the same expression.
-
-    Returns: FrameAccelerationDerivatives, dq, dv, da (..., 6, nv).
-
-    Examples:
-        >>> model = ff.robots.chain(1)
-        >>> d = ff.frame_acceleration_derivatives(model, [0.0], [2.0], [0.0], "tip", "mixed")
-        >>> print(f"{d.dv[2, 0]:.1f} m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m")
-        0.4 m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m
-    """
+                                   expressed: Expressed = "body") -> MotionDerivatives:
+    """Derivatives of a frame's acceleration by q, v and a, in the same expression; dq, dv, da (..., 6, nv), da its Jacobian."""
     try:
         if model.reduction:
             whole = frame_acceleration_derivatives(model.tree, q, *motion(model, q, v, a), frame, expressed)
-            return FrameAccelerationDerivatives._make(chain(model, q, v, a, *whole))
+            return MotionDerivatives._make(chain(model, q, v, a, *whole))
         index, option = frame_options(model, frame, expressed)
         found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
         found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
-        return FrameAccelerationDerivatives._make(found)
+        return MotionDerivatives._make(found)
     except Exception as error:
         explain(error, frame_acceleration_derivatives, locals())
         raise

@@ -82,7 +82,7 @@ def steps_of(model: Model, scheme: Scheme) -> Plus:
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
          external: Wrenches = None, expressed: Expressed = "body",
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
+    """State (q, v) a time dt later, (..., nq) and (..., nv); tau and the wrenches `external` are held over the step.
 
     The schemes use h = dt and a = forward_dynamics:
 
@@ -98,17 +98,9 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
     Args:
-        dt: float, s.
-        integrator: "semi-implicit", "explicit" or "rk4". See the notes.
-
-    Returns:
-        q: (..., nq) array, configuration at the end.
-        v: (..., nv) array, velocity at the end, m/s and rad/s.
-
-    Raises:
-        InputError, UnknownNameError: As forward_dynamics; InputError for other integrators, for a dt that is no positive number,
-            and for a step so long that the state becomes non-finite.
-        LinkageError: Where the loops of a closed model do not close again after a move.
+        integrator: "semi-implicit", "explicit" or "rk4".
+    Raises: InputError also for a step so long that the state becomes non-finite. LinkageError where the loops of a closed model do
+    not close again after a move.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -139,9 +131,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
             try:
                 out = scheme(acceleration, steps_of(model, scheme), q0, v0, h)
             except InputError as error:
-                raise InputError(
-                    f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h
-                ) from None
+                raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
         if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
             raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
         return out

@@ -25,6 +25,7 @@ from freeflyer.dynamics.frames import Expressed, frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import (
+    body_twist,
     difference,
     difference_derivatives,
     integrate,
@@ -34,6 +35,7 @@ from freeflyer.dynamics.manifold import (
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.spatial import se3
 
 
 @dataclass(frozen=True)
@@ -68,20 +70,16 @@ class Linearization:
     """Linear system x_dot = A x + B dtau, or with a `dt` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
     Attributes:
-        A: (..., 2 nv, 2 nv) array, SI units: eta in m and rad, as the velocity coordinates.
-        B: (..., 2 nv, nv) array, by dtau in N, N m.
+        A, B: (..., 2 nv, 2 nv) and (..., 2 nv, nv) array, SI units: eta in m and rad, dtau in N, N m.
         C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame. Six are of its pose, X(q
-        (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
-        frames: Frames of the rows of C.
-        dt: float or None, s; None for continuous time.
-        integrator: None for continuous time.
+            (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
+        dt, integrator: s and its name; None for continuous time.
         basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep them.
 
     Examples:
-        >>> model = ff.robots.chain(1)
-        >>> line = ff.linearize(model, [0.0], [0.0], [0.0], frames=["tip"])
-        >>> isinstance(line, ff.Linearization), line.A.shape, line.B.shape, line.C.shape
-        (True, (2, 2), (2, 1), (12, 2))
+        >>> line = ff.linearize(ff.robots.chain(1), [0.0], [0.0], [0.0], frames=["tip"])
+        >>> line.A.shape, line.B.shape, line.C.shape
+        ((2, 2), (2, 1), (12, 2))
         >>> print(f"pendulum of {np.sqrt(-line.A[1, 0]):.2f} rad/s")
         pendulum of 11.14 rad/s
     """
@@ -124,24 +122,9 @@ def step_rates(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         return turned[..., model.reduction.split.independent, :]
     v = np.asarray(v)
     turned = np.zeros((*v.shape, v.shape[-1]))
-    for at, free in quaternion_blocks(model):
-        _minus_bracket(v[..., at], free, turned[..., at, at])
+    for at, part in quaternion_blocks(model):
+        turned[..., at, at] = se3.ad(-body_twist(v[..., at]))[..., part, part]
     return turned
-
-
-def _minus_bracket(v: np.ndarray, free: bool, out: np.ndarray) -> None:
-    """Minus the Lie bracket of a body twist (..., 6) or an angular velocity (..., 3), written into `out`."""
-    w = v[..., 3:] if free else v
-    for first in (0, 3) if free else (0,):
-        _minus_skew(w, out[..., first : first + 3, first : first + 3])
-    if free:
-        _minus_skew(v[..., :3], out[..., :3, 3:])
-
-
-def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        out[..., i, j] = w[..., k]
-        out[..., j, i] = -w[..., k]
 
 
 def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,

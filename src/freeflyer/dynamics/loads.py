@@ -84,9 +84,8 @@ def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, n
     frames, W = frames_of(model, external[0]), external[1]
     W = real_array("external", W)
     if W.shape[-2:] != frames.shape:
-        raise InputError(
-            f"external holds wrenches of shape {W.shape}, expected (..., {len(frames.names)}, 6): [force; torque] on each of "
-            f"{frames.names}", shape=W.shape)
+        raise InputError(f"external holds wrenches of shape {W.shape}, expected (..., {len(frames.names)}, 6): [force; torque] "
+            f"on each of {frames.names}", shape=W.shape)
     return frames, W
 
 
@@ -114,7 +113,6 @@ def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
     if len(bad):
         *state, frame, k = (int(n) for n in bad[0])
         where = f" of state {state}" if state else ""
-        raise InputError(
-            f"the wrench on {frames.names[frame]!r}{where} must be finite [force; torque], got {W[tuple(bad[0])]} at entry {k}",
-            frame=frames.names[frame], index=(*state, frame, k))
+        raise InputError(f"the wrench on {frames.names[frame]!r}{where} must be finite [force; torque], got {W[tuple(bad[0])]} "
+            f"at entry {k}", frame=frames.names[frame], index=(*state, frame, k))
     return W

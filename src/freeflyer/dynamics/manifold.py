@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import integrate_closed, run, velocity_map
+from freeflyer.dynamics.closed import integrate_closed, multiply, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -25,11 +25,8 @@ from freeflyer.tolerances import HALF_TURN_DISTANCE
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
-    """Configuration q (+) dv: where the constant velocity dv leads from q in one second, with quaternions of unit length.
+    """Configuration q (+) dv, (..., nq): where the constant velocity dv leads from q in one second; quaternions keep length 1.
 
-    Args:
-        dv: (..., nv) array, m and rad; for a free joint a body twist.
-    Returns: (..., nq) array, configuration.
     Raises: LinkageError where the loops of a closed model do not close again after this step.
     Source: geometric linearisation paper: H = H0 exp(eta).
 
@@ -52,19 +49,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-    """Difference dv with q0 (+) dv = q1, by the shortest turns (angle at most pi).
-
-    Returns: (..., nv) array, m and rad; for a free joint a body twist.
-    Raises: InputError as integrate.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q0, q1 = ff.random_configuration(model, np.random.default_rng(0), 2)
-        >>> dv = ff.difference(model, q0, q1)
-        >>> back = ff.integrate(model, q0, dv)
-        >>> bool(np.allclose(ff.difference(model, back, q1), 0.0))
-        True
-    """
+    """Difference dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi); m and rad."""
     try:
         if model.reduction:
             return difference(model.tree, q0, q1)[..., model.reduction.split.independent]
@@ -79,14 +64,7 @@ class IntegrateDerivatives(NamedTuple):
     """Derivatives of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
 
     Attributes:
-        dq, ddv: (..., nv, nv) array of a tree: identities but for the blocks of joints with quaternions.
-
-    Examples:
-        >>> model = ff.robots.chain(6)  # without quaternions
-        >>> d = ff.integrate_derivatives(model, model.neutral, np.ones(model.nv))
-        >>> bool(np.all(d.dq == np.eye(6))), bool(np.all(d.ddv == np.eye(6)))
-        (True, True)
-    """
+        dq, ddv: (..., nv, nv) array of a tree: identities but for the blocks of joints with quaternions."""
 
     dq: np.ndarray
     ddv: np.ndarray
@@ -96,43 +74,23 @@ class DifferenceDerivatives(NamedTuple):
     """Derivatives of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
 
     Attributes:
-        dq0, dq1: (..., nv, nv) array of a tree: minus identity and identity but for the blocks of joints with quaternions.
-
-    Examples:
-        >>> model = ff.robots.chain(6)  # without quaternions
-        >>> d = ff.difference_derivatives(model, model.neutral, model.neutral + 0.1)
-        >>> bool(np.all(d.dq0 == -np.eye(6))), bool(np.all(d.dq1 == np.eye(6)))
-        (True, True)
-    """
+        dq0, dq1: (..., nv, nv) array of a tree: minus identity and identity but for the blocks of joints with quaternions."""
 
     dq0: np.ndarray
     dq1: np.ndarray
 
 
-def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
-    """(velocity coordinates, whether it is a free joint) of each joint that carries a quaternion."""
-    kinds = {"free": True, "spherical": False}
-    return [(slice(j.iv, j.iv + j.nv), kinds[j.kind]) for j in model.joints if j.kind in kinds and j.nv]
+def quaternion_blocks(model: Model) -> list[tuple[slice, slice]]:
+    """(velocity coordinates, which of a body twist they are) of each joint that carries a quaternion."""
+    parts = {"free": slice(0, 6), "spherical": slice(3, 6)}
+    return [(slice(j.iv, j.iv + j.nv), parts[j.kind]) for j in model.joints if j.kind in parts and j.nv]
 
 
 @public
 def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
-    """Derivatives of integrate(model, q, dv) by q and dv, exact for steps of any size.
+    """Derivatives of integrate(model, q, dv) by q and dv, exact for steps of any size; dq, ddv (..., nv, nv).
 
     A spherical joint's blocks are R^T, R = exp(dv), and the right Jacobian of SO(3); a free joint's those of SE(3) (spatial.se3).
-
-    Args:
-        dv: (..., nv) array, m and rad.
-    Returns: IntegrateDerivatives, dq, ddv (..., nv, nv).
-    Raises: InputError, LinkageError as integrate.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, dv, e = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-6)
-        >>> d = ff.integrate_derivatives(model, q, dv)
-        >>> moved = ff.difference(model, ff.integrate(model, q, dv), ff.integrate(model, q, dv + e))
-        >>> bool(np.allclose(moved, d.ddv @ e, atol=1e-11))
-        True
     """
     there = integrate(model, q, dv)  # refuses what cannot be used
     lead = there.shape[:-1]
@@ -146,19 +104,9 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
 
 @public
 def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
-    """Derivatives of difference(model, q0, q1) by q0 and q1.
+    """Derivatives of difference(model, q0, q1) by q0 and q1; dq0, dq1 (..., nv, nv).
 
-    Returns: DifferenceDerivatives, dq0, dq1 (..., nv, nv).
-    Raises: InputError as difference, and for a joint half a turn away from itself. The shortest turn is not continuous there,
-    and has no derivative.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q0, dv = model.neutral, np.ones(model.nv)
-        >>> q1 = ff.integrate(model, q0, dv)
-        >>> d = ff.difference_derivatives(model, q0, q1)
-        >>> bool(np.allclose(d.dq1 @ ff.integrate_derivatives(model, q0, dv).ddv, np.eye(model.nv)))
-        True
+    Raises: InputError for a joint half a turn away from itself. The shortest turn is not continuous there, and has no derivative.
     """
     if model.reduction:
         d, independent = difference_derivatives(model.tree, q0, q1), model.reduction.split.independent
@@ -170,13 +118,11 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
         if joint.kind in ("free", "spherical") and joint.nv:
             angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
             if np.any(angle > np.pi - HALF_TURN_DISTANCE):
-                raise InputError(
-                    f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
-                    "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
+                raise InputError(f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the "
+                    "other jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
                     joint=joint.name)
-    for at, free in quaternion_blocks(model):
-        xi = _twist(dv[..., at], free)
-        part = slice(0, 6) if free else slice(3, 6)
+    for at, part in quaternion_blocks(model):
+        xi = body_twist(dv[..., at])
         dq0[..., at, at] = -se3.left_jacobian_inverse(xi)[..., part, part]
         dq1[..., at, at] = se3.right_jacobian_inverse(xi)[..., part, part]
     return DifferenceDerivatives(dq0, dq1)
@@ -204,7 +150,7 @@ def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.nd
         dq, ddv = (d[..., independent, :][..., independent] for d in step_derivatives(tree, whole))
         return dq, ddv
     G = velocity_map(model, q)
-    whole = np.einsum("...ij,...j->...i", G, step)
+    whole = multiply(G, step)
     turned = run(E.MOTION_DERIVATIVES, model, (q, step, model._zero), ("q", "dv", "a"))[0]
     A, B = step_derivatives(tree, whole)
     begun = A @ G + B @ turned, B @ G
@@ -218,17 +164,16 @@ def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.nd
 def step_derivatives(model: Model, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(dq, ddv) of a step (..., nv)."""
     dq, ddv = _identities(model, step.shape[:-1]), _identities(model, step.shape[:-1])
-    for at, free in quaternion_blocks(model):
-        xi = _twist(step[..., at], free)
-        part = slice(0, 6) if free else slice(3, 6)
+    for at, part in quaternion_blocks(model):
+        xi = body_twist(step[..., at])
         dq[..., at, at] = se3.adjoint(se3.exp(-xi))[..., part, part]
         ddv[..., at, at] = se3.right_jacobian(xi)[..., part, part]
     return dq, ddv
 
 
-def _twist(x: np.ndarray, free: bool) -> np.ndarray:
+def body_twist(x: np.ndarray) -> np.ndarray:
     """The body twist (..., 6) of a free joint's velocity, or of a ball's (..., 3)."""
-    return x if free else np.concatenate([np.zeros_like(x), x], axis=-1)
+    return x if x.shape[-1] == 6 else np.concatenate([np.zeros_like(x), x], axis=-1)
 
 
 def _identities(model: Model, lead: tuple[int, ...]) -> np.ndarray:

@@ -21,7 +21,7 @@ STEPS = 12  # in which a closed linkage is moved to where its independent joints
 @public
 def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None, *, start: ArrayLike | None = None,
                   **by_name: ArrayLike) -> np.ndarray:
-    """Configuration q with the named joints at these positions, and the others where `start` has them.
+    """Configuration q (..., nq) with the named joints at these positions, and the others where `start` has them.
 
     Limits are not looked at. Of a closed model the independent joints are named; the loops are closed by small steps from `start`.
 
@@ -31,12 +31,8 @@ def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None
         **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them,
             one per state. Other joints take all their coordinates (..., nq of the joint). A spherical joint takes a unit quaternion
             x, y, z, w, a free one a position and a quaternion.
-    Returns: (..., nq) array, m, rad and unit quaternions.
-
-    Raises:
-        InputError: For joints that mimic others or follow from loops, and for a joint given twice. Also for sizes, NaN and
-            quaternions, and for batch axes that do not broadcast.
-        LinkageError: Where the loops cannot be closed.
+    Raises: InputError also for joints that mimic others or follow from loops, and for a joint given twice; LinkageError where the
+    loops cannot be closed.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -70,10 +66,8 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
     if model.reduction and joint.nv < model.tree.joint(joint.name).nv:
         moving = [j.name for j in model.joints if j.mimic is None and j.nv == model.tree.joint(j.name).nv]
         shown = ", ".join(moving[:8]) + (f", ... ({len(moving)} in all)" if len(moving) > 8 else "")
-        raise InputError(
-            f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close a guess of the "
-            "tree's with freeflyer.linkages.assemble", joint=name,
-        )  # fmt: skip
+        raise InputError(f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close "
+            "a guess of the tree's with freeflyer.linkages.assemble", joint=name)
     x = finite_array(f"the position of joint {name!r}", value)
     if joint.nq == 1:
         return joint, x[..., None]

@@ -38,7 +38,7 @@ _known: WeakKeyDictionary[Model, Springs] = WeakKeyDictionary()
 
 @public
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Generalised forces -k (q - rest) - d v - f sign(v) of the file's springs, damping and dry friction on the robot.
+    """Generalised forces -k (q - rest) - d v - f sign(v) of the file's springs, damping and dry friction; (..., nv), N, N m.
 
     The equations of motion leave these forces out. Inverse dynamics with them is `inverse_dynamics(model, q, v, a) -
     passive_forces(model, q, v)`.
@@ -48,8 +48,6 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     to f. Springs, damping and friction of a joint that mimics another act on that one's coordinate.
 
     Equal to MuJoCo's qfrc_passive where the file has springs and damping of joints alone; its friction is a constraint there.
-
-    Returns: (..., nv) array, N, N m; of a closed model along its independent velocities.
 
     Examples:
         >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'
@@ -90,7 +88,7 @@ def _springs(model: Model) -> Springs:
             pose = joint.spring_reference or model.neutral[info.iq : info.iq + info.nq]
             turned.append((joint.kind, info.iq, info.iv, np.array(joint.stiffness), np.array(pose)))
             continue
-        head, ratio, offset = leader(model.description, joint)
+        head, ratio, offset = leader(model.description, joint.name)
         first = model.joint(head.name)
         for k, stiffness in enumerate(joint.stiffness):
             rest = joint.spring_reference[k] if joint.spring_reference else 0.0

@@ -93,8 +93,5 @@ def add_forces(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
     try:
         return tau + forces
     except ValueError:
-        raise InputError(
-            "the leading (batch) axes of the state and of the wrenches or gravity do not broadcast together: their "
-            f"forces have shapes {tau.shape} and {forces.shape}",
-            shapes=(tau.shape, forces.shape),
-        ) from None
+        raise InputError(f"the leading (batch) axes of the state and of the wrenches or gravity do not broadcast together: their "
+            f"forces have shapes {tau.shape} and {forces.shape}", shapes=(tau.shape, forces.shape)) from None

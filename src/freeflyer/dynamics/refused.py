@@ -11,8 +11,7 @@ from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries, entry as K
 from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.model.inputs import coordinate_owner
+from freeflyer.model.inputs import coordinate_owner, not_finite, not_unit, quaternion_starts
 from freeflyer.model.model import Model
 from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 
@@ -38,16 +37,20 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
         found = _largest(np.concatenate(arrays, axis=-1), found, count)
     at = tuple(int(k) for k in np.unravel_index(found, lead)) if lead else ()
     states = [x[at] for x in arrays]
-    if status in (K.NOT_FINITE, K.NOT_UNIT):
-        return (_not_finite if status == K.NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
+    if status == K.NOT_FINITE:
+        place = int(np.argmin(np.isfinite(states[k])))
+        return not_finite(model, names[k], states[k][place], entry.inputs[k], (*at, place))
+    if status == K.NOT_UNIT:
+        lengths = {i: hypot(*states[k][i : i + 4]) for i in quaternion_starts(model)}
+        worst = max(lengths, key=lambda i: abs(lengths[i] - 1.0))
+        return not_unit(model, names[k], lengths[worst], worst, at)
     for name, x, letter, tail in zip(names, states, entry.inputs, tails):
         k = int(np.argmax(np.abs(x))) if x.size else 0
         if x.size and abs(x[k]) > OVERFLOWING_INPUT:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             index = *at, *(int(i) for i in np.unravel_index(k, tail))
-            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
-                              f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
-                              name=name, index=index)
+            return InputError(f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is {x[k]:.3g}. No robot "
+                "is that fast or strong: look for the step that made it grow", name=name, index=index)
     return singular(model, states[0], at)
 
 
@@ -56,26 +59,6 @@ def _largest(x: np.ndarray, found: int, count: int) -> int:
     first = max(found - PACK, 0)
     rows = x.reshape(count, -1)[first : found + 1]
     return first + int(np.argmax(np.abs(rows).max(axis=1)))
-
-
-def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
-    k = int(np.argmin(np.isfinite(x)))
-    joint, index = coordinate_owner(model, k, letter), (*at, k)
-    return InputError(f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name,
-                      index=index, joint=joint)
-
-
-def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
-    first, count = int(model.topology[QUATERNIONS_AT]), int(model.topology[N_QUATERNIONS])
-    starts = [int(i) for i in model.topology[first : first + count]]
-    lengths = [hypot(*q[i : i + 4]) for i in starts]
-    k = int(np.argmax(np.abs(np.array(lengths) - 1.0)))
-    i, length = starts[k], lengths[k]
-    joint = coordinate_owner(model, i, "q")
-    which = f"{name}{list(at)}" if at else name
-    return InputError(
-        f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, expected 1: "
-        "normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=length)
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
@@ -92,7 +75,6 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     others = [name for name, x in share.items() if name != joint and x > NAMED_JOINT_SHARE]
     still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
-    return InputError(
-        f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its links mass, "
-        "give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
+    return InputError(f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its "
+        "links mass, give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
         index=at)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import DRIFT, motion, project_forces, velocity_map
+from freeflyer.dynamics.closed import DRIFT, motion, multiply, project_forces, velocity_map
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
@@ -50,15 +50,12 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     for name, needed in (("a", turning), ("bias", turning or model.reduction)):
         if x[name] is not None and x["v"] is None and needed:
             raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
-    v = None if x["v"] is None else V.motion_to_ours(c, q, x["v"])
-    s = V.rates(c, v) if v is not None and turning and (x["a"] is not None or x["bias"] is not None) else None
-    a = None if x["a"] is None else V.motion_to_ours(c, q, x["a"])
-    if a is not None and s is not None:
-        a = a - s
-    tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
-    bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
-    if bias is not None and s is not None:
-        bias = bias + _multiply(mass_matrix(tree, q), s)
+    v, a = (None if y is None else V.motion_to_ours(c, q, y) for y in (x["v"], x["a"]))
+    tau, bias = (None if y is None else V.forces_to_ours(c, q, y) for y in (x["tau"], x["bias"]))
+    if v is not None and turning and (a is not None or bias is not None):
+        s = V.rates(c, v)
+        a = None if a is None else a - s
+        bias = None if bias is None else bias + multiply(mass_matrix(tree, q), s)
     state = State(q, v, a, tau, bias)
     return _independent_state(model, model.reduction.split.independent, state) if model.reduction else state
 
@@ -74,7 +71,7 @@ def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Ar
         "v": None if v is None else V.motion_to_theirs(c, q, v), "a": None if a is None else V.motion_to_theirs(c, q, a + s),
         "tau": None if tau is None else V.forces_to_theirs(c, q, tau), "bias": None}
     if bias is not None:
-        found["bias"] = V.forces_to_theirs(c, q, bias - _multiply(mass_matrix(model, q), s) if turning else bias)
+        found["bias"] = V.forces_to_theirs(c, q, bias - multiply(mass_matrix(model, q), s) if turning else bias)
     return found
 
 
@@ -107,7 +104,7 @@ def _independent_state(model: Model, independent: np.ndarray, state: State) -> S
     q, v, a, tau, bias = state
     if bias is not None:
         gamma = motion(model, q, v[..., independent])[1]
-        bias = project_forces(model, q, bias + _multiply(mass_matrix(model.tree, q), gamma))
+        bias = project_forces(model, q, bias + multiply(mass_matrix(model.tree, q), gamma))
     u, u_dot = (None if x is None else x[..., independent] for x in (v, a))
     return State(q, u, u_dot, None if tau is None else project_forces(model, q, tau), bias)
 
@@ -120,10 +117,6 @@ def _leading_axes(q: np.ndarray, others: Arrays, names: dict[str, str]) -> tuple
 
 def _broadcast(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
     return x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
-
-
-def _multiply(M: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", M, x)
 
 
 MUJOCO_NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
@@ -146,9 +139,8 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
         qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, MuJoCo's qfrc_bias.
         mj_model: The compiled model whose joints these are; its scene may hold other things.
-    Returns: State, m, rad, s, N, N m.
-    Raises: InputError for sizes and joints of another robot, NaN, and quaternions of other than unit length. A free joint
-    requires qvel for qacc and bias_forces, and closed loops require it for bias_forces. MuJoCo must have the base.
+    Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed loops
+    require it for bias_forces. MuJoCo must have the base.
 
     Examples:
         >>> import mujoco
@@ -163,9 +155,8 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
     if bias_forces is not None and places.absent_base:
-        raise InputError(
-            f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
-            joint=places.absent_base[0])
+        raise InputError(f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF "
+            "file fixes it", joint=places.absent_base[0])
     q = configuration_from_mujoco(tree, places, x["qpos"])
     theirs = {ours: x[name] for ours, name in MUJOCO_NAMES.items()}
     return to_ours(model, places.velocities, q, theirs, {"q": "qpos", **MUJOCO_NAMES})
@@ -182,23 +173,11 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
     because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
 
     Args:
-        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
         mj_model: See from_mujoco.
-    Returns: MujocoState, m, rad, s, N, N m.
     Raises: InputError as from_mujoco. A free joint requires v for a and bias_forces, and closed loops require it for a. Also
     for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces,
-    at its pose in the file.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q = ff.configuration(model, root_joint=[0, 0, 0.4, 0, 0, np.sin(0.25), np.cos(0.25)])  # half a radian about z
-        >>> state = ff.to_mujoco(model, q, np.eye(model.nv)[0])
-        >>> np.round(state.qpos[3:7], 3).tolist()  # the quaternion is w, x, y, z there
-        [0.969, 0.0, 0.0, 0.247]
-        >>> np.round(state.qvel[:2], 3).tolist()  # the linear velocity is along the world's axes there
-        [0.878, 0.479]
-    """
+    at its pose in the file."""
     places = mujoco_places(model.tree, mj_model)
     x, given = check_state(model, q, v, a, tau, bias_forces)
     qpos = configuration_to_mujoco(model.tree, places, x)
@@ -211,19 +190,10 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
 
 @public
 def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> np.ndarray:
-    """Matrix T(q) of qvel = T v; hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
+    """Matrix T(q) of qvel = T v, (..., nv of MuJoCo, nv); hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
 
     Args:
-        mj_model: See from_mujoco.
-    Returns: (..., nv of MuJoCo, nv) array of a closed model v are the independent velocities.
-    Raises: InputError for joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v = ff.random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
-        >>> bool(np.allclose(ff.mujoco_velocity_map(model, q) @ v, ff.to_mujoco(model, q, v).qvel))
-        True
-    """
+        mj_model: See from_mujoco."""
     places = mujoco_places(model.tree, mj_model)
     q = finite_row(model, "q", q, "q")
     T = velocity_matrix(places.velocities, q)
@@ -233,12 +203,9 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
 def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
     whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
     nq, nv = len(places.qpos_from), len(places.velocities.matched.leaders)
-    return {
-        name: None
-        if x is None
-        else check_size(name, x, nq if name == "qpos" else nv, f"{'nq' if name == 'qpos' else 'nv'} {whose}")
-        for name, x in given.items()
-    }
+    sizes = {name: (nq, "nq") if name == "qpos" else (nv, "nv") for name in given}
+    return {name: None if x is None else check_size(name, x, sizes[name][0], f"{sizes[name][1]} {whose}")
+            for name, x in given.items()}
 
 
 PINOCCHIO_NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
@@ -257,11 +224,9 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
 
     Args:
         pin_model: Its joints are found by name.
-        q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here.
-        v, a, tau: (..., nv) array, Pinocchio's velocity, acceleration, generalised forces; m, rad, s, N, N m.
+        q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here, also of v, a and tau.
         bias_forces: (..., nv) array, Pinocchio's nonLinearEffects.
-    Returns: State, m, rad, s, N, N m.
-    Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), NaN, norms.
+    Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), and norms.
     A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces.
 
     Examples:
@@ -274,11 +239,10 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
         True
     """
     places = pinocchio_places(pin_model, model.tree)
-    x = {
-        name: None if value is None else check_size(name, value, n, "the sizes of the Pinocchio model")
-        for name, value, n in (("q", q, places.nq), *((k, y, pin_model.nv) for k, y in zip("va", (v, a))),
-                               ("tau", tau, pin_model.nv), ("bias_forces", bias_forces, pin_model.nv))
-    }  # fmt: skip
+    given = {"q": q, "v": v, "a": a, "tau": tau, "bias_forces": bias_forces}
+    sizes = dict.fromkeys(given, pin_model.nv) | {"q": places.nq}
+    whose = "the sizes of the Pinocchio model"
+    x = {name: None if value is None else check_size(name, value, sizes[name], whose) for name, value in given.items()}
     ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
     return to_ours(model, places.velocities, ours, {"bias": x.pop("bias_forces"), **x}, PINOCCHIO_NAMES)
 
@@ -292,20 +256,9 @@ def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None
 
     Args:
         pin_model: Its joints are found by name.
-        v, a, tau: (..., nv) array, velocity, acceleration, generalised forces; m, rad, s, N, N m.
         bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
-    Returns: PinocchioState, m, rad, s, N, N m.
-    Raises: InputError as from_pinocchio. A planar joint requires v for a and bias_forces, and closed loops require it for a.
-    Also for bias_forces of a closed model (convert those of model.tree).
-
-    Examples:
-        >>> import pinocchio
-        >>> model = ff.robots.chain(3, "continuous")
-        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
-        >>> state = ff.to_pinocchio(model, pin_model, [0.0, 0.5, 1.0])
-        >>> np.round(state.q, 3).tolist()  # cosine and sine of each angle
-        [1.0, 0.0, 0.878, 0.479, 0.54, 0.841]
-    """
+    Raises: InputError as from_pinocchio; a planar joint requires v for a and bias_forces, closed loops require it for a. Also for
+    bias_forces of a closed model (convert those of model.tree)."""
     places = pinocchio_places(pin_model, model.tree)
     x, given = check_state(model, q, v, a, tau, bias_forces)
     theirs = to_theirs(model.tree, places.velocities, x, given)

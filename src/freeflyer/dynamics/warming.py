@@ -41,12 +41,7 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
 
     functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "quadratic programs" for the
     solvers' answers; "loads" for calls with `external=` or `gravity=`; "loops", "closed" and "estimation" for all that robots
-    with loops use.
-    progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and
-    those for batches counted apart. Errors: InputError for a name that is not known.
-
-    Example:
-        freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])"""
+    with loops use. Returns how many compiled functions were made, those for one state and those for batches counted apart."""
     return compile_ahead(compiled_functions(ENTRIES) if functions is None else required_functions(functions), progress=progress)
 
 

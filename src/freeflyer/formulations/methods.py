@@ -67,16 +67,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
     """Acceleration a under tau and the forces of `external`, from the M and the bias of a formulation; (..., nv), m/s^2, rad/s^2.
 
     Args:
-        by: See formulations.inverse_dynamics.
-    Raises: InputError, LinkageError, UnknownNameError as inverse_dynamics; InputError also where M is singular.
-
-    Examples:
-        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-        >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-        >>> a = ff.formulations.forward_dynamics(model, q, v, tau, by="gauss")
-        >>> bool(np.allclose(a, ff.forward_dynamics(model, q, v, tau)))
-        True
-    """
+        by: See formulations.inverse_dynamics. A singular M is refused (InputError)."""
     bias = _forces(model, q, v, model._zero, by, external, expressed, gravity)
     return _accelerations(mass_matrix(model, q, by=by), bias, finite_row(model, "tau", tau, "u"))
 
@@ -86,14 +77,7 @@ def mass_matrix(model: Model, q: ArrayLike, *, by: By) -> np.ndarray:
     """Mass matrix M by another formulation, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2.
 
     Args:
-        by: See formulations.inverse_dynamics.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> M = ff.formulations.mass_matrix(model, model.neutral, by="gibbs_appell")
-        >>> bool(np.allclose(M, ff.mass_matrix(model, model.neutral)))
-        True
-    """
+        by: See formulations.inverse_dynamics."""
     mass = FORMULATIONS[choice("by", by, FORMULATIONS)].mass
     if not model.reduction:
         return mass(model, q)
@@ -107,15 +91,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, *, by: By) -> np.n
 
     Args:
         by: "dual_quaternion" or "gauss"; the others give the vector C v and no matrix.
-    Source: Dynamics of Mobile Manipulators using Dual Quaternion Algebra, (47), (52).
-
-    Examples:
-        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-        >>> q, v = ff.random_configuration(model, rng), rng.normal(size=13)
-        >>> C = ff.formulations.coriolis_matrix(model, q, v, by="gauss")
-        >>> bool(np.allclose(C @ v + ff.gravity_forces(model, q), ff.bias_forces(model, q, v)))
-        True
-    """
+    Source: Dynamics of Mobile Manipulators using Dual Quaternion Algebra, (47), (52)."""
     of_tree, mass = (found := FORMULATIONS[choice("by", by, FORMULATIONS)]).coriolis, found.mass
     if of_tree is None:
         given = ", ".join(repr(name) for name, f in FORMULATIONS.items() if f.coriolis)
@@ -132,14 +108,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, by: By, external: Wrenches = N
     """Generalised forces g that hold the robot at rest, less those of `external`, by another formulation; (..., nv), N, N m.
 
     Args:
-        by: See formulations.inverse_dynamics.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> g = ff.formulations.gravity_forces(model, model.neutral, by="dual_quaternion")
-        >>> print(f"{g[2]:.1f} N hold {model.mass:.1f} kg")
-        310.0 N hold 31.6 kg
-    """
+        by: See formulations.inverse_dynamics."""
     return _forces(model, q, model._zero, model._zero, by, external, expressed, gravity)
 
 
@@ -253,13 +222,10 @@ def _geometric_mass(tree: Model, q: Any) -> Array:
 
 
 FORMULATIONS: dict[str, Formulation] = {
-    "dual_quaternion": Formulation(
-        _newton_euler, lambda tree, q: np.asarray(run(E.DQ_MASS, tree, (q,), ("q",))),
-        lambda tree, q, v: np.asarray(run(E.DQ_CORIOLIS, tree, (q, v), ("q", "v"))),
-    ),
-    "gauss": Formulation(
-        _gauss, lambda tree, q: gauss_terms(tree, q, tree._zero)[0], lambda tree, q, v: gauss_terms(tree, q, v)[1]
-    ),
+    "dual_quaternion": Formulation(_newton_euler, lambda tree, q: np.asarray(run(E.DQ_MASS, tree, (q,), ("q",))),
+        lambda tree, q, v: np.asarray(run(E.DQ_CORIOLIS, tree, (q, v), ("q", "v")))),
+    "gauss": Formulation(_gauss, lambda tree, q: gauss_terms(tree, q, tree._zero)[0],
+        lambda tree, q, v: gauss_terms(tree, q, v)[1]),
     "gibbs_appell": Formulation(_gibbs_appell, _columns(E.GIBBS_APPELL, 1)),
     "kane": Formulation(_kane, _columns(E.KANE, 0)),
     "geometric": Formulation(_geometric, _geometric_mass),

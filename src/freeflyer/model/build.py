@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import DescriptionError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
+from freeflyer.model.locking import leader
 from freeflyer.model.model import COMPILED, JointInfo, Model
 from freeflyer.model.placements import screws, turn_z_to
 from freeflyer.model.public import public
@@ -31,10 +31,7 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     Args:
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
-
-    Raises:
-        DescriptionError: Names the link, joint, frame, loop or number at fault.
-        InputError: For an object that is not a Description, and other words in `inertias`.
+    Raises: DescriptionError, which names the link, joint, frame, loop or number at fault.
 
     Examples:
         >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))
@@ -64,11 +61,10 @@ class _Builder:
         for joint in description.joints:
             self.below.setdefault(joint.parent, []).append(joint)
         self.bodies = [Body(-1, L.SCREW, 0, (), np.eye(4))]
-        self.where: dict[str, tuple[int, np.ndarray]] = {}  # link: its body and pose there
+        self.starts = [WORLD, *description.roots]
+        self.where: dict[str, tuple[int, np.ndarray]] = {start: (0, np.eye(4)) for start in self.starts}  # link: body, pose there
         self.joints: list[JointInfo] = []
-        self.sources: list[Joint] = []
-        self.ratios: list[float] = []
-        self.by_name = {joint.name: joint for joint in description.joints}
+        self.data: list[tuple[Joint, JointInfo, float]] = []  # with the ratio to its leader
         self.nq = self.nv = 0
         self.neutral: list[float] = []
         self._place_links()
@@ -78,7 +74,7 @@ class _Builder:
         order = self._depth_first()
         owners: dict[str, tuple[int, int]] = {}
         for joint in order:
-            if joint is not None and joint.kind != "fixed" and joint.mimic is None:
+            if joint.kind != "fixed" and joint.mimic is None:
                 sizes = joint_sizes(joint.kind)
                 owners[joint.name] = (self.nq, self.nv)
                 self.nq, self.nv = self.nq + sizes[0], self.nv + sizes[1]
@@ -87,11 +83,7 @@ class _Builder:
             self._attach(joint, owners)
 
     def _depth_first(self) -> list[Joint]:
-        self.where[WORLD] = (0, np.eye(4))
-        for root in self.description.roots:
-            self.where[root] = (0, np.eye(4))
-        starts = [WORLD, *self.description.roots]
-        stack = [j for s in reversed(starts) for j in reversed(self.below.get(s, []))]
+        stack = [j for s in reversed(self.starts) for j in reversed(self.below.get(s, []))]
         order = []
         while stack:
             joint = stack.pop()
@@ -105,36 +97,23 @@ class _Builder:
         if joint.kind == "fixed":
             self.where[joint.child] = (body, X)
         else:
-            (iq, iv), ratio, offset = self._coordinates(joint, owners)
+            head, ratio, offset = leader(self.description, joint.name)
+            iq, iv = owners[head.name]
             body, X = self._append(joint, body, X, iq, iv, ratio, offset)
             self.where[joint.child] = (body, X)
             sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
-            self.sources.append(joint)
-            self.ratios.append(ratio)
-            self.joints.append(
-                JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
-            )
+            info = JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
+            self.joints.append(info)
+            self.data.append((joint, info, ratio))
         if body > 0 and joint.child in self.links:
             self.bodies[body].carry(self.links[joint.child].inertia, X)
-
-    def _coordinates(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> tuple[tuple[int, int], float, float]:
-        """Coordinates of a joint, and ratio and offset with which it follows them through a chain of mimics."""
-        ratio, offset, seen = 1.0, 0.0, {joint.name}
-        while joint.mimic is not None:
-            m = joint.mimic
-            ratio, offset = ratio * m.ratio, offset + ratio * m.offset
-            joint = self.by_name[m.joint]
-            if joint.name in seen or joint.kind == "fixed":
-                raise DescriptionError(f"mimic joint {joint.name!r} follows itself or a fixed joint", joint=joint.name)
-            seen.add(joint.name)
-        return owners[joint.name], ratio, offset
 
     def _coupling(self, name: str) -> Coupled:
         """Where a coupling finds the position and rate of a joint; a joint without name is none."""
         if not name:
             return Coupled()
-        owners = {j.name: (j.iq, j.iv) for j in self.joints if j.mimic is None}
-        (iq, iv), ratio, offset = self._coordinates(self.by_name[name], owners)
+        head, ratio, offset = leader(self.description, name)
+        iq, iv = next((j.iq, j.iv) for j in self.joints if j.name == head.name)
         return Coupled(iq, iv, ratio, offset)
 
     def _append(
@@ -156,11 +135,10 @@ class _Builder:
 
     def model(self) -> Model:
         description, nv = self.description, self.nv
-        sites = [(s.name, s.link, s.placement) for s in description.sites]
         names = [WORLD] if WORLD not in self.links else []
         frames = [(n, *self.where[n]) for n in names + [link.name for link in description.links]]
-        frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
-        arrays = _coordinate_data(list(zip(self.sources, self.joints, self.ratios)), nv)
+        frames += [(s.name, self.where[s.link][0], self.where[s.link][1] @ s.placement) for s in description.sites]
+        arrays = _coordinate_data(self.data, nv)
         shared = any(j.mimic is not None for j in self.joints)
         bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
@@ -168,20 +146,15 @@ class _Builder:
             [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings],
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
-        actuated = (
-            tuple(n for n in own if n in set(description.actuated)) if description.actuated
-            else tuple(
-                j.name for j in self.joints if j.mimic is None
-                and not (j.kind in ("free", "planar") and j.parent == WORLD)
-            )
-        )
-        neutral = np.array(self.neutral)
+        bases = {j.name for j in self.joints if j.kind in ("free", "planar") and j.parent == WORLD}
+        motors = set(description.actuated) or set(own) - bases
+        actuated = tuple(name for name in own if name in motors)
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
             actuated=actuated, position_lower=arrays["lower"], position_upper=arrays["upper"],
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
-            damping=arrays["damping"], friction=arrays["friction"], neutral=neutral,
+            damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
             frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED,
         )  # fmt: skip

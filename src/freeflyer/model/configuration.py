@@ -21,15 +21,7 @@ ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
 
 @public
 def neutral(model: Model) -> np.ndarray:
-    """Neutral configuration: coordinates zero, quaternions the identity; of a closed model its assembled posture.
-
-    Returns: (nq,) array, m, rad; a copy of `model.neutral`.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> ff.neutral(model)[:7]     # of the floating base: position, quaternion x, y, z, w
-        array([0., 0., 0., 0., 0., 0., 1.])
-    """
+    """Neutral configuration (nq,): coordinates zero, quaternions the identity; of a closed model its assembled posture."""
     return model.neutral.copy()
 
 
@@ -43,7 +35,6 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
 
     Args:
         size: Number of configurations; one without batch axes by default.
-    Raises: InputError if an argument is not a Model, a numpy.random.Generator or a count.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -54,9 +45,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
         2.7 of 2.7 rad
     """
     if not isinstance(rng, np.random.Generator):
-        raise InputError(
-            f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"
-        )
+        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
     lead = _lead(size)
     if model.reduction:
         return model.reduction.random_configuration(model, rng, lead)
@@ -103,37 +92,22 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
     if not whole:
         raise InputError(f"size must be a count or a tuple of counts of at least 0, got {format_value(size)}", size=size)
     if len(counts) >= MOST_AXES or prod(map(int, counts)) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
-        raise InputError(
-            f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in all; "
-            f"got {format_value(size)}", size=size,
-        )  # fmt: skip
+        raise InputError(f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in "
+            f"all; got {format_value(size)}", size=size)
     return tuple(int(n) for n in counts)
 
 
 @public
 def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
-    """Configurations with every quaternion scaled to unit length, (..., nq), a copy of q, its quaternions of unit length.
-
-    Args:
-        q: (..., nq) array, configuration, its quaternions of any length above 1e-12.
-    Raises: InputError for wrong shapes, and for quaternions that are zero or not finite.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q = 2.0 * model.neutral
-        >>> ff.normalize_configuration(model, q)[3:7]
-        array([0., 0., 0., 1.])
-    """
+    """Configurations with every quaternion scaled to unit length, (..., nq), a copy of q; InputError for zero quaternions."""
     q = np.array(row(model, "q", q, "q"))
     for joint in model.joints:
         if joint.kind in ("free", "spherical") and joint.nq:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
             norm = np.linalg.norm(part, axis=-1, keepdims=True)
             if not np.all(norm > MIN_QUATERNION_LENGTH) or not np.all(np.isfinite(norm)):
-                raise InputError(
-                    f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
-                    joint=joint.name,
-                )
+                raise InputError(f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
+                    joint=joint.name)
             part /= norm
     return finite_array("q", q)
 

@@ -5,7 +5,10 @@ Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -36,15 +39,8 @@ class Inertia(Record):
     """Inertia of a link: its mass, and its rotational inertia about its centre of mass. The default is no inertia.
 
     Args:
-        mass: float, kg.
-        com: (3,) array, centre of mass in the link frame, m.
-        rotational: (3, 3) array, rotational inertia about the centre of mass, in link axes, kg m^2.
-
-    Examples:
-        >>> ball = ff.Inertia(2.0, rotational=0.4 * 2.0 * 0.1**2 * np.eye(3))     # radius 0.1 m
-        >>> ball.com
-        array([0., 0., 0.])
-    """
+        mass, com: kg; (3,) array, centre of mass in the link frame, m.
+        rotational: (3, 3) array, rotational inertia about the centre of mass, in link axes, kg m^2."""
 
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: _NO_COM, metadata=NUMBERS)
@@ -53,17 +49,7 @@ class Inertia(Record):
 
 @dataclass(frozen=True)
 class Link(Record):
-    """Link of a robot: a rigid body, or a bare frame where its inertia is nothing.
-
-    Args:
-        name: str.
-    Raises: DescriptionError for an inertia that is no Inertia.
-
-    Examples:
-        >>> wheel, camera = ff.Link("wheel", ff.Inertia(1.5)), ff.Link("camera")
-        >>> wheel.inertia.mass, camera.inertia.mass
-        (1.5, 0.0)
-    """
+    """Link of a robot: a rigid body, or a bare frame where its inertia is nothing."""
 
     name: str
     inertia: Inertia = field(default_factory=Inertia)
@@ -78,11 +64,6 @@ class Mimic(Record):
     """Rule by which a joint follows another one: position = ratio * position of `joint` + offset.
 
     Both share one velocity coordinate, that of `joint`; both have one coordinate (revolute, continuous, prismatic, helical).
-
-    Args:
-        joint: Name of the joint that is followed.
-        ratio: Ratio of the positions, by default 1.
-        offset: m or rad, by default 0.
 
     Examples:
         >>> thumb = ff.Joint("thumb", "revolute", "world", "a")
@@ -106,7 +87,6 @@ class Joint(Record):
     and v of each kind are in docs/conventions.md.
 
     Args:
-        name: str.
         kind: "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal" or
             "free".
         parent, child: Names of links; "world" is the parent of a base.
@@ -125,7 +105,6 @@ class Joint(Record):
         initial: (nq,) tuple, position in which the file draws the robot; empty: the neutral one.
         stiffness: (nv,) tuple of springs, N/m or N m/rad.
         spring_reference: (nq,) tuple; position in which the springs are at rest; empty: the neutral one.
-    Raises: DescriptionError for a mimic that is no Mimic.
 
     Examples:
         >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)
@@ -171,16 +150,7 @@ class Site(Record):
     """Site of a link: a named frame fixed to it.
 
     Args:
-        name, link: str.
-        placement: (4, 4) array, pose in the link, by default the identity.
-
-    Examples:
-        >>> arm = ff.robots.chain(2).description
-        >>> camera = ff.Site("camera", "link_2")     # at the link's own frame, 0.2 m below the base
-        >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, (camera,)))
-        >>> print(round(float(ff.frame_pose(model, model.neutral, "camera")[2, 3]), 9))
-        -0.2
-    """
+        placement: (4, 4) array, pose in the link, by default the identity."""
 
     name: str
     link: str
@@ -192,7 +162,6 @@ class Loop(Record):
     """Loop of a linkage: two frames tied to each other in some directions.
 
     Args:
-        name: str.
         frame_a, frame_b: Links or sites.
         mask: (6,) tuple of 0 and 1, the directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of a
             point.
@@ -218,7 +187,6 @@ class Coupling(Record):
     A constraint row of its own, beside those of loops.
 
     Args:
-        name: str.
         joint1, joint2: Joints of one coordinate each; "" as joint2: joint1 is held at the constant.
         coefficients: Coefficients of the polynomial, the constant first; in m and rad.
 
@@ -245,28 +213,13 @@ class Description(Record):
     A Description cannot be changed. Lists become tuples; arrays are copied on input and read-only.
 
     Args:
-        name: str.
-        links: tuple of Link.
-        joints: tuple of Joint.
-        sites: tuple of Site.
-        loops: tuple of Loop.
-        couplings: tuple of Coupling.
         actuated: Joints with motors; empty: every moving joint but a free or planar base.
         gravity: (3,) tuple, m/s^2, in world axes; by default (0, 0, -9.81).
-        notes: The reader's notes to the user.
-        keyframes: The file's named postures.
+        notes, keyframes: The reader's notes to the user; the file's named postures.
         mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty if not from MJCF.
         base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
             "" where nothing is known.
-    Raises: DescriptionError for parts of another type. `build` checks the rest.
-
-    Examples:
-        >>> robot = ff.robots.quadruped().description
-        >>> len(robot.links), len(robot.joints), robot.roots
-        (13, 13, ())
-        >>> ff.build(robot)
-        <freeflyer.Model 'quadruped': nq 19, nv 18, 13 joints, 31.6 kg>
-    """
+    Raises: DescriptionError for parts of another type. `build` checks the rest."""
 
     name: str
     links: tuple[Link, ...]
@@ -295,9 +248,14 @@ class Description(Record):
         """The link of that name."""
         return next(x for x in self.links if x.name == name)
 
+    @cached_property
+    def joint_by_name(self) -> Mapping[str, Joint]:
+        """The joints by their names."""
+        return MappingProxyType({joint.name: joint for joint in self.joints})
+
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return next(x for x in self.joints if x.name == name)
+        return self.joint_by_name[name]
 
     def with_joint(self, joint: Joint) -> Description:
         """The same with this joint in place of the one of its name."""

@@ -22,9 +22,7 @@ from freeflyer.spatial import consistency
 
 
 @public
-def lock_joints(
-    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
-) -> Model:
+def lock_joints(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None) -> Model:
     """Model with some joints fixed; their links stay, their limits do not, and the other velocities keep their order.
 
     Joints that mimic a locked one are locked where that puts them. Loops that become rigid are dropped if they are closed, within
@@ -34,12 +32,9 @@ def lock_joints(
         joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or the
             joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
         configuration: (nq,) array, by default the neutral one.
-
-    Raises:
-        UnknownNameError: For names of no moving joint.
-        InputError: For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint. Also for
-            joints that are fixed already. Also for a coupling with only one joint locked, a loop left open, and all motors locked
-            while passive joints move.
+    Raises: InputError for positions that are not of the joint's size, given twice or at odds with a mimic joint. Also for joints
+    that are fixed already, and for a coupling with only one joint locked. Also for a loop left open, and all motors locked while
+    passive joints move.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -56,9 +51,8 @@ def lock_joints(
 def merge_fixed(model: Model) -> Model:
     """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
-    Returns: Model with the same coordinates and the same dynamics. A link that is fixed to the world stays a link of its own.
-    Raises: InputError for an object that is not a Model, and for an open loop between two frames of one rigid body. A closed
-    one is dropped.
+    Coordinates and dynamics are the same. A link that is fixed to the world stays a link of its own. An open loop between two
+    frames of one rigid body is refused, a closed one is dropped.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -85,24 +79,17 @@ def merge_fixed(model: Model) -> Model:
 
 
 @public
-def attach_payload(
-    model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
-    name: str | None = None,
-) -> Model:  # fmt: skip
+def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
+                   name: str | None = None) -> Model:  # fmt: skip
     """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
     Args:
         link: A link or a site.
-        mass: kg, above zero.
-        com: (3,) array, centre of mass, m; by default the frame's origin.
+        mass, com: kg, above zero; (3,) array, centre of mass, m, by default the frame's origin.
         inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
         name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
-
-    Raises:
-        UnknownNameError: For links and sites that the model does not have, and for the world.
-        InputError: For a name that is used already, a mass not above zero, entries that are not finite, an inertia that no body
-            has.
-        DescriptionError: For a name that is no printable text.
+    Raises: InputError for a name that is used already, and an inertia that no body has; DescriptionError for a name that is no
+    printable text.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -131,26 +118,12 @@ def attach_payload(
 
 @public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """Model of the same robot in another gravity.
-
-    Args:
-        gravity: (3,) array, m/s^2, in world axes.
-    Raises: InputError for other shapes, such as a single number, and for values that are not finite.
-
-    Examples:
-        >>> earth = ff.robots.chain(3, "prismatic")
-        >>> moon = ff.with_gravity(earth, (0.0, 0.0, -1.62))
-        >>> q = earth.neutral
-        >>> ratio = ff.gravity_forces(moon, q)[2] / ff.gravity_forces(earth, q)[2]
-        >>> print(f"{ratio:.3f}")
-        0.165
-    """
+    """Model of the same robot in another gravity (3,)."""
     return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 
 
-def _positions(
-    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None
-) -> dict[str, np.ndarray]:
+def _positions(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str],
+               configuration: ArrayLike | None) -> dict[str, np.ndarray]:
     """Position (nq,) of each named joint, checked."""
     if isinstance(joints, Mapping):
         if configuration is not None:
@@ -162,7 +135,7 @@ def _positions(
 
 def _position(model: Model, name: str, value: ArrayLike) -> np.ndarray:
     info = _moving(model, name)
-    size = info.nq if info.mimic is None else model.joint(_leader_name(model, name)).nq
+    size = info.nq if info.mimic is None else model.joint(leader(model.description, name)[0].name).nq
     what = f"the position of {info.kind} joint {name!r}"
     return np.array(shaped(what, np.atleast_1d(real_array(what, value)), (size,)))
 
@@ -172,12 +145,8 @@ def _entries(model: Model, name: str, q: np.ndarray) -> np.ndarray:
     info = _moving(model, name)
     if info.mimic is None:
         return q[info.iq : info.iq + info.nq]
-    head, ratio, offset = leader(model.description, model.description.joint(name))
+    head, ratio, offset = leader(model.description, name)
     return ratio * _entries(model, head.name, q) + offset
-
-
-def _leader_name(model: Model, name: str) -> str:
-    return leader(model.description, model.description.joint(name))[0].name
 
 
 def _moving(model: Model, name: str) -> JointInfo:

@@ -219,9 +219,7 @@ def align(
             offset = rest @ spin.T
             screw = (*b.screw[:2], b.screw[2] + atan2(_clean(offset[1, 0]), _clean(offset[0, 0])), b.screw[3])
         spins.append(spin)
-        result.append(replace(
-            b, placement=X, screw=screw, moment=spin @ b.moment, rotational=spin @ b.rotational @ spin.T,
-        ))  # fmt: skip
+        result.append(replace(b, placement=X, screw=screw, moment=spin @ b.moment, rotational=spin @ b.rotational @ spin.T))
     return result, [(name, body, _spun(spins[body], X)) for name, body, X in frames]
 
 

@@ -40,10 +40,7 @@ def is_frozen(array: np.ndarray) -> bool:
     base: object = array.base
     while isinstance(base, np.ndarray):
         base = base.base
-    return (
-        type(array) is np.ndarray and type(base) is bytes and array.flags.c_contiguous
-        and array.ctypes.data % ALIGNMENT == 0
-    )  # fmt: skip
+    return (type(array) is np.ndarray and type(base) is bytes and array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0)
 
 
 def is_masked(x: object) -> bool:

@@ -30,19 +30,15 @@ def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, An
     if isinstance(error, MemoryError):
         shapes = [f"{name} {x.shape}" for name, x in arguments.items() if isinstance(x, np.ndarray)]
         got = f" for {', '.join(shapes)}" if shapes else ""
-        raise InputError(
-            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer states "
-            "at once, one part of the batch after the other"
-        ) from None
+        raise InputError(f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer "
+            "states at once, one part of the batch after the other") from None
 
 
 def check_axes(name: str, x: np.ndarray) -> None:
     """InputError for an array of more axes than can be broadcast."""
     if x.ndim > MOST_AXES:
-        raise InputError(
-            f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
-            name=name, axes=x.ndim,
-        )  # fmt: skip
+        raise InputError(f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
+            name=name, axes=x.ndim)
 
 
 T = TypeVar("T")
@@ -177,10 +173,8 @@ def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     if out.dtype == np.float64 and out.shape == shape and flags.c_contiguous and flags.writeable and flags.aligned:
         return out
     kind = "read-only " * (not flags.writeable) + "non-contiguous " * (not flags.c_contiguous)
-    raise InputError(
-        f"out must be a writable C-contiguous float64 array of shape {shape}, got a {kind}{out.dtype} array of shape {out.shape}",
-        expected=shape,
-    )
+    raise InputError(f"out must be a writable C-contiguous float64 array of shape {shape}, got a {kind}{out.dtype} array of "
+        f"shape {out.shape}", expected=shape)
 
 
 def check_output(out: Any) -> None:
@@ -204,14 +198,9 @@ def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     return array
 
 
-def mujoco_size(model: Model) -> int:
-    """nq of the MJCF file that the model was read from; 0 for other models."""
-    return sum(j.nq for j in model.description.mujoco)
-
-
 def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: int) -> InputError:
     hint, of_tree = "", model.constraint_rows[1]
-    if letter == "q" and array.ndim and array.shape[-1] == mujoco_size(model) > 0:
+    if letter == "q" and array.ndim and array.shape[-1] == sum(j.nq for j in model.description.mujoco) > 0:
         hint = " (that is the size of MuJoCo's qpos: freeflyer.from_mujoco converts it)"
     elif array.ndim and letter == "u" and n != of_tree == array.shape[-1]:
         hint = f" (the loops of {model.name!r} are closed: v[..., model.reduction.split.independent] are its velocities)"
@@ -221,10 +210,8 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
         hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
     elif array.ndim > 1 and array.shape[0] == n:
         hint = " (transposed? batch axes come first)"
-    return InputError(
-        f"{name} has shape {array.shape}, expected (..., {'nq' if letter == 'q' else 'nv'} = {n}){hint}",
-        name=name, shape=array.shape, expected=n,
-    )  # fmt: skip
+    return InputError(f"{name} has shape {array.shape}, expected (..., {'nq' if letter == 'q' else 'nv'} = {n}){hint}",
+        name=name, shape=array.shape, expected=n)
 
 
 def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -240,36 +227,43 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     if array.ndim != 1:
         words = f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each"
         raise InputError(words, shape=array.shape)
-    check_configuration(model, name, array, letter)
-    return finite_array(name, array, LARGEST_OF_STATES)
+    return finite_row(model, name, array, letter)
 
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
     if not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
-        joint = coordinate_owner(model, at[-1], letter)
-        raise InputError(
-            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at,
-            joint=joint
-        )
+        raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return
-    for info in model.joints:
-        if info.kind not in ("free", "spherical"):
-            continue
-        first = info.iq + info.nq - 4
+    for first in quaternion_starts(model):
         with np.errstate(over="ignore"):
             norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
         wrong = np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE
         if wrong.any():
             at = tuple(int(k) for k in np.argwhere(wrong)[0])
-            where = f"{name}{list(at)}" if at else name
-            raise InputError(
-                f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
-                f"{norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)",
-                name=name, joint=info.name, norm=float(norms[at]),
-            )  # fmt: skip
+            raise not_unit(model, name, float(norms[at]), first, at)
+
+
+def not_finite(model: Model, name: str, value: float, letter: str, index: tuple[int, ...]) -> InputError:
+    """The error for an entry of an array that is not finite."""
+    joint = coordinate_owner(model, index[-1], letter)
+    words = f"{name}{list(index)} (joint {joint!r}) is {value}: every entry must be finite"
+    return InputError(words, name=name, index=index, joint=joint)
+
+
+def not_unit(model: Model, name: str, norm: float, first: int, at: tuple[int, ...]) -> InputError:
+    """The error for a quaternion of another length, from entry `first` on, of the state `at`."""
+    joint, where = coordinate_owner(model, first, "q"), f"{name}{list(at)}" if at else name
+    return InputError(f"the quaternion of joint {joint!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
+        f"{norm:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)", name=name, joint=joint, norm=norm)
+
+
+def quaternion_starts(model: Model) -> list[int]:
+    """The first entry of each quaternion in q."""
+    t = model.topology
+    return t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist()
 
 
 def unit_quaternions(model: Model, q: np.ndarray) -> bool:

@@ -62,10 +62,8 @@ def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any])
             sizes[name] = powers[np.abs(powers).argmax()] if powers.size else 0.0
     name = max(sizes, key=lambda name: abs(sizes[name]), default="")
     if abs(sizes.get(name, 0.0)) > EXTREME:
-        raise InputError(
-            f"{called} cannot be computed with a number of about 1e{sizes[name]:+.0f} in {name} "
-            f"({error or type(error).__name__}): check its unit", name=name,
-        ) from None  # fmt: skip
+        raise InputError(f"{called} cannot be computed with a number of about 1e{sizes[name]:+.0f} in {name} "
+            f"({error or type(error).__name__}): check its unit", name=name) from None
 
 
 def _outputs(arguments: Mapping[str, Any]) -> Iterable[Any]:

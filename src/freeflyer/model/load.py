@@ -28,10 +28,8 @@ BASES = ("free", "fixed", "planar")
 AUTO = "auto"
 
 
-def load(
-    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
-) -> Model:
+def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+         loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None) -> Model:
     """Model of a robot file, checked and compiled.
 
     "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world. None keeps the base of the
@@ -49,12 +47,8 @@ def load(
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
         gravity: (3,) sequence, m/s^2, in place of the file's.
-
-    Raises:
-        FileError: For files that are missing, broken or in another format, with what to do.
-        DescriptionError: For robots that are not physical or not connected, and for bases that the robot cannot have, with what to
-            do.
-        InputError: For arguments of other kinds.
+    Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical or
+    not connected, and for bases that the robot cannot have.
 
     Examples:
         >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
@@ -69,10 +63,9 @@ def load(
     return compile_description(describe(source, base, loops, inertias, gravity))
 
 
-def describe(
-    source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
-    loops: str | os.PathLike[str] | None = None, inertias: str = "strict", gravity: Sequence[float] | None = None
-) -> Description:
+def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
+             loops: str | os.PathLike[str] | None = None, inertias: str = "strict",
+             gravity: Sequence[float] | None = None) -> Description:  # fmt: skip
     """The checked Description that `load` compiles; the same arguments."""
     description = source if isinstance(source, Description) else read(source)
     if loops is not None:
@@ -101,19 +94,15 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     if type(source).__name__ == "MjSpec":
         return read_spec(source)
     if type(source).__name__ in ("MjModel", "MjData"):
-        raise InputError(
-            f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its mujoco.MjSpec; "
-            "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
-        )
+        raise InputError(f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its "
+            "mujoco.MjSpec; states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)")
     root, where = read_xml(source, "robot file")
     if root.tag == "robot":
         return robot_of_urdf(root, where)
     if root.tag == "mujoco":
         return read_mjcf(source)
-    raise FileError(
-        f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
-        "Convert SDF and others to one of these first, and expand xacro"
-    )
+    raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
+        "Convert SDF and others to one of these first, and expand xacro")
 
 
 def with_base(description: Description, base: str | None) -> Description:

@@ -19,24 +19,23 @@ from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 def lock(description: Description, positions: dict[str, np.ndarray]) -> Description:
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
-    after = replace(
-        description, joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+    fixed = {name: joint_transform(description.joint(name), x) for name, x in positions.items()}
+    joints = (Joint(j.name, "fixed", j.parent, j.child, j.placement @ fixed[j.name]) if j.name in fixed else j
+              for j in description.joints)
+    after = replace(description, joints=tuple(joints), keyframes=without_joints(description.keyframes, positions),
         couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
-        keyframes=without_joints(description.keyframes, positions),
-        mujoco=place_joints(description.mujoco, _parts(description, positions))
-    )
+        mujoco=place_joints(description.mujoco, _parts(description, positions)))
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
 
 
-def leader(description: Description, joint: Joint) -> tuple[Joint, float, float]:
-    """(the joint whose coordinate `joint` shares, ratio, offset): itself, 1 and 0 where it mimics none."""
-    by_name = {j.name: j for j in description.joints}
-    ratio, offset = 1.0, 0.0
+def leader(description: Description, name: str) -> tuple[Joint, float, float]:
+    """(the joint whose coordinate that of this name shares, ratio, offset): itself, 1 and 0 where it mimics none."""
+    joint, ratio, offset = description.joint(name), 1.0, 0.0
     while joint.mimic is not None:
         ratio, offset = ratio * joint.mimic.ratio, offset + ratio * joint.mimic.offset
-        joint = by_name[joint.mimic.joint]
+        joint = description.joint(joint.mimic.joint)
     return joint, ratio, offset
 
 
@@ -45,7 +44,7 @@ def complete_followers(description: Description, placed: Mapping[str, tuple[floa
     found = dict(placed)
     for joint in description.joints:
         if joint.mimic is not None:
-            head, ratio, offset = leader(description, joint)
+            head, ratio, offset = leader(description, joint.name)
             found[joint.name] = (ratio * (placed.get(head.name) or head.initial or (0.0,))[0] + offset,)
     return found
 
@@ -56,23 +55,18 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
     for joint in description.joints:
         if joint.mimic is None:
             continue
-        head, ratio, offset = leader(description, joint)
+        head, ratio, offset = leader(description, joint.name)
         if head.name in positions:
             implied = ratio * positions[head.name] + offset
             given = positions.get(joint.name, implied)
             if np.abs(given - implied).max() > SAME_POSITION:
-                raise InputError(
-                    f"joint {joint.name!r} mimics {head.name!r}, whose position {_format_position(positions[head.name])} puts it "
-                    f"at {_format_position(implied)}, not {_format_position(given)}: leave it out, or give positions that agree.",
-                    joint=joint.name, leader=head.name,
-                )  # fmt: skip
+                raise InputError(f"joint {joint.name!r} mimics {head.name!r}, whose position "
+                    f"{_format_position(positions[head.name])} puts it at {_format_position(implied)}, not "
+                    f"{_format_position(given)}: leave it out, or give positions that agree.", joint=joint.name, leader=head.name)
             out[joint.name] = implied
         elif joint.name in positions:
-            raise InputError(
-                f"joint {joint.name!r} mimics {head.name!r} and has no position of its own: lock {head.name!r}, which "
-                f"locks both ({joint.name} = {ratio:g} * {head.name} + {offset:g}).",
-                joint=joint.name, leader=head.name,
-            )  # fmt: skip
+            raise InputError(f"joint {joint.name!r} mimics {head.name!r} and has no position of its own: lock {head.name!r}, "
+                f"which locks both ({joint.name} = {ratio:g} * {head.name} + {offset:g}).", joint=joint.name, leader=head.name)
     return out
 
 
@@ -89,11 +83,6 @@ def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[s
     return found
 
 
-def _fix(joint: Joint, position: np.ndarray) -> Joint:
-    placement = joint.placement @ joint_transform(joint, position)
-    return Joint(joint.name, "fixed", joint.parent, joint.child, placement)
-
-
 def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
     """Whether locking made a coupling a fact; an error where it contradicts it or locks only one of its joints."""
     one, two = coupling.joint1 in positions, coupling.joint2 in positions
@@ -107,9 +96,7 @@ def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
     driver = 0.0 if constant else float(positions[coupling.joint2][0])
     implied = float(np.polynomial.polynomial.polyval(driver, coupling.coefficients))
     if not one:
-        raise InputError(
-            f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied
-        )
+        raise InputError(f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied)
     given = float(positions[coupling.joint1][0])
     if abs(given - implied) > SAME_POSITION:
         raise InputError(f"{rule}: that is {implied:.9g} here, not {given:.9g}.", coupling=coupling.name)
@@ -123,11 +110,9 @@ def _check_motors(before: Description, after: Description) -> None:
     moving = [j for j in after.joints if j.kind != "fixed"]
     passive = [j.name for j in moving if not (j.parent == WORLD and j.kind in ("free", "planar"))]
     if passive:
-        raise InputError(
-            f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a description "
-            "without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
-            passive=passive,
-        )
+        raise InputError(f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a "
+            "description without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
+            passive=passive)
 
 
 def open_loops(description: Description) -> tuple[Loop, ...]:
@@ -146,11 +131,9 @@ def _rigid(loop: Loop, frames: dict[str, tuple[str, np.ndarray]]) -> bool:
     X_ab = se3.inverse(X_a) @ X_b
     gap = np.concatenate([X_ab[:3, 3], se3.log(X_ab)[3:]]) * np.array(loop.mask)
     if np.abs(gap).max() > RIGID_LOOP_GAP:
-        raise InputError(
-            f"these positions make both ends of loop {loop.name!r} rigid while it is open by {np.abs(gap).max():.3g} "
-            f"(m or rad; at most {RIGID_LOOP_GAP:g}): lock the joints at a configuration that closes the loops.",
-            loop=loop.name, gap=gap,
-        )  # fmt: skip
+        raise InputError(f"these positions make both ends of loop {loop.name!r} rigid while it is open by "
+            f"{np.abs(gap).max():.3g} (m or rad; at most {RIGID_LOOP_GAP:g}): lock the joints at a configuration that closes the "
+            "loops.", loop=loop.name, gap=gap)
     return True
 
 

@@ -32,18 +32,7 @@ class JointInfo:
     closed loops (close_loops) nv counts independent velocities only, and iv is where they stand, or would stand, in v.
 
     Attributes:
-        kind: See Joint.
-        parent, child: Names of links.
-        iq, iv: First entry in q and in v.
-        nq, nv: Number of entries in q and in v.
-        mimic: The rule by which it follows another joint.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> knee = model.joint("front_left_knee")
-        >>> knee.iq, knee.iv, knee.child     # a floating base has 7 positions and 6 velocities
-        (9, 8, 'front_left_shank')
-    """
+        iq, iv, nq, nv: First entry in q and in v, and numbers of entries there."""
 
     name: str
     kind: str
@@ -69,12 +58,10 @@ class Model:
         joints: Moving joints, in the order of q and v: depth-first, in file order.
         frame_names: The world, if it is no link of the file, then the links, then the sites.
         actuated: Joints with motors.
-        position_lower, position_upper: (nv,) array, m, rad; infinite where the file gives none.
-        velocity_limit: (nv,) array, m/s, rad/s; infinite where the file gives none.
-        effort_limit: (nv,) array, N, N m; infinite where the file gives none.
-        armature: (nv,) array, kg, kg m^2; zero where the file gives none.
-        damping: (nv,) array, N s/m, N m s/rad; zero where the file gives none.
-        friction: (nv,) array, dry friction, N, N m; zero where the file gives none.
+        position_lower, position_upper, velocity_limit, effort_limit: (nv,) array, m, rad; m/s, rad/s; N, N m; infinite where the
+            file gives none.
+        armature, damping, friction: (nv,) array, kg, kg m^2; N s/m, N m s/rad; dry friction, N, N m; zero where the file gives
+            none.
         neutral: (nq,) array, as freeflyer.neutral.
         shared_coordinates: Whether a mimic joint shares a velocity coordinate.
         topology, parameters: (n,) array, integers and floats that compiled code reads: kernels/model/layout.py.
@@ -124,11 +111,9 @@ class Model:
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
-            raise InputError(
-                "a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. Load a file "
-                "(freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, ...))) or edit "
-                "a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)"
-            )
+            raise InputError("a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. "
+                "Load a file (freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, "
+                "...))) or edit a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)")
         for name in ARRAYS:
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
         object.__setattr__(self, "handle", handle(self.topology, self.parameters))

@@ -15,7 +15,6 @@ class Keyframe(Record):
     """Named posture of a file: positions of some joints; those that it does not name stand where the file draws them.
 
     Args:
-        name: str.
         positions: (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad.
 
     Examples:

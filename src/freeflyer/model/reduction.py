@@ -21,18 +21,11 @@ class Block(Record):
     """Sub-mechanism of a split: loops that share no dependent coordinate with other blocks. All indices ascend.
 
     Attributes:
-        loops: Its loops and couplings.
         rows, dependent: (m,) array, independent constraint rows, and the velocity coordinates that they determine.
         independent: (n,) array, the other coordinates that they touch.
         all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
         condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
-            bound on how far passive joints outrun motors.
-
-    Examples:
-        >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
-        >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
-        (('left_yaw_pin',), 2, 2, 3.2)
-    """
+            bound on how far passive joints outrun motors."""
 
     loops: tuple[str, ...]
     rows: np.ndarray
@@ -58,16 +51,8 @@ class Partition(Record):
         independent: (nu,) array, coordinates kept: base + actuated + free, but for a base that loops to the world hold.
         base, actuated, passive: Coordinates of the base, of motors, of all other joints.
         free: Passive ones that no loop determines (springs, rods that spin about themselves, joints outside of any loop).
-        rank: int, m.
-        singular_values: Singular values of the whole Jacobian, largest first.
-        tolerance: Threshold of zero, relative to a block's largest singular value.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> split = ff.linkages.partition(robot)
-        >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
-        (18, 64, 82)
-    """
+        rank, singular_values: m; singular values of the whole Jacobian, largest first.
+        tolerance: Threshold of zero, relative to a block's largest singular value."""
 
     q: np.ndarray
     rows: np.ndarray

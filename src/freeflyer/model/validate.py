@@ -9,17 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer.errors import DescriptionError, unknown_name
+from freeflyer.model import validate_numbers as N
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
 from freeflyer.model.inputs import choice, explain_gravity
-from freeflyer.model.validate_numbers import (
-    ONE_DOF,
-    check_eigenvalues,
-    check_inertia,
-    check_joint,
-    check_placement,
-    check_position,
-    check_vector,
-)  # fmt: skip
 from freeflyer.text import listed
 
 
@@ -36,7 +28,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_tree(description)
     for joint in description.joints:
         with _about(joint=joint.name):
-            check_joint(joint)
+            N.check_joint(joint)
     _check_mimics(description)
     _check_frames(description)
     _check_motors(description)
@@ -44,8 +36,8 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_gravity(description.gravity)
     for link in description.links:
         with _about(link=link.name):
-            check_inertia(link.name, link.inertia)
-    harmless = check_eigenvalues(description) if inertias == "strict" else ()
+            N.check_inertia(link.name, link.inertia)
+    harmless = N.check_eigenvalues(description) if inertias == "strict" else ()
     if not harmless:
         return description
     note = f"negative rotational inertia of {listed(harmless)}: harmless, as the sum with the links welded to it is positive"
@@ -66,7 +58,7 @@ def _check_gravity(gravity: object) -> None:
     number = np.asarray(gravity)
     if number.size == 1 and number.dtype.kind in "iuf":
         raise DescriptionError(f"gravity {explain_gravity(number)}", value=gravity)
-    check_vector(gravity, (3,), "gravity (m/s^2)")
+    N.check_vector(gravity, (3,), "gravity (m/s^2)")
 
 
 def _check_names(description: Description) -> None:
@@ -110,11 +102,9 @@ def _check_tree(description: Description) -> None:
         if j.child == WORLD:
             raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child", joint=j.name)
         if j.child in carrier:
-            raise DescriptionError(
-                f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
-                f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
-                link=j.child, joints=(carrier[j.child], j.name)
-            )
+            raise DescriptionError(f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and "
+                f"{j.parent!r} (joint {j.name!r}); keep one joint and close the linkage with a loop", link=j.child,
+                joints=(carrier[j.child], j.name))
         carrier[j.child], parent[j.child] = j.name, j.parent
         below.setdefault(j.parent, []).append(j.child)
     roots = [*description.roots, *([WORLD] if below.get(WORLD) else [])]
@@ -127,17 +117,13 @@ def _check_tree(description: Description) -> None:
     if lost is not None:
         circle = _circle(lost, parent)
         shown = " <- ".join(circle[:12]) + (f" <- ... ({len(circle) - 1} links)" if len(circle) > 12 else "")
-        raise DescriptionError(
-            f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
-            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:])
-        )
+        raise DescriptionError(f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
+            links=tuple(circle), joints=tuple(carrier[name] for name in circle[1:]))
     if len(roots) > 1:
         shown = listed([repr(r) for r in roots])
-        raise DescriptionError(
-            f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts (by a fixed "
-            f"joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
-            roots=tuple(roots),
-        )
+        raise DescriptionError(f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts "
+            f"(by a fixed joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
+            roots=tuple(roots))
 
 
 def _circle(start: str, parent: dict[str, str]) -> list[str]:
@@ -151,29 +137,25 @@ def _circle(start: str, parent: dict[str, str]) -> list[str]:
 
 
 def _check_mimics(description: Description) -> None:
-    joints = {j.name: j for j in description.joints}
+    joints = description.joint_by_name
     for j in description.joints:
         if j.mimic is None:
             continue
         _check_known("joint", j.mimic.joint, joints, f"mimic of joint {j.name!r}", joint=j.name)
         with _about(joint=j.name):
-            check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
+            N.check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
         for one in (j, joints[j.mimic.joint]):
-            if one.kind not in ONE_DOF:
-                raise DescriptionError(
-                    f"joint {j.name!r} mimics {j.mimic.joint!r}, but {one.name!r} is {one.kind}: mimic ties two joints "
-                    f"of one coordinate each ({', '.join(ONE_DOF)})",
-                    joint=j.name,
-                )
+            if one.kind not in N.ONE_DOF:
+                raise DescriptionError(f"joint {j.name!r} mimics {j.mimic.joint!r}, but {one.name!r} is {one.kind}: mimic ties "
+                    f"two joints of one coordinate each ({', '.join(N.ONE_DOF)})", joint=j.name)
     settled: set[str] = set()
     for j in description.joints:
         way, seen = [j.name], {j.name}
         while way[-1] not in settled and (m := joints[way[-1]].mimic) is not None:
             way.append(m.joint)
             if m.joint in seen:
-                raise DescriptionError(
-                    f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one", joints=tuple(way)
-                )
+                raise DescriptionError(f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one",
+                    joints=tuple(way))
             seen.add(m.joint)
         settled |= seen
 
@@ -184,7 +166,7 @@ def _check_frames(description: Description) -> None:
     for s in description.sites:
         _check_known("link", s.link, links, f"site {s.name!r}", site=s.name)
         with _about(site=s.name):
-            check_placement(s.placement, f"placement of site {s.name!r}")
+            N.check_placement(s.placement, f"placement of site {s.name!r}")
         link_of[s.name] = s.link
     for loop in description.loops:
         with _about(loop=loop.name):
@@ -199,7 +181,7 @@ def _check_frames(description: Description) -> None:
 
 
 def _check_motors(description: Description) -> None:
-    joints = {j.name: j for j in description.joints}
+    joints = description.joint_by_name
     seen: set[str] = set()
     for name in description.actuated:
         _check_known("joint", name, joints, "actuated joints", actuated=name)
@@ -213,15 +195,15 @@ def _check_motors(description: Description) -> None:
         with _about(coupling=c.name):
             for name in (c.joint1, c.joint2) if c.joint2 != "" else (c.joint1,):  # "": joint1 is held at a constant
                 _check_known("joint", name, joints, who)
-                if joints[name].kind not in ONE_DOF:
+                if joints[name].kind not in N.ONE_DOF:
                     raise DescriptionError(f"{who}: {name!r} is {joints[name].kind}, not of one coordinate", joint=name)
             if not c.coefficients:
                 raise DescriptionError(f"{who} has no coefficients: give its polynomial's, constant first")
-            check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
+            N.check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
 
 
 def _check_keyframes(description: Description) -> None:
-    joints = {j.name: j for j in description.joints}
+    joints = description.joint_by_name
     for key in description.keyframes:
         for entry in key.positions:
             if not isinstance(entry, tuple) or len(entry) != 2:
@@ -231,4 +213,4 @@ def _check_keyframes(description: Description) -> None:
             kind = joints[name].kind
             with _about(keyframe=key.name):
                 what = f"keyframe {key.name!r}: the position of {kind} joint {name!r}"
-                check_position(position, kind, joint_sizes(kind)[0], what)
+                N.check_position(position, kind, joint_sizes(kind)[0], what)

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from freeflyer import tolerances as T
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
 from freeflyer.model.frozen import is_masked
-from freeflyer.tolerances import (
-    GIVEN_UNIT_ERROR,
-    INERTIA_EIGENVALUE_ROUNDING,
-    LARGEST_NUMBER,
-    MIN_AXIS_LENGTH,
-    NEGLIGIBLE_INERTIA,
-    PARALLEL_SINE,
-    ROTATION_ROUNDING,
-    SMALLEST_INERTIA,
-)
+from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
@@ -37,8 +29,8 @@ def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray
     if array.shape != shape:
         raise DescriptionError(f"{what} has shape {array.shape}; expected {shape}")
     array = array.astype(float)
-    if not np.abs(array).max(initial=0.0) <= LARGEST_NUMBER:  # written so that NaN fails
-        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {LARGEST_NUMBER:g} in SI units")
+    if not np.abs(array).max(initial=0.0) <= T.LARGEST_NUMBER:  # written so that NaN fails
+        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {T.LARGEST_NUMBER:g} in SI units")
     return array
 
 
@@ -47,11 +39,10 @@ def check_placement(X: object, what: str) -> None:
     X = check_vector(X, (4, 4), what)
     R = X[:3, :3]
     off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
-    if off > ROTATION_ROUNDING or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
-        raise DescriptionError(
-            f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row {X[3].tolist()}; "
-            f"expected R'R = 1 within {ROTATION_ROUNDING:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R orthonormal"
-        )
+    if off > T.ROTATION_ROUNDING or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
+        raise DescriptionError(f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row "
+            f"{X[3].tolist()}; expected R'R = 1 within {T.ROTATION_ROUNDING:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R "
+            "orthonormal")
 
 
 def check_joint(j: Joint) -> None:
@@ -61,9 +52,9 @@ def check_joint(j: Joint) -> None:
     axis = check_vector(j.axis, (3,), f"axis of joint {j.name!r}")
     axis2 = check_vector(j.axis2, (3,), f"axis2 of joint {j.name!r}")
     length = np.linalg.norm(axis)
-    if j.kind in WITH_AXIS and length < MIN_AXIS_LENGTH:
+    if j.kind in WITH_AXIS and length < T.MIN_AXIS_LENGTH:
         raise DescriptionError(f"{who} has the axis {axis.tolist()}: a direction needs a length")
-    if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= PARALLEL_SINE * length * np.linalg.norm(axis2):
+    if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= T.PARALLEL_SINE * length * np.linalg.norm(axis2):
         raise DescriptionError(f"{who} has parallel axes {axis.tolist()} and {axis2.tolist()}: give two directions")
     check_vector(j.pitch, (), f"pitch of joint {j.name!r} (m/rad)")
     if j.kind == "helical" and j.pitch == 0.0:
@@ -86,7 +77,7 @@ def check_position(position: object, kind: str, nq: int, what: str) -> None:
     q = check_vector(position, (nq,), what)
     at = QUATERNION_AT.get(kind)
     norm = 1.0 if at is None else float(np.linalg.norm(q[at : at + 4]))
-    if abs(norm - 1.0) > GIVEN_UNIT_ERROR:
+    if abs(norm - 1.0) > T.GIVEN_UNIT_ERROR:
         raise DescriptionError(f"{what} has a quaternion of length {norm:.3g}: expected 1")
 
 
@@ -103,8 +94,8 @@ def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
             continue  # infinite: unlimited
         if x < 0.0 and name != "stiffness":  # a spring may push away from where it is at rest
             raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign")
-        if abs(float(x)) > LARGEST_NUMBER and name not in ("velocity", "effort"):
-            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST_NUMBER:g} in SI units")
+        if abs(float(x)) > T.LARGEST_NUMBER and name not in ("velocity", "effort"):
+            raise DescriptionError(f"{what} is {x:g}: expected at most {T.LARGEST_NUMBER:g} in SI units")
 
 
 def check_inertia(name: str, inertia: Inertia) -> None:
@@ -115,19 +106,17 @@ def check_inertia(name: str, inertia: Inertia) -> None:
     _check_not_tiny(name, "mass", mass, "kg")
     check_vector(inertia.com, (3,), f"centre of mass of link {name!r}")
     J = check_vector(inertia.rotational, (3, 3), f"rotational inertia of link {name!r}")
-    if np.abs(J - J.T).max() > INERTIA_EIGENVALUE_ROUNDING * np.abs(J).max():
+    if np.abs(J - J.T).max() > T.INERTIA_EIGENVALUE_ROUNDING * np.abs(J).max():
         raise DescriptionError(f"rotational inertia of link {name!r} is not symmetric: {J.tolist()}", link=name)
     _check_not_tiny(name, "rotational inertia", float(np.abs(J).max()), "kg m^2")
 
 
 def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
-    """Zero, or at least SMALLEST_INERTIA."""
-    if 0.0 < size < SMALLEST_INERTIA:
-        raise DescriptionError(
-            f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST_INERTIA:g} {unit}, below which "
-            "products of inertias vanish in double precision. Check the units, or write 0 for a link without mass",
-            link=name, size=size,
-        )  # fmt: skip
+    """Zero, or at least T.SMALLEST_INERTIA."""
+    if 0.0 < size < T.SMALLEST_INERTIA:
+        raise DescriptionError(f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {T.SMALLEST_INERTIA:g} "
+            f"{unit}, below which products of inertias vanish in double precision. Check the units, or write 0 for a link "
+            "without mass", link=name, size=size)
 
 
 def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,36 +127,19 @@ def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[
     bad = [description.links[k].name for k in np.flatnonzero(_below_zero(J))]
     if not bad:
         return (), ()
-    parent = {j.child: j for j in description.joints if j.kind == "fixed"}
-    places: dict[str, tuple[str, np.ndarray]] = {}  # link: the first link of its rigid group and its pose there
-    groups: dict[str, list[tuple[Inertia, np.ndarray]]] = {}
+    places = rigid_groups(description)
+    groups: dict[str, list[Inertia]] = {}
     for link in description.links:
-        way = [link.name]
-        while way[-1] not in places and way[-1] in parent:
-            way.append(parent[way[-1]].parent)
-        places.setdefault(way[-1], (way[-1], np.eye(4)))
-        for name in reversed(way[:-1]):
-            first, X = places[parent[name].parent]
-            places[name] = (first, X @ parent[name].placement)
         first, X = places[link.name]
-        groups.setdefault(first, []).append((link.inertia, X))
-    failed = {first for first in {places[name][0] for name in bad} if _below_zero(_sum(groups[first])[None])[0]}
-    return tuple(n for n in bad if places[n][0] in failed), tuple(n for n in bad if places[n][0] not in failed)
+        groups.setdefault(first, []).append(transform(link.inertia, X))
+    failed = {name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]}
+    return tuple(n for n in bad if n in failed), tuple(n for n in bad if n not in failed)
 
 
 def _below_zero(J: np.ndarray) -> np.ndarray:
     """Which of the inertias (n, 3, 3) have an eigenvalue below zero by more than rounding."""
     eigenvalues = np.linalg.eigvalsh(J)  # ascending
-    return eigenvalues[:, 0] < -INERTIA_EIGENVALUE_ROUNDING * np.abs(eigenvalues).max(axis=1) - NEGLIGIBLE_INERTIA
-
-
-def _sum(parts: list[tuple[Inertia, np.ndarray]]) -> np.ndarray:
-    """Rotational inertia (3, 3) of welded links about their common centre of mass; poses in the first link's frame."""
-    masses = np.array([inertia.mass for inertia, _ in parts])
-    coms = np.stack([X[:3, :3] @ inertia.com + X[:3, 3] for inertia, X in parts])
-    away = coms - masses @ coms / masses.sum() if masses.sum() > 0.0 else np.zeros_like(coms)
-    turned = sum(X[:3, :3] @ inertia.rotational @ X[:3, :3].T for inertia, X in parts)
-    return turned + masses @ (away**2).sum(axis=1) * np.eye(3) - (away.T * masses) @ away
+    return eigenvalues[:, 0] < -T.INERTIA_EIGENVALUE_ROUNDING * np.abs(eigenvalues).max(axis=1) - T.NEGLIGIBLE_INERTIA
 
 
 def check_eigenvalues(description: Description) -> tuple[str, ...]:
@@ -177,9 +149,6 @@ def check_eigenvalues(description: Description) -> tuple[str, ...]:
         return harmless
     values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
     more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
-    raise DescriptionError(
-        f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its three "
-        f"being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
-        'inertias="as-is"',
-        links=names, eigenvalues=tuple(values.tolist())
-    )
+    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
+        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
+        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))

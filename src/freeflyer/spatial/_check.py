@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,9 +77,8 @@ def check_unit(name: str, q: np.ndarray, tolerance: float = UNIT_TOLERANCE) -> n
     norm = np.sqrt(np.sum(q * q, axis=-1))
     bad = ~(np.abs(norm - 1.0) <= tolerance)
     if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first"
-        raise InputError(f"{text}, if it is a rotation at all.", name=name, norm=float(norm[at]), index=at)
+        _refuse(name, bad, lambda at: f" has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first, if it is a "
+            "rotation at all.", norm=norm)  # fmt: skip
     return norm
 
 
@@ -91,16 +90,11 @@ def unit_quaternion(name: str, q: np.ndarray) -> np.ndarray:
 def rotation(name: str, R: np.ndarray) -> np.ndarray:
     """`R` (..., n, n), orthogonal within UNIT_TOLERANCE and right-handed."""
     error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max(axis=(-2, -1))
-    bad = ~(error <= UNIT_TOLERANCE)
-    if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} is no rotation: R^T R is off the identity by {error[at]:.3g}"
-        raise InputError(f"{text}; expected at most {UNIT_TOLERANCE:g}. Orthonormalise it first.", name=name, index=at)
-    left_handed = np.linalg.det(R) < 0.0
-    if left_handed.any():
-        at = _first(left_handed)
-        text = f"{name}{_at(at)} is a reflection (determinant -1); expected a right-handed rotation. Flip one axis."
-        raise InputError(text, name=name, index=at)
+    if (bad := ~(error <= UNIT_TOLERANCE)).any():
+        _refuse(name, bad, lambda at: f" is no rotation: R^T R is off the identity by {error[at]:.3g}; expected at most "
+            f"{UNIT_TOLERANCE:g}. Orthonormalise it first.")  # fmt: skip
+    if (bad := np.linalg.det(R) < 0.0).any():
+        _refuse(name, bad, lambda at: " is a reflection (determinant -1); expected a right-handed rotation. Flip one axis.")
     return R
 
 
@@ -109,12 +103,9 @@ def pose(name: str, X: np.ndarray) -> np.ndarray:
     n = X.shape[-1] - 1
     last = np.zeros(n + 1)
     last[n] = 1.0
-    bad = ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)
-    if bad.any():
-        at = _first(bad)
-        row = X[at][n].tolist()
-        text = f"{name}{_at(at)} has the last row {row}; expected {last.tolist()}. Poses act on columns: transpose it?"
-        raise InputError(text, name=name, index=at)
+    if (bad := ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)).any():
+        _refuse(name, bad, lambda at: f" has the last row {X[at][n].tolist()}; expected {last.tolist()}. Poses act on columns: "
+            "transpose it?")  # fmt: skip
     rotation(f"the rotation of {name}", X[..., :n, :n])
     return X
 
@@ -122,20 +113,23 @@ def pose(name: str, X: np.ndarray) -> np.ndarray:
 def symmetric(name: str, A: np.ndarray) -> np.ndarray:
     """`A` (..., n, n), symmetric to 1e-9 of its largest entry."""
     error = np.abs(A - np.swapaxes(A, -1, -2)).max(axis=(-2, -1))
-    bad = ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))
-    if bad.any():
-        at = _first(bad)
-        text = f"{name}{_at(at)} is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T"
-        raise InputError(f"{text}. Pass (A + A^T) / 2 if that is what you mean.", name=name, index=at)
+    if (bad := ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))).any():
+        _refuse(name, bad, lambda at: f" is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T. Pass (A + A^T) / 2 "
+            "if that is what you mean.")  # fmt: skip
     return A
 
 
 def vanishing(name: str, error: np.ndarray, scale: np.ndarray, expected: str) -> None:
     """An InputError where `error` (...,) exceeds UNIT_TOLERANCE times `scale` (...,)."""
-    bad = ~(error <= UNIT_TOLERANCE * scale)
-    if bad.any():
-        at = _first(bad)
-        raise InputError(f"{name}{_at(at)} is off by {error[at]:.3g}; expected {expected}.", name=name, index=at)
+    if (bad := ~(error <= UNIT_TOLERANCE * scale)).any():
+        _refuse(name, bad, lambda at: f" is off by {error[at]:.3g}; expected {expected}.")
+
+
+def _refuse(name: str, bad: np.ndarray, words: Callable[[tuple[int, ...]], str], **data: np.ndarray) -> NoReturn:
+    """InputError that names the first index at which `bad` is true; `data`: arrays whose entry there it keeps."""
+    at = _first(bad)
+    found = {key: float(x[at]) for key, x in data.items()}
+    raise InputError(f"{name}{f' at index {at}' if at else ''}{words(at)}", name=name, index=at, **found)
 
 
 def generator(rng: object) -> np.random.Generator:
@@ -159,7 +153,3 @@ def _shape_text(layout: Layout) -> str:
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(mask)[0])
-
-
-def _at(index: tuple[int, ...]) -> str:
-    return f" at index {index}" if index else ""

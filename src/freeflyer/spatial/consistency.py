@@ -15,18 +15,7 @@ __all__ = ["Consistency", "Reason", "check"]
 
 @dataclass(frozen=True)
 class Reason:
-    """Reason why a body fails.
-
-    Attributes:
-        name: "mass", "definite", "triangle" or "flat".
-        index: The body's place in the batch.
-        text: The reason, with numbers.
-
-    Examples:
-        >>> found = ff.spatial.consistency.check([1, -1], [0, 0, 0], np.eye(3))
-        >>> found.reasons[0].name, found.reasons[0].index, found.reasons[0].text
-        ('mass', (1,), 'body (1,): the mass is -1 kg; it must be above 0')
-    """
+    """Reason why a body fails: `name` is "mass", "definite", "triangle" or "flat", `index` its place in the batch."""
 
     name: str
     index: tuple[int, ...]
@@ -38,21 +27,13 @@ class Consistency:
     """Result of `check`; true where every body is consistent. Arrays have the leading axes of the input.
 
     Attributes:
-        positive_mass: (...) bool array, mass > 0.
-        positive_definite: (...) bool array, every principal moment about the com > 0.
+        positive_mass, positive_definite: (...) bool array, mass > 0; every principal moment about the com > 0.
         triangle: (...) bool array, no principal moment exceeds the sum of the other two.
         consistent: (...) bool array, whether a density gives these numbers, also on a plane, a line or a point. The mass is then >
             0 and no second moment of density is below zero, hence the triangle inequality.
         full: (...) bool array, a density that fills a volume does: the pseudo-inertia (4, 4) is positive definite.
-        moments: (..., 3) array, principal moments about the com, ascending, kg m^2.
-        second_moments: (..., 3) array, principal second moments of density about the com, ascending, kg m^2.
-        reasons: At least one for each body that is not `full`; only "flat" leaves it `consistent`.
-
-    Examples:
-        >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 2, 3]))  # a plate
-        >>> bool(found), bool(found.full), found.reasons[0].name
-        (True, False, 'flat')
-    """
+        moments, second_moments: (..., 3) array, about the com, ascending, kg m^2: principal moments; those of density.
+        reasons: At least one for each body that is not `full`; only "flat" leaves it `consistent`."""
 
     positive_mass: np.ndarray
     positive_definite: np.ndarray
@@ -73,9 +54,7 @@ def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: flo
     The place of the com does not matter since the pseudo-inertia about the origin is a congruence of the one about the com.
 
     Args:
-        com: (..., 3) array, m. Its place does not matter, but it must be finite.
         tolerance: Signs are judged up to so much times the largest moment, since files round.
-    Raises: InputError for wrong shapes, NaN, infinities and a `rotational` that is not symmetric to 1e-9 of its largest entry.
 
     Examples:
         >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 1, 3]))

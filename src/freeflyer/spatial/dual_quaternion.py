@@ -11,6 +11,7 @@ and `decomposed_exp`.
 InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
+# ruff: noqa: I001  the list of names is filled, not one name a line
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -20,38 +21,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._dual_algebra import (
-    CONJUGATE,
-    IMAGINARY,
-    assemble,
-    check_unit,
-    conjugate,
-    dual_conjugate,
-    full_conjugate,
-    multiply,
-    norm,
-    normalize,
-    product,
-    pure,
-    transformed,
-    unit,
-)
-from freeflyer.spatial._dual_vectors import (
-    adjoint_rate,
-    cross,
-    from_twist,
-    from_vec6,
-    from_vec8,
-    from_wrench,
-    hamilton_left,
-    hamilton_right,
-    inner,
-    power,
-    rate_from_twist,
-    to_twist,
-    to_vec6,
-    to_vec8,
-    to_wrench,
-    twist_from_rate,
+    CONJUGATE, IMAGINARY, adjoint_rate, assemble, check_unit, conjugate, cross, dual_conjugate, from_twist, from_vec6,
+    from_vec8, from_wrench, full_conjugate, hamilton_left, hamilton_right, inner, multiply, norm, normalize, power,
+    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, to_wrench, transformed, twist_from_rate, unit,
 )  # fmt: skip
 from freeflyer.spatial._series import cross as cross3, dot
 
@@ -70,9 +42,6 @@ ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is non
 def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
     """Unit dual quaternion of a position and a unit quaternion, (..., 8).
 
-    Args:
-        position: (..., 3) array, m.
-
     Examples:
         >>> ff.spatial.dual_quaternion.from_position_quaternion([2, 4, 6], [0, 0, 0, 1]).tolist()  # half the position
         [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
@@ -84,55 +53,24 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def to_position_quaternion(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Position and unit quaternion of a unit dual quaternion.
-
-    Returns:
-        position: (..., 3) array, m.
-        q: (..., 4) array, x, y, z, w.
-
-    Examples:
-        >>> p, q = ff.spatial.dual_quaternion.to_position_quaternion([0, 0, 0, 1, 1, 2, 3, 0])
-        >>> p.tolist(), q.tolist()
-        ([2.0, 4.0, 6.0], [0.0, 0.0, 0.0, 1.0])
-    """
+    """Position (..., 3), m, and unit quaternion (..., 4) of a unit dual quaternion."""
     x = unit("x", x)
     r = x[..., :4]
     return 2.0 * quaternion.multiply(x[..., 4:], r * IMAGINARY)[..., :3], r.copy()
 
 
 def from_pose(X: ArrayLike) -> np.ndarray:
-    """Unit dual quaternion with primary w >= 0 of a pose matrix, (..., 8).
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_rotation([2, 4, 6], np.eye(3))
-        >>> ff.spatial.dual_quaternion.from_pose(X).tolist()
-        [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
-    """
+    """Unit dual quaternion with primary w >= 0 of a pose matrix, (..., 8)."""
     return from_position_quaternion(*se3.to_position_quaternion(X))
 
 
 def to_pose(x: ArrayLike) -> np.ndarray:
-    """Pose matrix of a unit dual quaternion; x and -x give the same; (..., 4, 4).
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.to_pose([0, 0, 0, 1, 1, 2, 3, 0])[:3].tolist()
-        [[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, 4.0], [0.0, 0.0, 1.0, 6.0]]
-    """
+    """Pose matrix of a unit dual quaternion; x and -x give the same; (..., 4, 4)."""
     return se3.from_position_quaternion(*to_position_quaternion(x))
 
 
 def exp(h: ArrayLike) -> np.ndarray:
-    """Exponential, the sum of h^n / n!: the pose after one second at the constant twist 2 h, from the identity; (..., 8), unit.
-
-    Args:
-        h: (..., 8) array, pure; rad/s and m/s.
-
-    Examples:
-        >>> h = 0.5 * ff.spatial.dual_quaternion.from_twist([2, 4, 6, 0, 0, 0])
-        >>> x = ff.spatial.dual_quaternion.exp(h)
-        >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()
-        [2.0, 4.0, 6.0]
-    """
+    """Exponential, the sum of h^n / n!: the pose after one second at the constant twist 2 h, from the identity; (..., 8), unit."""
     h = pure("h", h)
     u, d = h[..., :3], h[..., 4:7]
     x = series.squared_angle(u)
@@ -144,14 +82,7 @@ def exp(h: ArrayLike) -> np.ndarray:
 def log(x: ArrayLike) -> np.ndarray:
     """Logarithm of the shorter way: exp(log(x)) is x or -x.
 
-    Returns: (..., 8) array, pure, half a twist (rad/s and m/s over one second); its primary part is at most pi / 2 long.
-
-    Examples:
-        >>> h = ff.spatial.dual_quaternion.from_twist([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        >>> x = ff.spatial.dual_quaternion.exp(h)
-        >>> np.round(ff.spatial.dual_quaternion.to_twist(ff.spatial.dual_quaternion.log(x)), 6).tolist()
-        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    """
+    Returns: (..., 8) array, pure, half a twist (rad/s and m/s over one second); its primary part is at most pi / 2 long."""
     p, r = to_position_quaternion(x)
     w = quaternion.log(r)
     turned = cross3(w, p)
@@ -163,10 +94,9 @@ class ScrewParameters(NamedTuple):
     """The screw of a displacement: a turn about a line and a shift along it, cos(t / 2) + s sin(t / 2) with dual t and s.
 
     Attributes:
-        angle: (...) array, real part of t, 0 to pi; rad.
-        translation: (...) array, dual part of t: the shift along the line; m.
-        direction: (..., 3) array, primary part of s: the line's unit direction.
-        moment: (..., 3) array, dual part of s: point x direction, for any point of the line; m.
+        angle, translation: (...) array, real part of t, 0 to pi, rad; dual part of t: the shift along the line, m.
+        direction, moment: (..., 3) array, primary part of s: the line's unit direction; dual part: point x direction, for any point
+            of the line, m.
 
     Examples:
         >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 0, 5], [0, 0, 1, 0])  # half a turn about z
@@ -182,19 +112,11 @@ class ScrewParameters(NamedTuple):
 
 
 def screw_parameters(x: ArrayLike) -> ScrewParameters:
-    """Screw of a pose, the shorter way.
+    """Screw of a pose, the shorter way; (...) and (..., 3).
 
-    x and -x are one pose, with the same screw; at half a turn both directions of the line are right.
-
-    Returns: ScrewParameters of a pose that does not turn (angle below 1e-100 rad): angle and moment 0, the direction of its shift;
-    of the identity the direction z. A screw that hardly turns has a line far away, so its moment is large, but its pose is right.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 0, 3], [0, 0, 0, 1])
-        >>> s = ff.spatial.dual_quaternion.screw_parameters(x)
-        >>> float(s.angle), float(s.translation), s.direction.tolist()
-        (0.0, 3.0, [0.0, 0.0, 1.0])
-    """
+    x and -x are one pose, with the same screw; at half a turn both directions of the line are right. A pose that does not turn
+    (angle below 1e-100 rad) has angle and moment 0, and the direction of its shift; the identity the direction z. A screw that
+    hardly turns has a line far away, so its moment is large, but its pose is right."""
     h = 2.0 * log(x)
     w, v = h[..., :3], h[..., 4:7]
     angle = np.linalg.norm(w, axis=-1)
@@ -217,16 +139,9 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
     """Pose of a screw: exp((angle + eps translation) (direction + eps moment) / 2); (..., 8), unit.
 
     Args:
-        angle, translation: (...) array, rad; m. Any.
-        direction: (..., 3) array of unit length.
-        moment: (..., 3) array, point x direction, for any point of the line; m.
-    Raises: InputError for a direction whose norm is not 1 within 1e-6, and for a moment that is not at a right angle to it.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_screw_parameters(np.pi, 5.0, [0, 0, 1], [0, -1, 0])  # about z through (1, 0, 0)
-        >>> bool(np.allclose(ff.spatial.dual_quaternion.to_position_quaternion(x)[0], [2, 0, 5]))
-        True
-    """
+        translation: (...) array, m.
+        direction, moment: (..., 3) array, of unit length; point x direction, for any point of the line, m.
+    Raises: InputError for a direction whose norm is not 1 within 1e-6, and for a moment that is not at a right angle to it."""
     t, d, l, m = ck.arrays(
         ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
         ("moment", moment, ck.POINT),
@@ -239,17 +154,10 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
 
 
 def decomposed_log(x: ArrayLike) -> np.ndarray:
-    """Half the rotation vector and half the position, w / 2 + eps p / 2, the log of DQ Robotics.
+    """Half the rotation vector and half the position, w / 2 + eps p / 2, the log of DQ Robotics; (..., 8), pure.
 
-    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`.
-
-    Returns: (..., 8) array, pure. x and -x differ: the angle is that of x itself, 0 to 2 pi.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 4, 6], [0, 0, 0, 1])
-        >>> ff.spatial.dual_quaternion.decomposed_log(x).tolist()
-        [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]
-    """
+    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`. x and -x differ: the angle is
+    that of x itself, 0 to 2 pi."""
     p, r = to_position_quaternion(x)
     sine = np.linalg.norm(r[..., :3], axis=-1)
     half = np.arctan2(sine, r[..., 3])
@@ -259,31 +167,16 @@ def decomposed_log(x: ArrayLike) -> np.ndarray:
 
 
 def decomposed_exp(h: ArrayLike) -> np.ndarray:
-    """Pose r + eps d r of h = u + eps d, r = cos |u| + sin |u| u / |u|: the inverse of `decomposed_log`; (..., 8), unit.
-
-    Args:
-        h: (..., 8) array, pure; half a rotation vector and half a position, rad and m.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.decomposed_exp([0, 0, 0, 0, 1, 2, 3, 0])
-        >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()
-        [2.0, 4.0, 6.0]
-    """
+    """Pose r + eps d r of h = u + eps d, r = cos |u| + sin |u| u / |u|: the inverse of `decomposed_log`; (..., 8), unit."""
     h = pure("h", h)
     return from_position_quaternion(2.0 * h[..., 4:7], quaternion.exp(2.0 * h[..., :3]))
 
 
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to the pose `x1` (t = 1), the shorter way.
-
-    Args:
-        x0, x1: (..., 8) array, unit.
-        t: (...) array, any number; outside 0 to 1 the screw goes on.
-    Returns: (..., 8) array, unit; at t = 1 it is x1 or -x1.
+    """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to `x1` (t = 1, or its negative), the shorter way; (..., 8), unit.
 
     Examples:
-        >>> x0, x1 = [0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2, 3, 0]
-        >>> x = ff.spatial.dual_quaternion.sclerp(x0, x1, 0.5)
+        >>> x = ff.spatial.dual_quaternion.sclerp([0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2, 3, 0], 0.5)
         >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()  # half of 2, 4, 6 m
         [1.0, 2.0, 3.0]
     """
@@ -293,18 +186,8 @@ def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
 
 
 def adjoint(x: ArrayLike, h: ArrayLike) -> np.ndarray:
-    """Adjoint Ad(x) h = x h x*: a twist or wrench `h` given in B, in A, for the pose x = x_AB.
+    """Adjoint Ad(x) h = x h x*: a twist or wrench `h` given in B, in A, for the pose x = x_AB; (..., 8), pure, in the units of `h`.
 
-    Args:
-        h: (..., 8) array, pure.
-    Returns: (..., 8) array, pure, in the units of `h`.
-    Source: Equation (3) of the paper that the module names.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 2, 0], [0, 0, 0, 1])
-        >>> h = ff.spatial.dual_quaternion.adjoint(x, ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3]))
-        >>> ff.spatial.dual_quaternion.to_twist(h).tolist()  # as se3.adjoint
-        [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
-    """
+    Source: equation (3)."""
     x, h = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("h", h, ck.DUAL_QUATERNION))
     return transformed(unit("x", x), pure("h", h))

@@ -28,15 +28,7 @@ class MassProperties:
     """Mass, centre of mass and rotational inertia of bodies.
 
     Attributes:
-        mass: (...) array, kg.
-        com: (..., 3) array, m, in the body's frame.
-        rotational: (..., 3, 3) array, kg m^2, about the com, along the axes of the body's frame.
-
-    Examples:
-        >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
-        >>> float(body.mass), body.com.tolist(), np.diag(body.rotational).tolist()
-        (2.0, [0.5, 0.0, 0.0], [1.0, 1.0, 1.0])
-    """
+        mass, com, rotational: (...), (..., 3) and (..., 3, 3) array, kg, m and kg m^2, in the body's frame and along its axes."""
 
     mass: np.ndarray
     com: np.ndarray
@@ -45,9 +37,6 @@ class MassProperties:
 
 def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
     """Rotational inertia about a point `offset` away from the com (parallel axes), (..., 3, 3), kg m^2.
-
-    Args:
-        offset: (..., 3) array, m, between the com and the point; the sign does not matter.
 
     Examples:
         >>> np.diag(ff.spatial.inertia.about_point(2, np.eye(3), [0, 0, 3])).tolist()  # 2 kg (3 m)^2 more
@@ -58,25 +47,13 @@ def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np
 
 
 def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
-    """Rotational inertia about the com from that about a point `offset` away (parallel axes); undoes `about_point`.
-
-    Args:
-        rotational: (..., 3, 3) array, kg m^2, about the point.
-        offset: (..., 3) array, m, between the com and the point; the sign does not matter.
-    Returns: (..., 3, 3) array, kg m^2.
-
-    Examples:
-        >>> np.diag(ff.spatial.inertia.about_com(2, np.diag([19, 19, 1]), [0, 0, 3])).tolist()
-        [1.0, 1.0, 1.0]
-    """
+    """Rotational inertia (..., 3, 3) about the com from `rotational` about a point `offset` away; undoes `about_point`."""
     m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
     return ck.symmetric("rotational", I) - _shift(m, c)
 
 
 def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
-    """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]].
-
-    Returns: (..., 6, 6) array, kg, kg m and kg m^2, about the frame's origin.
+    """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]; (..., 6, 6), kg, kg m and kg m^2.
 
     Examples:
         >>> S = ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))
@@ -91,16 +68,8 @@ def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray
 def from_matrix(spatial: ArrayLike) -> MassProperties:
     """Mass properties of a spatial inertia; undoes `matrix`.
 
-    Args:
-        spatial: (..., 6, 6) array, kg, kg m and kg m^2, for [linear; angular].
     Raises: InputError for a mass of zero, and for a matrix of no rigid body. Its first block must be mass times identity, and the
-    block below it skew, within 1e-6 of the largest entry.
-
-    Examples:
-        >>> body = ff.spatial.inertia.from_matrix(ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3)))
-        >>> float(body.mass), body.com.tolist()
-        (2.0, [0.5, 0.0, 0.0])
-    """
+    block below it skew, within 1e-6 of the largest entry."""
     S = ck.symmetric("spatial", ck.array("spatial", spatial, ck.MATRIX6))
     m, size = S[..., 0, 0], np.abs(S).max(axis=(-2, -1))
     moment = 0.5 * (S[..., 3:, :3] - np.swapaxes(S[..., 3:, :3], -1, -2))
@@ -116,10 +85,6 @@ def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.nda
     """Ten inertial parameters, in which the dynamics is linear.
 
     Returns: (..., 10) array, mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's origin.
-
-    Examples:
-        >>> ff.spatial.inertia.parameters(2, [0.5, 0, 0], np.eye(3)).tolist()
-        [2.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.5, 0.0, 0.0, 1.5]
     """
     m, c, I = _check(mass, com, rotational)
     I = I + _shift(m, c)
@@ -129,17 +94,10 @@ def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.nda
 
 
 def from_parameters(ten: ArrayLike) -> MassProperties:
-    """Mass properties of ten inertial parameters; undoes `parameters`.
+    """Mass properties of ten inertial parameters; undoes `parameters`. InputError for a mass of zero.
 
     Args:
-        ten: (..., 10) array, as `parameters` returns them.
-    Raises: InputError for a mass of zero.
-
-    Examples:
-        >>> body = ff.spatial.inertia.from_parameters([2, 1, 0, 0, 1, 0, 1.5, 0, 0, 1.5])
-        >>> body.com.tolist()
-        [0.5, 0.0, 0.0]
-    """
+        ten: (..., 10) array."""
     p = ck.array("ten", ten, ck.PARAMETERS)
     m = p[..., 0]
     c = p[..., 1:4] / _divisor(m)
@@ -150,40 +108,22 @@ def from_parameters(ten: ArrayLike) -> MassProperties:
 
 
 def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
-    """Pseudo-inertia [[second moments, mass com], [mass com^T, mass]] about the frame's origin.
+    """Pseudo-inertia [[second moments, mass com], [mass com^T, mass]] about the frame's origin; (..., 4, 4), kg m^2, kg m and kg.
 
     It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume. Second moments are
-    trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
-
-    Returns: (..., 4, 4) array, kg m^2, kg m and kg.
-
-    Examples:
-        >>> P = ff.spatial.inertia.pseudo_inertia(2, [0.5, 0, 0], np.eye(3))
-        >>> np.diag(P).tolist()
-        [1.0, 0.5, 0.5, 2.0]
-    """
+    trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T."""
     m, c, I = _check(mass, com, rotational)
     first = m[..., None] * c
     out = np.empty((*np.broadcast_shapes(I.shape[:-2], first.shape[:-1]), 4, 4))
-    out[..., :3, :3] = _second_moments(I) + m[..., None, None] * c[..., :, None] * c[..., None, :]
+    second_moments = 0.5 * np.trace(I, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - I
+    out[..., :3, :3] = second_moments + m[..., None, None] * c[..., :, None] * c[..., None, :]
     out[..., :3, 3] = out[..., 3, :3] = first
     out[..., 3, 3] = m
     return out
 
 
 def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
-    """Spatial inertia given in B, in A: Ad^-T spatial Ad^-1 of the pose X_AB; (..., 6, 6), as `spatial`.
-
-    Args:
-        X_AB: (..., 4, 4) array.
-        spatial: (..., 6, 6) array, kg, kg m and kg m^2, for [linear; angular].
-
-    Examples:
-        >>> X_AB = ff.spatial.se3.from_position_rotation([0.5, 0, 0], np.eye(3))
-        >>> S = ff.spatial.inertia.transform(X_AB, ff.spatial.inertia.matrix(2, [0, 0, 0], np.eye(3)))
-        >>> bool(np.allclose(S, ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))))  # the com is B's origin, in A
-        True
-    """
+    """Spatial inertia given in B, in A: Ad^-T spatial Ad^-1 of the pose X_AB; (..., 6, 6), as `spatial`."""
     X, S = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("spatial", spatial, ck.MATRIX6))
     T = se3.coadjoint(X)
     return T @ ck.symmetric("spatial", S) @ np.swapaxes(T, -1, -2)
@@ -192,11 +132,6 @@ def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
 def _check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
     return m, c, ck.symmetric("rotational", I)
-
-
-def _second_moments(I: np.ndarray) -> np.ndarray:
-    """trace(I) / 2 - I (..., 3, 3): the integrals of density times x x, x y, ... of a rotational inertia."""
-    return 0.5 * np.trace(I, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - I
 
 
 def _shift(m: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -21,16 +21,13 @@ __all__ = [
 
 
 def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
-    """Quaternions unchanged, if every norm is 1 within `tolerance`; (..., 4), `q`, as float64.
+    """Quaternions unchanged, (..., 4), float64, if every norm is 1 within `tolerance`.
 
     Args:
-        q: (..., 4) array, x, y, z, w.
         tolerance: Largest difference of a norm from 1.
     Raises: InputError for another norm, with the norm and its index.
 
     Examples:
-        >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 0.6, 0.8]).tolist()
-        [0.0, 0.0, 0.6, 0.8]
         >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 3.0, 4.0])
         Traceback (most recent call last):
         freeflyer.errors.InputError: q has norm 5; expected 1 within 1e-06...
@@ -41,16 +38,7 @@ def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
 
 
 def normalize(q: ArrayLike) -> np.ndarray:
-    """Unit quaternion q / |q|, (..., 4).
-
-    Args:
-        q: (..., 4) array, x, y, z, w, of any norm but 0.
-    Raises: InputError for a zero quaternion.
-
-    Examples:
-        >>> ff.spatial.quaternion.normalize([0, 0, 3, 4]).tolist()
-        [0.0, 0.0, 0.6, 0.8]
-    """
+    """Unit quaternion q / |q|, (..., 4), of any but a zero one (InputError)."""
     q = ck.array("q", q, ck.QUATERNION)
     scale = np.abs(q).max(axis=-1, keepdims=True)  # first, so that no square over- or underflows
     if (scale == 0.0).any():
@@ -60,30 +48,13 @@ def normalize(q: ArrayLike) -> np.ndarray:
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Hamilton product a b: first b turns, then a; (..., 4).
-
-    Args:
-        a, b: (..., 4) array, x, y, z, w, of any norm.
-
-    Examples:
-        >>> i, j = [1, 0, 0, 0], [0, 1, 0, 0]
-        >>> ff.spatial.quaternion.multiply(i, j).tolist()  # k
-        [0.0, 0.0, 1.0, 0.0]
-    """
+    """Hamilton product a b, of any norms: first b turns, then a; (..., 4)."""
     a, b = ck.arrays(("a", a, ck.QUATERNION), ("b", b, ck.QUATERNION))
     return _product(a, b)
 
 
 def conjugate(q: ArrayLike) -> np.ndarray:
-    """Conjugate (-x, -y, -z, w), the inverse of a unit quaternion; (..., 4).
-
-    Args:
-        q: (..., 4) array, x, y, z, w, of any norm.
-
-    Examples:
-        >>> ff.spatial.quaternion.conjugate([1, 2, 3, 4]).tolist()
-        [-1.0, -2.0, -3.0, 4.0]
-    """
+    """Conjugate (-x, -y, -z, w), the inverse of a unit quaternion; (..., 4)."""
     return ck.array("q", q, ck.QUATERNION) * _CONJUGATE
 
 
@@ -102,12 +73,7 @@ def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
 
 
 def to_matrix(q: ArrayLike) -> np.ndarray:
-    """Rotation matrix of a unit quaternion, (..., 3, 3).
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.to_matrix([0, 0, 0.6, 0.8]), 6).tolist()
-        [[0.28, -0.96, 0.0], [0.96, 0.28, 0.0], [0.0, 0.0, 1.0]]
-    """
+    """Rotation matrix of a unit quaternion, (..., 3, 3)."""
     q = ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION))
     x, y, z, w = np.moveaxis(q, -1, 0)
     rows = [
@@ -122,17 +88,7 @@ def from_matrix(R: ArrayLike) -> np.ndarray:
     """Quaternion with w >= 0 of a rotation matrix, (..., 4).
 
     R determines 4 q q^T; the column with the largest diagonal entry is 4 q_i q with |q_i| >= 1/2, so that nothing cancels at any
-    angle.
-
-    Args:
-        R: (..., 3, 3) array, orthogonal within 1e-6, right-handed.
-    Raises: InputError for a matrix that is no rotation.
-
-    Examples:
-        >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
-        >>> np.round(ff.spatial.quaternion.from_matrix(R), 4).tolist()
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+    angle."""
     R = ck.rotation("R", ck.array("R", R, ck.MATRIX3))
     K = np.empty((*R.shape[:-2], 4, 4))
     d0, d1, d2 = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
@@ -150,12 +106,7 @@ def exp(rotation_vector: ArrayLike) -> np.ndarray:
     """Quaternion of a turn about `rotation_vector` by its length, (..., 4).
 
     Args:
-        rotation_vector: (..., 3) array, axis times angle, rad.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]), 4).tolist()
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+        rotation_vector: (..., 3) array, axis times angle, rad."""
     w = ck.array("rotation_vector", rotation_vector, ck.ROTATION_VECTOR)
     x = 0.25 * series.squared_angle(w)
     return np.concatenate([0.5 * series.sinc(x)[..., None] * w, np.cos(np.sqrt(x))[..., None]], axis=-1)
@@ -181,14 +132,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
     """Quaternion of a turn by `angle` about `axis`, (..., 4).
 
     Args:
-        axis: (..., 3) array of any length but zero.
-        angle: (...) array, rad.
-    Raises: InputError for an axis of length zero.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.from_axis_angle([0, 0, 2], np.pi / 2), 4).tolist()
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+        axis: (..., 3) array of any length but zero (InputError)."""
     a, t = ck.arrays(("axis", axis, ck.POINT), ("angle", angle, ck.SCALAR))
     length = norm(a)[..., None]
     if (length == 0.0).any():
@@ -199,17 +143,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
 
 
 def to_axis_angle(q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Axis and angle of a unit quaternion; the identity gets the axis x.
-
-    Returns:
-        axis: (..., 3) array of length 1.
-        angle: (...) array, rad, in [0, pi].
-
-    Examples:
-        >>> axis, angle = ff.spatial.quaternion.to_axis_angle([0, 0, 0.6, 0.8])
-        >>> axis.tolist(), round(float(np.cos(angle)), 6)
-        ([0.0, 0.0, 1.0], 0.28)
-    """
+    """Axis (..., 3) of length 1 and angle (...) in [0, pi], rad, of a unit quaternion; the identity gets the axis x."""
     w = log(q)
     angle = norm(w)
     x_axis = np.broadcast_to(np.array([1.0, 0.0, 0.0]), w.shape).copy()
@@ -220,12 +154,7 @@ def from_rpy(rpy: ArrayLike) -> np.ndarray:
     """Quaternion of URDF's angles, Rz(yaw) Ry(pitch) Rx(roll): turns about fixed axes x, then y, then z; (..., 4).
 
     Args:
-        rpy: (..., 3) array, roll, pitch, yaw, rad.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.from_rpy([0.0, 0.0, np.pi / 2]), 4).tolist()
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+        rpy: (..., 3) array, roll, pitch, yaw, rad."""
     half = 0.5 * ck.array("rpy", rpy, ck.RPY)
     (sr, sp, sy), (cr, cp, cy) = np.moveaxis(np.sin(half), -1, 0), np.moveaxis(np.cos(half), -1, 0)
     x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
@@ -237,13 +166,7 @@ def to_rpy(q: ArrayLike) -> np.ndarray:
     """Roll, pitch, yaw of URDF; (..., 3), rad; pitch in [-pi/2, pi/2], the others in [-pi, pi].
 
     Half sum and half difference of yaw and roll are computed apart, so from_rpy(to_rpy(q)) is exact to rounding through gimbal lock
-    too. At pitch = +-pi/2 only one of them is determined; the other is taken as zero.
-
-    Examples:
-        >>> q = ff.spatial.quaternion.from_rpy([0.1, -0.2, 0.3])
-        >>> np.round(ff.spatial.quaternion.to_rpy(q), 6).tolist()
-        [0.1, -0.2, 0.3]
-    """
+    too. At pitch = +-pi/2 only one of them is determined; the other is taken as zero."""
     x, y, z, w = np.moveaxis(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)), -1, 0)
     half_difference, half_sum = np.arctan2(z - x, w + y), np.arctan2(x + z, w - y)
     pitch = 2.0 * np.arctan2(np.hypot(w + y, z - x), np.hypot(w - y, x + z)) - 0.5 * np.pi
@@ -253,45 +176,19 @@ def to_rpy(q: ArrayLike) -> np.ndarray:
 
 
 def slerp(q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Rotation between `q0` (t = 0) and `q1` (t = 1), the shorter way at constant angular velocity.
-
-    Args:
-        q0, q1: (..., 4) array, unit, x, y, z, w.
-        t: (...) array, any number; outside 0 to 1 the turn goes on.
-    Returns: (..., 4) array at t = 1: q1 or -q1.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.5), 4).tolist()  # half of half a turn
-        [0.0, 0.0, 0.7071, 0.7071]
-    """
+    """Rotation between `q0` (t = 0) and `q1` or -q1 (t = 1), the shorter way at constant angular velocity; (..., 4)."""
     a, b, s = ck.arrays(("q0", q0, ck.QUATERNION), ("q1", q1, ck.QUATERNION), ("t", t, ck.SCALAR))
     a, b = ck.unit_quaternion("q0", a), ck.unit_quaternion("q1", b)
     return _product(a, exp(s[..., None] * log(_product(a * _CONJUGATE, b))))
 
 
 def from_wxyz(q: ArrayLike) -> np.ndarray:
-    """Quaternion in the order x, y, z, w from the order w, x, y, z (MuJoCo, Drake); (..., 4).
-
-    Args:
-        q: (..., 4) array, w, x, y, z.
-
-    Examples:
-        >>> ff.spatial.quaternion.from_wxyz([1, 0, 0, 0]).tolist()  # the identity
-        [0.0, 0.0, 0.0, 1.0]
-    """
+    """Quaternion in the order x, y, z, w from the order w, x, y, z (MuJoCo, Drake); (..., 4)."""
     return np.roll(ck.array("q", q, ck.QUATERNION_WXYZ), -1, axis=-1)
 
 
 def to_wxyz(q: ArrayLike) -> np.ndarray:
-    """Quaternion in the order w, x, y, z from the order x, y, z, w; (..., 4), w, x, y, z.
-
-    Args:
-        q: (..., 4) array, x, y, z, w.
-
-    Examples:
-        >>> ff.spatial.quaternion.to_wxyz([0, 0, 0, 1]).tolist()  # the identity
-        [1.0, 0.0, 0.0, 0.0]
-    """
+    """Quaternion in the order w, x, y, z from the order x, y, z, w; (..., 4), w, x, y, z."""
     return np.roll(ck.array("q", q, ck.QUATERNION), 1, axis=-1)
 
 
@@ -299,13 +196,7 @@ def random(rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> np.nd
     """Random rotations, uniform over SO(3); (*shape, 4), unit quaternions.
 
     Args:
-        shape: Leading axes of the result.
-
-    Examples:
-        >>> q = ff.spatial.quaternion.random(np.random.default_rng(0), (2, 3))
-        >>> q.shape, np.round(np.linalg.norm(q, axis=-1), 6).tolist()
-        ((2, 3, 4), [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
-    """
+        shape: Leading axes of the result."""
     lead = ck.leading_shape(shape)
     return normalize(ck.generator(rng).standard_normal((*lead, 4)))
 

@@ -24,12 +24,7 @@ _I = np.eye(2)
 
 
 def hat(twist: ArrayLike) -> np.ndarray:
-    """Element of se(2) of a twist: [[omega S, v], [0, 0]]; (..., 3, 3).
-
-    Examples:
-        >>> ff.spatial.se2.hat([1, 2, 3]).tolist()
-        [[0.0, -3.0, 1.0], [3.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
-    """
+    """Element of se(2) of a twist: [[omega S, v], [0, 0]]; (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
     return _matrix(xi[..., 2, None, None] * _S, xi[..., :2], 0.0)
 
@@ -39,12 +34,7 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 
     Args:
         matrix: (..., 3, 3) array.
-    Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry.
-
-    Examples:
-        >>> ff.spatial.se2.vee(ff.spatial.se2.hat([1, 2, 3])).tolist()
-        [1.0, 2.0, 3.0]
-    """
+    Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry."""
     M = ck.array("matrix", matrix, ck.MATRIX3)
     B = M[..., :2, :2]
     error = np.maximum(np.abs(B + np.swapaxes(B, -1, -2)).max(axis=(-2, -1)), np.abs(M[..., 2, :]).max(axis=-1))
@@ -53,117 +43,50 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 
 
 def from_position_angle(position: ArrayLike, angle: ArrayLike) -> np.ndarray:
-    """Planar pose of a position and an angle, (..., 3, 3).
-
-    Args:
-        position: (..., 2) array, m.
-        angle: (...) array, rad, from A's x to B's x.
-
-    Examples:
-        >>> np.round(ff.spatial.se2.from_position_angle([1, 2], np.pi / 2)[:2], 6).tolist()
-        [[0.0, -1.0, 1.0], [1.0, 0.0, 2.0]]
-    """
+    """Planar pose of a position and an angle, (..., 3, 3)."""
     p, t = ck.arrays(("position", position, ck.POINT2), ("angle", angle, ck.SCALAR))
-    return _pose(_turn(t), p)
+    return _matrix(_turn(t), p)
 
 
 def to_position_angle(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Position and angle of a planar pose.
-
-    Returns:
-        position: (..., 2) array, m.
-        angle: (...) array, rad, in (-pi, pi].
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([1, 2], 2 * np.pi + 0.5)
-        >>> p, angle = ff.spatial.se2.to_position_angle(X)
-        >>> p.tolist(), round(float(angle), 6)
-        ([1.0, 2.0], 0.5)
-    """
+    """Position (..., 2), m, and angle (...) in (-pi, pi], rad, of a planar pose."""
     X = _check_pose(X)
     return X[..., :2, 2].copy(), _angle(X)
 
 
 def compose(*poses: ArrayLike) -> np.ndarray:
-    """Product of planar poses, X_AB X_BC ...; the identity for none; (..., 3, 3).
-
-    Args:
-        *poses: (..., 3, 3) array.
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([0, 0], 0.5)
-        >>> p, angle = ff.spatial.se2.to_position_angle(ff.spatial.se2.compose(X, X, X))
-        >>> round(float(angle), 6)
-        1.5
-    """
+    """Product of planar poses, X_AB X_BC ...; the identity for none; (..., 3, 3)."""
     checked = ck.arrays(*((f"pose {i}", X, ck.MATRIX3) for i, X in enumerate(poses)))
     return reduce(np.matmul, (ck.pose(f"pose {i}", X) for i, X in enumerate(checked)), np.eye(3))
 
 
 def inverse(X: ArrayLike) -> np.ndarray:
-    """Inverse pose X_BA of X_AB, (..., 3, 3).
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([1, 2], np.pi / 2)
-        >>> np.round(ff.spatial.se2.inverse(X)[:2, 2], 6).tolist()  # A's origin, in B
-        [-2.0, 1.0]
-    """
+    """Inverse pose X_BA of X_AB, (..., 3, 3)."""
     X = _check_pose(X)
     Rt = np.swapaxes(X[..., :2, :2], -1, -2)
-    return _pose(Rt, -multiply(Rt, X[..., :2, 2]))
+    return _matrix(Rt, -multiply(Rt, X[..., :2, 2]))
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 2), m, in A.
-
-    Args:
-        X: (..., 3, 3) array, X_AB.
-        point: (..., 2) array, m, in B.
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([1, 2], np.pi / 2)
-        >>> np.round(ff.spatial.se2.act(X, [1, 0]), 6).tolist()
-        [1.0, 3.0]
-    """
+    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 2), m, in A."""
     X, x = ck.arrays(("X", X, ck.MATRIX3), ("point", point, ck.POINT2))
     X = ck.pose("X", X)
     return multiply(X[..., :2, :2], x) + X[..., :2, 2]
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
-    """Adjoint Ad = [[R, -S p], [0, 1]] of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y).
-
-    Returns: (..., 3, 3) array, for twists [vx, vy, omega]; without unit, -S p in m.
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([0, 2], 0.0)
-        >>> (ff.spatial.se2.adjoint(X) @ [0, 0, 1]).tolist()  # a turn about B's origin moves the point at A's origin
-        [2.0, 0.0, 1.0]
-    """
+    """Adjoint (..., 3, 3), [[R, -S p], [0, 1]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
     X = _check_pose(X)
-    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]), 1.0)
+    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]))
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
-    """Coadjoint Ad^-T of the pose X_AB: wrenches in B to wrenches in A; keeps power.
-
-    Returns: (..., 3, 3) array, for wrenches [fx, fy, torque]; without unit, the last row's first two entries in m.
-
-    Examples:
-        >>> X = ff.spatial.se2.from_position_angle([2, 0], 0.0)
-        >>> (ff.spatial.se2.coadjoint(X) @ [0, 3, 0]).tolist()  # 3 N, 2 m away: 6 N m
-        [0.0, 3.0, 6.0]
-    """
+    """Coadjoint Ad^-T (..., 3, 3) of the pose X_AB: wrenches [fx, fy, torque] in B to wrenches in A; keeps power."""
     return np.swapaxes(adjoint(inverse(X)), -1, -2).copy()
 
 
 def ad(twist: ArrayLike) -> np.ndarray:
-    """Lie bracket as a matrix, [[omega S, -S v], [0, 0]]: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a)); (..., 3, 3).
-
-    Examples:
-        >>> (ff.spatial.se2.ad([0, 0, 2]) @ [3, 0, 0]).tolist()
-        [0.0, 6.0, 0.0]
-    """
+    """Lie bracket as a matrix, [[omega S, -S v], [0, 0]]: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a)); (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
     return _matrix(xi[..., 2, None, None] * _S, -multiply(_S, xi[..., :2]), 0.0)
 
@@ -177,93 +100,49 @@ def exp(twist: ArrayLike) -> np.ndarray:
         [1.0, 1.0]
     """
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _pose(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
+    return _matrix(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
 
 
 def log(X: ArrayLike) -> np.ndarray:
-    """Twist with the angle in (-pi, pi] and exp(log(X)) = X; (..., 3), [vx, vy, omega], m/s and rad/s over one second.
-
-    Examples:
-        >>> np.round(ff.spatial.se2.log(ff.spatial.se2.exp([0.1, 0.2, 0.3])), 6).tolist()
-        [0.1, 0.2, 0.3]
-    """
+    """Twist with the angle in (-pi, pi] and exp(log(X)) = X; (..., 3), [vx, vy, omega], m/s and rad/s over one second."""
     X = _check_pose(X)
     t = _angle(X)
     return np.concatenate([multiply(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
 
 
 def left_jacobian(twist: ArrayLike) -> np.ndarray:
-    """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; the sum of ad(xi)^n / (n + 1)!; (..., 3, 3).
-
-    Examples:
-        >>> xi = np.array([0.1, 0.2, 0.3])
-        >>> J, d = ff.spatial.se2.left_jacobian(xi), 1e-3 * np.ones(3)
-        >>> moved = ff.spatial.se2.exp(xi + d) @ ff.spatial.se2.inverse(ff.spatial.se2.exp(xi))
-        >>> bool(np.abs(ff.spatial.se2.log(moved) - J @ d).max() < 1e-6)  # the error is of second order
-        True
-    """
+    """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; the sum of ad(xi)^n / (n + 1)!; (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
     x = series.squared_angle(xi[..., 2:])
     column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * multiply(_S, v)
-    return _matrix(_so2_jacobian(t), column, 1.0)
+    return _matrix(_so2_jacobian(t), column)
 
 
 def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     """Inverse of the left Jacobian: log(exp(d) exp(xi)) = xi + J^-1 d to first order, for angles below pi; (..., 3, 3).
 
-    Raises: InputError at angles 2 pi, 4 pi, ...
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3]
-        >>> product = ff.spatial.se2.left_jacobian_inverse(xi) @ ff.spatial.se2.left_jacobian(xi)
-        >>> bool(np.allclose(product, np.eye(3)))
-        True
-    """
+    Raises: InputError at angles 2 pi, 4 pi, ..."""
     xi = ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
     column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * multiply(_S, v)
-    return _matrix(_so2_jacobian_inverse(t), column, 1.0)
+    return _matrix(_so2_jacobian_inverse(t), column)
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
-    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi; (..., 3, 3).
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3]
-        >>> Ad = ff.spatial.se2.adjoint(ff.spatial.se2.exp(xi))
-        >>> bool(np.allclose(Ad @ ff.spatial.se2.right_jacobian(xi), ff.spatial.se2.left_jacobian(xi)))
-        True
-    """
+    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi; (..., 3, 3)."""
     return left_jacobian(-ck.array("twist", twist, ck.TWIST2))
 
 
 def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     """Inverse of the right Jacobian: log(exp(xi) exp(d)) = xi + J^-1 d to first order, for angles below pi; (..., 3, 3).
 
-    Raises: InputError at angles 2 pi, 4 pi, ...
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3]
-        >>> product = ff.spatial.se2.right_jacobian_inverse(xi) @ ff.spatial.se2.right_jacobian(xi)
-        >>> bool(np.allclose(product, np.eye(3)))
-        True
-    """
+    Raises: InputError at angles 2 pi, 4 pi, ..."""
     return left_jacobian_inverse(-ck.array("twist", twist, ck.TWIST2))
 
 
 def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Planar pose X0 exp(t log(X0^-1 X1)): the circular arc from `X0` (t = 0) to `X1` (t = 1), constant body twist; (..., 3, 3).
-
-    Args:
-        X0, X1: (..., 3, 3) array.
-        t: (...) array, any number; outside 0 to 1 the arc goes on.
-
-    Examples:
-        >>> half = ff.spatial.se2.interpolate(np.eye(3), ff.spatial.se2.exp([0.2, 0.4, 0.6]), 0.5)
-        >>> np.round(ff.spatial.se2.log(half), 6).tolist()
-        [0.1, 0.2, 0.3]
-    """
+    """Planar pose X0 exp(t log(X0^-1 X1)): the circular arc from `X0` (t = 0) to `X1` (t = 1), constant body twist; (..., 3, 3)."""
     A, B, s = ck.arrays(("X0", X0, ck.MATRIX3), ("X1", X1, ck.MATRIX3), ("t", t, ck.SCALAR))
     A = ck.pose("X0", A)
     return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))
@@ -281,11 +160,7 @@ def _turn(t: np.ndarray) -> np.ndarray:
     return np.cos(t)[..., None, None] * _I + np.sin(t)[..., None, None] * _S
 
 
-def _pose(R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return _matrix(R, p, 1.0)
-
-
-def _matrix(block: np.ndarray, column: np.ndarray, corner: float) -> np.ndarray:
+def _matrix(block: np.ndarray, column: np.ndarray, corner: float = 1.0) -> np.ndarray:
     out = np.zeros((*np.broadcast_shapes(block.shape[:-2], column.shape[:-1]), 3, 3))
     out[..., :2, :2], out[..., :2, 2], out[..., 2, 2] = block, column, corner
     return out

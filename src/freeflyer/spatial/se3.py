@@ -21,22 +21,12 @@ __all__ = [
 
 
 def skew(vector: ArrayLike) -> np.ndarray:
-    """Skew-symmetric matrix of a vector: skew(a) @ b = a x b; (..., 3, 3), in the unit of `vector`.
-
-    Examples:
-        >>> ff.spatial.se3.skew([1, 2, 3]).tolist()
-        [[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]]
-    """
+    """Skew-symmetric matrix of a vector: skew(a) @ b = a x b; (..., 3, 3), in the unit of `vector`."""
     return series.skew(ck.array("vector", vector, ck.POINT))
 
 
 def hat(twist: ArrayLike) -> np.ndarray:
-    """Element of se(3) of a twist: [[skew(angular), linear], [0, 0]]; (..., 4, 4).
-
-    Examples:
-        >>> ff.spatial.se3.hat([1, 2, 3, 4, 5, 6]).tolist()
-        [[0.0, -6.0, 5.0, 1.0], [6.0, 0.0, -4.0, 2.0], [-5.0, 4.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
-    """
+    """Element of se(3) of a twist: [[skew(angular), linear], [0, 0]]; (..., 4, 4)."""
     xi = ck.array("twist", twist, ck.TWIST)
     out = np.zeros((*xi.shape[:-1], 4, 4))
     out[..., :3, :3], out[..., :3, 3] = series.skew(xi[..., 3:]), xi[..., :3]
@@ -48,12 +38,7 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 
     Args:
         matrix: (..., 4, 4) array.
-    Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry.
-
-    Examples:
-        >>> ff.spatial.se3.vee(ff.spatial.se3.hat([1, 2, 3, 4, 5, 6])).tolist()
-        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    """
+    Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry."""
     M = ck.array("matrix", matrix, ck.MATRIX4)
     S = M[..., :3, :3]
     error = np.maximum(np.abs(S + np.swapaxes(S, -1, -2)).max(axis=(-2, -1)), np.abs(M[..., 3, :]).max(axis=-1))
@@ -63,74 +48,31 @@ def vee(matrix: ArrayLike) -> np.ndarray:
 
 
 def from_position_rotation(position: ArrayLike, rotation: ArrayLike) -> np.ndarray:
-    """Pose of a position and a rotation matrix, (..., 4, 4).
-
-    Args:
-        position: (..., 3) array, m.
-        rotation: (..., 3, 3) array, orthogonal within 1e-6, right-handed.
-
-    Examples:
-        >>> ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))[:3].tolist()
-        [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0]]
-    """
+    """Pose of a position and a rotation matrix, (..., 4, 4)."""
     p, R = ck.arrays(("position", position, ck.POINT), ("rotation", rotation, ck.MATRIX3))
     return _pose(ck.rotation("rotation", R), p)
 
 
 def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """Pose of a position and a unit quaternion, (..., 4, 4).
-
-    Args:
-        position: (..., 3) array, m.
-
-    Examples:
-        >>> np.round(ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, 0.6, 0.8])[:2], 6).tolist()
-        [[0.28, -0.96, 0.0, 1.0], [0.96, 0.28, 0.0, 2.0]]
-    """
+    """Pose of a position and a unit quaternion, (..., 4, 4)."""
     p, q = ck.arrays(("position", position, ck.POINT), ("q", q, ck.QUATERNION))
     return _pose(quaternion.to_matrix(q), p)
 
 
 def to_position_quaternion(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Position and unit quaternion of a pose.
-
-    Returns:
-        position: (..., 3) array, m.
-        q: (..., 4) array, x, y, z, w with w >= 0.
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_quaternion([1, 2, 3], [0, 0, -0.6, -0.8])
-        >>> p, q = ff.spatial.se3.to_position_quaternion(X)
-        >>> p.tolist(), np.round(q[2:], 6).tolist()  # z and w
-        ([1.0, 2.0, 3.0], [0.6, 0.8])
-    """
+    """Position (..., 3), m, and unit quaternion (..., 4), with w >= 0, of a pose."""
     R, p = _parts(_check_pose(X))
     return p.copy(), quaternion.from_matrix(R)
 
 
 def compose(*poses: ArrayLike) -> np.ndarray:
-    """Product of poses, X_AB X_BC ...; the identity for none; (..., 4, 4).
-
-    Args:
-        *poses: (..., 4, 4) array.
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
-        >>> ff.spatial.se3.compose(X, X, X)[:3, 3].tolist()
-        [3.0, 6.0, 9.0]
-    """
+    """Product of poses, X_AB X_BC ...; the identity for none; (..., 4, 4)."""
     checked = ck.arrays(*((f"pose {i}", X, ck.MATRIX4) for i, X in enumerate(poses)))
     return reduce(np.matmul, (ck.pose(f"pose {i}", X) for i, X in enumerate(checked)), np.eye(4))
 
 
 def inverse(X: ArrayLike) -> np.ndarray:
-    """Inverse pose X_BA of X_AB, (..., 4, 4).
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_rotation([1, 2, 3], np.eye(3))
-        >>> ff.spatial.se3.inverse(X)[:3, 3].tolist()
-        [-1.0, -2.0, -3.0]
-    """
+    """Inverse pose X_BA of X_AB, (..., 4, 4)."""
     R, p = _parts(_check_pose(X))
     Rt = np.swapaxes(R, -1, -2)
     return _pose(Rt, -series.multiply(Rt, p))
@@ -138,10 +80,6 @@ def inverse(X: ArrayLike) -> np.ndarray:
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
     """Point given in B, in A by the pose X_AB: R p_B + p; (..., 3), m, in A.
-
-    Args:
-        X: (..., 4, 4) array, X_AB.
-        point: (..., 3) array, m, in B.
 
     Examples:
         >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
@@ -154,9 +92,7 @@ def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
-    """Adjoint Ad = [[R, skew(p) R], [0, R]] of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y).
-
-    Returns: (..., 6, 6) array, for twists [linear; angular]; without unit, skew(p) R in m.
+    """Adjoint (..., 6, 6), [[R, skew(p) R], [0, R]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y).
 
     Examples:
         >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
@@ -168,9 +104,7 @@ def adjoint(X: ArrayLike) -> np.ndarray:
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
-    """Coadjoint Ad^-T = [[R, 0], [skew(p) R, R]] of the pose X_AB: wrenches in B to wrenches in A; keeps power.
-
-    Returns: (..., 6, 6) array, for wrenches [force; torque]; without unit, skew(p) R in m.
+    """Coadjoint Ad^-T (..., 6, 6), [[R, 0], [skew(p) R, R]], of the pose X_AB: wrenches in B to wrenches in A; keeps power.
 
     Examples:
         >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
@@ -182,14 +116,7 @@ def coadjoint(X: ArrayLike) -> np.ndarray:
 
 
 def ad(twist: ArrayLike) -> np.ndarray:
-    """Lie bracket as a matrix: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a)).
-
-    Returns: (..., 6, 6) array, [[skew(angular), skew(linear)], [0, skew(angular)]].
-
-    Examples:
-        >>> (ff.spatial.se3.ad([0, 0, 0, 0, 0, 2]) @ [3, 0, 0, 0, 0, 0]).tolist()
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    """Matrix of the Lie bracket, (..., 6, 6): ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a))."""
     xi = ck.array("twist", twist, ck.TWIST)
     W, V = series.skew(xi[..., 3:]), series.skew(xi[..., :3])
     return series.blocks(W, V, np.zeros((3, 3)), W)
@@ -212,17 +139,9 @@ def exp(twist: ArrayLike) -> np.ndarray:
 
 
 def log(X: ArrayLike) -> np.ndarray:
-    """Twist with the smallest angle, at most pi, and exp(log(X)) = X.
+    """Twist (..., 6) with the smallest angle, at most pi, and exp(log(X)) = X.
 
-    Accurate to rounding from angle 0 to pi; at pi the axis and its opposite give the same pose, and either is returned.
-
-    Returns: (..., 6) array, [linear; angular], m/s and rad/s over one second.
-
-    Examples:
-        >>> X = ff.spatial.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        >>> np.round(ff.spatial.se3.log(X), 6).tolist()
-        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    """
+    Accurate to rounding from angle 0 to pi; at pi the axis and its opposite give the same pose, and either is returned."""
     R, p = _parts(_check_pose(X))
     w = quaternion.log(quaternion.from_matrix(R))
     v = series.multiply(_so3_jacobian_inverse(series.squared_angle(w), series.skew(w)), p)
@@ -233,15 +152,7 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
     """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; (..., 6, 6).
 
     The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s Jacobian
-    and its derivative in the direction of the linear part.
-
-    Examples:
-        >>> xi = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        >>> J, d = ff.spatial.se3.left_jacobian(xi), 1e-3 * np.ones(6)
-        >>> moved = ff.spatial.se3.exp(xi + d) @ ff.spatial.se3.inverse(ff.spatial.se3.exp(xi))
-        >>> bool(np.abs(ff.spatial.se3.log(moved) - J @ d).max() < 1e-6)  # the error is of second order
-        True
-    """
+    and its derivative in the direction of the linear part."""
     v, w, x, W, V = _jacobian_parts(twist)
     s = _at(2.0 * series.dot(w, v))
     Q = _at(series.cosc(x)) * V + _at(series.sinc3(x)) * (W @ V + V @ W)
@@ -253,14 +164,7 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
 def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     """Inverse of the left Jacobian: log(exp(d) exp(xi)) = xi + J^-1 d to first order, for angles below pi; (..., 6, 6).
 
-    Raises: InputError at angles 2 pi, 4 pi, ...
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-        >>> product = ff.spatial.se3.left_jacobian_inverse(xi) @ ff.spatial.se3.left_jacobian(xi)
-        >>> bool(np.allclose(product, np.eye(6)))
-        True
-    """
+    Raises: InputError at angles 2 pi, 4 pi, ..."""
     v, w, x, W, V = _jacobian_parts(twist)
     Q = _at(series.cotc(x)) * (W @ V + V @ W) + _at(2.0 * series.dot(w, v) * series.cotc_slope(x)) * (W @ W) - 0.5 * V
     J = _so3_jacobian_inverse(x, W)
@@ -268,44 +172,19 @@ def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
 
 
 def right_jacobian(twist: ArrayLike) -> np.ndarray:
-    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi; (..., 6, 6).
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-        >>> Ad = ff.spatial.se3.adjoint(ff.spatial.se3.exp(xi))
-        >>> bool(np.allclose(Ad @ ff.spatial.se3.right_jacobian(xi), ff.spatial.se3.left_jacobian(xi)))
-        True
-    """
+    """Right Jacobian J of exp: exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi; (..., 6, 6)."""
     return left_jacobian(-ck.array("twist", twist, ck.TWIST))
 
 
 def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     """Inverse of the right Jacobian: log(exp(xi) exp(d)) = xi + J^-1 d to first order, for angles below pi; (..., 6, 6).
 
-    Raises: InputError at angles 2 pi, 4 pi, ...
-
-    Examples:
-        >>> xi = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-        >>> product = ff.spatial.se3.right_jacobian_inverse(xi) @ ff.spatial.se3.right_jacobian(xi)
-        >>> bool(np.allclose(product, np.eye(6)))
-        True
-    """
+    Raises: InputError at angles 2 pi, 4 pi, ..."""
     return left_jacobian_inverse(-ck.array("twist", twist, ck.TWIST))
 
 
 def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Pose X0 exp(t log(X0^-1 X1)): the screw from `X0` (t = 0) to `X1` (t = 1) at constant body twist; (..., 4, 4).
-
-    Args:
-        X0, X1: (..., 4, 4) array.
-        t: (...) array, any number; outside 0 to 1 the screw goes on.
-
-    Examples:
-        >>> X = ff.spatial.se3.exp([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
-        >>> half = ff.spatial.se3.interpolate(np.eye(4), X, 0.5)
-        >>> np.round(ff.spatial.se3.log(half), 6).tolist()
-        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    """
+    """Pose X0 exp(t log(X0^-1 X1)): the screw from `X0` (t = 0) to `X1` (t = 1) at constant body twist; (..., 4, 4)."""
     A, B, s = ck.arrays(("X0", X0, ck.MATRIX4), ("X1", X1, ck.MATRIX4), ("t", t, ck.SCALAR))
     A = ck.pose("X0", A)
     return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))

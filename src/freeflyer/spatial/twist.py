@@ -18,11 +18,7 @@ __all__ = [
 
 
 def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist.
-
-    Args:
-        X_AB: (..., 4, 4) array.
-    Returns: (..., 6) array, m/s and rad/s.
+    """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist; (..., 6).
 
     Examples:
         >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
@@ -34,32 +30,12 @@ def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
 
 
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Matrix that turns B's twist, or a Jacobian, expressed as `source` into `target`.
-
-    Args:
-        X_WB: (..., 4, 4) array.
-        source, target: "body", "mixed" or "world", as in change_expression.
-    Returns: (..., 6, 6) array, an adjoint: without unit, the upper right block in m.
-    Raises: InputError for another expression.
-
-    Examples:
-        >>> X_WB = ff.spatial.se3.from_position_rotation([5, 0, 0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
-        >>> T = ff.spatial.twist.expression_matrix(X_WB, "body", "mixed")
-        >>> (T @ [2, 0, 0, 0, 0, 3]).tolist()  # B's x is the world's y
-        [0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
-    """
+    """Matrix (..., 6, 6), an adjoint, that turns B's twist, or a Jacobian, expressed as `source` into `target`."""
     return se3.adjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
 
 
 def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Twist of B, given as `source`, expressed as `target`; (..., 6), m/s and rad/s.
-
-    Args:
-        X_WB: (..., 4, 4) array.
-        source, target: "body", "mixed" or "world". "body" has the velocity of B's origin and the angular velocity, along B's axes.
-            "mixed" has the same two, along the world's axes. "world" has the velocity of the body's point that passes the world's
-            origin and the angular velocity, along the world's axes.
-    Raises: InputError for another expression.
 
     Examples:
         >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
@@ -71,18 +47,10 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
 
 
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Time derivative of B's twist expressed as `target`, from that of its twist expressed as `source`.
+    """Time derivative (..., 6) of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
     Body and world rates are one motion in two frames. The mixed rate differs. Its linear part is the acceleration of B's origin,
     because the world's axes do not turn with the body.
-
-    Args:
-        rate: (..., 6) array, time derivative of [linear; angular], m/s^2 and rad/s^2.
-        twist: (..., 6) array, expressed as `source`, m/s and rad/s.
-        X_WB: (..., 4, 4) array.
-        source, target: "body", "mixed" or "world", as in change_expression.
-    Returns: (..., 6) array, m/s^2 and rad/s^2.
-    Raises: InputError for another expression.
 
     Examples:
         >>> X_WB, twist = np.eye(4), [2, 0, 0, 0, 0, 3]  # constant, in a circle: 6 m/s^2 to its centre
@@ -99,12 +67,7 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
 
 
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Acceleration of the frame's origin and angular acceleration, [linear rate + angular x linear; angular rate].
-
-    Args:
-        rate: (..., 6) array, time derivative of the body twist, m/s^2 and rad/s^2.
-        twist: (..., 6) array, body twist [linear; angular], m/s and rad/s.
-    Returns: (..., 6) array along the body's axes, m/s^2 and rad/s^2.
+    """Acceleration of the frame's origin and angular acceleration, [linear rate + angular x linear; angular rate]; (..., 6).
 
     Examples:
         >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the circle's centre
@@ -115,16 +78,7 @@ def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """Cross product a x b = ad(a) b: the rate of the twist b, constant in a frame that moves with the twist a.
-
-    Args:
-        a, b: (..., 6) array, [linear; angular], m/s and rad/s.
-    Returns: (..., 6) array, m/s^2 and rad/s^2.
-
-    Examples:
-        >>> ff.spatial.twist.cross([0, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 0]).tolist()
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    """Cross product a x b = ad(a) b: the rate of the twist b, constant in a frame that moves with the twist a; (..., 6)."""
     a, b = ck.arrays(("a", a, ck.TWIST), ("b", b, ck.TWIST))
     v, w, p, r = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     return np.concatenate([series.cross(w, p) + series.cross(v, r), series.cross(w, r)], axis=-1)

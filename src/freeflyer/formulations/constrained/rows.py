@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.systems import user_rows
 from freeflyer.dynamics.manifold import difference
-from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import finite_array, finite_row, positive
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
@@ -23,21 +23,11 @@ class Rows(NamedTuple):
     """Rows of constraints on accelerations: A a = b, or A a >= b where they are inequalities.
 
     Attributes:
-        A: (..., r, nv) array.
-        b: (..., r) array, m/s^2, rad/s^2.
+        A, b: (..., r, nv) and (..., r) array, m/s^2, rad/s^2.
         rate: (..., r) array; error of the rows' velocities, A v less the prescribed value, m/s and rad/s; NaN if unknown.
         gap: (..., r) array; by how much the rows' positions are off, m and rad; NaN for rows that hold velocities alone
             (nonholonomic). Of inequalities the distance that is left.
-        names: Names of the rows.
-
-    Examples:
-        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-        >>> rows = ff.formulations.constrained.differential_drive(model, model.neutral, np.eye(9)[1])     # sideways at 1 m/s
-        >>> rows.A[0, :3] + 0.0, rows.rate, rows.names
-        (array([0., 1., 0.]), array([1.]), ('root_joint sideways',))
-        >>> rows.gap     # of a velocity alone
-        array([nan])
-    """
+        names: Names of the rows."""
 
     A: np.ndarray
     b: np.ndarray
@@ -58,7 +48,6 @@ class DriftControl:
         time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at least;
             from ten on the accuracy of a motion does not suffer.
         damping: Ratio z of rows that hold positions; 1: as fast as possible without overshoot.
-    Raises: InputError for values that are not positive numbers.
 
     Examples:
         >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
@@ -73,9 +62,7 @@ class DriftControl:
 
     def __post_init__(self) -> None:
         for name in ("time", "damping"):
-            x = getattr(self, name)
-            if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
-                raise InputError(f"{name} of a DriftControl must be a positive number, got {format_value(x)}")
+            positive(f"{name} of a DriftControl", getattr(self, name))
 
     def corrected(self, rows: Rows) -> np.ndarray:
         """b (..., r) with which the errors of the rows decay. Errors: InputError for rows whose rate is unknown."""
@@ -150,28 +137,16 @@ def _set_rows(model: Model, constraints: ConstraintSet, q: np.ndarray, v: np.nda
 
 @public
 def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "root_joint") -> Rows:
-    """Row of wheels that do not slip sideways, (-sin yaw, cos yaw, 0) v = 0, for a base on a planar joint.
+    """Row of wheels that do not slip sideways, (-sin yaw, cos yaw, 0) v = 0, for a base on a planar joint of a tree.
 
     Args:
-        model: A tree.
         joint: A planar joint, whose coordinates (x, y, yaw) are those of the middle of the axle; the wheels roll along the x of its
             child.
     Returns: Rows. One row, a velocity's: A (..., 1, nv), b = -Adot v.
-    Raises: InputError for one that is not planar, closed models, and bad arrays.
-    Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN.
-
-    Examples:
-        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-        >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, 0.5)), np.zeros(9)
-        >>> v[:3] = 2.0 * np.cos(0.5), 2.0 * np.sin(0.5), 0.8     # 2 m/s ahead, turning
-        >>> rows = ff.formulations.constrained.differential_drive(model, q, v)
-        >>> a = constrained.accelerations(model, q, v, np.zeros(9), constraints=rows).a
-        >>> print(f"{rows.rate[0]:.6f} m/s sideways, {a[1] * np.cos(0.5) - a[0] * np.sin(0.5):.6f} m/s^2 towards the left")
-        0.000000 m/s sideways, 1.600000 m/s^2 towards the left
-    """
+    Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
-    info = _joint(model, joint)
+    info = model.joint(joint)
     if info.kind != "planar":
         raise InputError(f"joint {joint!r} is {info.kind}: a differential drive moves on a planar joint (x, y, yaw)", joint=joint)
     yaw, (x, y, turn) = q[..., info.iq + 2], np.moveaxis(v[..., info.iv : info.iv + 3], -1, 0)
@@ -185,15 +160,12 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
 @public
 def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, position: ArrayLike, velocity: ArrayLike,
                       acceleration: ArrayLike) -> Rows:  # fmt: skip
-    """Rows of a joint whose motion is prescribed.
+    """Rows of a joint of a tree, as many as it has velocities, whose motion is prescribed.
 
     Args:
-        model: A tree.
         joint: Joint with velocities of its own.
         position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
         velocity, acceleration: (..., nv of the joint) array, in its entries of v.
-    Returns: Rows. As many as the joint has velocities.
-    Raises: InputError for a joint without coordinates of its own, closed models, and bad arrays.
 
     Examples:
         >>> model, constrained = ff.robots.chain(2), ff.formulations.constrained
@@ -205,7 +177,7 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
-    info = _joint(model, joint)
+    info = model.joint(joint)
     if not info.nv or info.mimic is not None:
         raise InputError(f"joint {joint!r} has no coordinates of its own: prescribe the motion of another", joint=joint)
     sizes = (("position", position, info.nq), ("velocity", velocity, info.nv), ("acceleration", acceleration, info.nv))
@@ -220,13 +192,6 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
     names = (joint,) if info.nv == 1 else tuple(f"{joint}.{k}" for k in range(info.nv))
     rate = np.broadcast_to(v[..., part] - speed, gap.shape)
     return Rows(A, np.broadcast_to(a, gap.shape), rate, gap, names)
-
-
-def _joint(model: Model, name: str) -> JointInfo:
-    found = next((j for j in model.joints if j.name == name), None)
-    if found is None:
-        raise unknown_name("joint", name, [j.name for j in model.joints])
-    return found
 
 
 def _refuse_closed(model: Model) -> None:

@@ -26,26 +26,12 @@ class ConstrainedMotion(NamedTuple):
     """Accelerations under constraints, and the forces by which these hold.
 
     Attributes:
-        a: (..., nv) array, m/s^2, rad/s^2.
-        forces: (..., nv) array, generalised constraint forces Q_c, N and N m: M a + bias = tau + forces. Unique, even where rows
-            depend on each other.
+        a, forces: (..., nv) array, m/s^2, rad/s^2; constraint forces Q_c, N and N m: M a + bias = tau + forces. Both are unique.
         multipliers: (..., r) array of the rows, forces = A^T multipliers; N, N m. Where rows depend on each other, those of least
             norm, each weighted by the inertia that its row moves.
         names: Names of the rows.
         rank: (...) array of int; number of independent rows, so nv - rank freedoms are left. It may change along a motion.
-        redundant: Rows that depend on rows before them; for a batch name -> (...) bool.
-
-    Examples:
-        >>> model, constrained = ff.robots.differential_drive_manipulator(rolling_wheels=True), ff.formulations.constrained
-        >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
-        >>> q, v, tau = model.neutral, np.zeros(11), np.zeros(11)
-        >>> tau[3:5] = 2.0     # N m on both wheels
-        >>> found = constrained.accelerations(model, q, v, tau, constraints=ff.ConstraintSet(model, rolling=wheels))
-        >>> int(found.rank), found.redundant
-        (3, ('left_wheel_link.normal', 'right_wheel_link.across', 'right_wheel_link.normal'))
-        >>> print(f"{found.a[0]:.3f} m/s^2, {found.forces[0]:.1f} N from the ground")
-        0.631 m/s^2, 36.3 N from the ground
-    """
+        redundant: Rows that depend on rows before them; for a batch name -> (...) bool."""
 
     a: np.ndarray
     forces: np.ndarray
@@ -74,8 +60,8 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
             loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
             hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
-    Raises: InputError for bad arguments, and if dependent rows contradict the rows before them, also as there are more than
-    freedoms. Also for drift control of rows with unknown rates, or of contacts without anchors.
+    Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms. Also for drift
+    control of rows with unknown rates, or of contacts without anchors.
 
     Examples:
         >>> model, q = ff.robots.chain(3), np.array([0.3, 0.0, -0.2])

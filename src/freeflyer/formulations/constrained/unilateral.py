@@ -29,27 +29,13 @@ class UnilateralMotion(NamedTuple):
     """Accelerations under constraints that may open, and the forces by which they hold.
 
     Attributes:
-        a: (nv,) array, m/s^2, rad/s^2.
-        forces: (nv,) array, generalised forces of all constraints, N and N m: M a + bias = tau + forces.
+        a, forces: (nv,) array, m/s^2, rad/s^2; generalised forces of all constraints, N and N m: M a + bias = tau + forces.
         multipliers: (r,) array of the equations that hold, N, N m; zero for rows that depend on rows before them.
         pressures: (s,) array of the inequalities, N, N m; never negative: forces = A^T multipliers + C^T pressures. Where closed
             rows depend on each other (four points of a rigid body) they are one choice of several; a and forces are unique.
         slack: (s,) array, C a - d, m/s^2, rad/s^2, never negative where an inequality is closed; pressures * slack = 0. Infinite
             where one is open.
-        names: Names of the inequalities.
-
-    Examples:
-        A pendulum at its lower stop, pushed on it, and pulled off it:
-
-        >>> model, constrained = ff.robots.chain(1), ff.formulations.constrained
-        >>> q, v = np.array([-np.pi]), np.zeros(1)
-        >>> stops = constrained.joint_stops(model, q, v)
-        >>> for torque in (-2.0, 2.0):
-        ...     m = constrained.unilateral_accelerations(model, q, v, [torque], inequalities=stops)
-        ...     print(f"{m.pressures[0]:.3f} N m, {m.a[0]:.1f} rad/s^2, {m.active}")
-        2.000 N m, 0.0 rad/s^2, ('joint_1 lower',)
-        0.000 N m, 1011.4 rad/s^2, ()
-    """
+        names: Names of the inequalities."""
 
     a: np.ndarray
     forces: np.ndarray
@@ -73,34 +59,29 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
 
     Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W W^T
     and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of
-    contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction.
+    contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction. One state a call.
 
     Args:
-        q: (nq,) array, configuration.
-        v, tau: (nv,) array, velocity and generalised forces.
         inequalities: Rows, ConstraintSet, pair of arrays, or list of these, of `joint_stops` and `unilateral_contacts`, or your
             own: C a >= d. All rows of a ConstraintSet or (C, d) count as closed.
-        constraints: see accelerations; equations that hold.
+        constraints: See accelerations; equations that hold.
         drift: None: inequalities count where they are closed, gap and rate zero. If given, all count; open ones slow an approach
             within the control's time.
         solver: See optimization.solve_qp.
-
-    Raises:
-        InputError: Same as accelerations; also for inequalities that contradict each other or the constraints. Closed inequalities
-            that approach further need drift control or an impact (freeflyer.impact).
-        SolverError: Of freeflyer.optimization, where its numbers do not suffice.
+    Raises: InputError as accelerations; also for inequalities that contradict each other or the constraints. Closed inequalities
+    that approach further need drift control or an impact (freeflyer.impact). SolverError where numbers do not suffice.
 
     Examples:
-        A rigid body on four points:
+        A pendulum at its lower stop, pushed on it, and pulled off it:
 
-        >>> model, constrained = ff.robots.quadruped(), ff.formulations.constrained
-        >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(18), np.zeros(18)
-        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-        >>> rows = constrained.unilateral_contacts(model, q, v, feet)
-        >>> locks = ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
-        >>> found = ff.formulations.constrained.unilateral_accelerations(model, q, v, tau, inequalities=rows, constraints=locks)
-        >>> print(f"{found.pressures.sum() / (9.81 * model.mass):.6f} of its weight")
-        1.000000 of its weight
+        >>> model, constrained = ff.robots.chain(1), ff.formulations.constrained
+        >>> q, v = np.array([-np.pi]), np.zeros(1)
+        >>> stops = constrained.joint_stops(model, q, v)
+        >>> for torque in (-2.0, 2.0):
+        ...     m = ff.formulations.constrained.unilateral_accelerations(model, q, v, [torque], inequalities=stops)
+        ...     print(f"{m.pressures[0]:.3f} N m, {m.a[0]:.1f} rad/s^2, {m.active}")
+        2.000 N m, 0.0 rad/s^2, ('joint_1 lower',)
+        0.000 N m, 1011.4 rad/s^2, ()
     """
     q, v, tau = one_row(model, "q", q, "q"), one_row(model, "v", v, "u"), one_row(model, "tau", tau, "u")
     x = equations(model, q, v, tau, [] if constraints is None else constraints, drift, external, expressed, gravity)
@@ -141,10 +122,9 @@ def _closed(rows: Rows, v: np.ndarray) -> np.ndarray:
     approaching = touching & (rows.rate < -slow)
     if approaching.any():
         k = int(np.argmax(approaching))
-        raise InputError(
-            f"{rows.names[k]!r} is closed and approaches further by {-rows.rate[k]:.3g} m/s or rad/s: that takes an impact "
-            "(freeflyer.impact), or drift=DriftControl(time), which slows what approaches",
-            row=rows.names[k], rate=float(rows.rate[k]))  # fmt: skip
+        raise InputError(f"{rows.names[k]!r} is closed and approaches further by {-rows.rate[k]:.3g} m/s or rad/s: that takes an "
+            "impact (freeflyer.impact), or drift=DriftControl(time), which slows what approaches", row=rows.names[k],
+            rate=float(rows.rate[k]))
     return touching & ~(rows.rate > slow)
 
 
@@ -153,16 +133,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     """Rows of all joint limits, for `inequalities=`: joints stop there, and may leave.
 
     Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop, m
-    and rad, negative beyond it.
-
-    Examples:
-        >>> model = ff.robots.chain(2)     # joints turn by at most pi
-        >>> rows = ff.formulations.constrained.joint_stops(model, np.array([np.pi, 1.0]), np.zeros(2))
-        >>> rows.names
-        ('joint_1 lower', 'joint_1 upper', 'joint_2 lower', 'joint_2 upper')
-        >>> print(np.abs(rows.gap).round(3), rows.A[1] + 0.0)
-        [6.283 0.    4.142 2.142] [-1.  0.]
-    """
+    and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     G, bias = _whole(model, q, v)
@@ -183,18 +154,8 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
     """Rows of contact points that do not enter their planes, and may leave them, for `inequalities=`; they slide without friction.
 
     Args:
-        contacts: Of freeflyer.contacts: each of their points has a row.
-        height: Height of each contact's plane along its normal, m.
-    Returns: Rows, gap: the height of each point above the plane, m.
-    Raises: InputError for bad arrays, and objects that are not contacts.
-
-    Examples:
-        >>> model, foot = ff.robots.quadruped(), ff.contacts.point("front_left_foot")
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> rows = ff.formulations.constrained.unilateral_contacts(model, q, v, [foot])
-        >>> rows.names, bool(abs(rows.gap[0]) < 1e-9)
-        (('front_left_foot',), True)
-    """
+        contacts: Of freeflyer.contacts: each of their points has a row, its gap the height above the plane, m.
+        height: Height of each contact's plane along its normal, m."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     z = finite_array("height", height)

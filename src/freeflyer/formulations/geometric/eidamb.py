@@ -32,22 +32,15 @@ class Pass:
     0.
 
     Attributes:
-        rdot: (n_J,) array, joint accelerations.
-        X: list of (6, 6) arrays, ^i X_{lambda(i)}; X[0] is ^0 X_A.
-        X_joint: list of (6, 6) arrays, ^i X_{lambda(i)|i}, the joint's part of X.
-        v_joint: list of (6,) arrays, twists across the joints.
-        v: list of (6,) arrays, twists of the bodies.
-        m: list of (6,) arrays, their momenta.
-        a_r: list of (6,) arrays, accelerations of line 17, from gravity, velocities and joint accelerations.
-        a_vp: list of (6,) arrays, accelerations of line 18, from gravity and velocities.
-        M_c: list of (6, 6) arrays, composite inertias.
-        b_c, b_vp: list of (6,) arrays, composite bias wrenches with a_r, and with a_vp.
-        a_base: list of (6,) arrays, the base's acceleration in the body's frame.
+        rdot, tau: (n_J,) array, joint accelerations, and forces at the joints.
+        X, X_joint: (6, 6) arrays, ^i X_{lambda(i)} with X[0] = ^0 X_A, and the joint's part ^i X_{lambda(i)|i}.
+        v_joint, v, m: (6,) arrays, twists across the joints, twists of the bodies, and their momenta.
+        a_r, a_vp: (6,) arrays, accelerations of lines 17 (gravity, velocities and joint accelerations) and 18 (without the latter).
+        M_c, b_c, b_vp: (6, 6) arrays of composite inertias; (6,) of composite bias wrenches with a_r, and with a_vp.
+        a_base: (6,) arrays, the base's acceleration in the body's frame.
         F: By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
         F_base: (6, n_J) array, all _0 F_Bi side by side; zeros where a pass leaves F out.
-        tau: (n_J,) array, forces at the joints.
-        tau_base: (6,) array, wrench at the base, in its frame.
-    """
+        tau_base: (6,) array, wrench at the base, in its frame."""
 
     tree: Tree
     rdot: Array
@@ -85,7 +78,7 @@ def base_transform(H: Array) -> Array:
 
 
 def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True) -> Pass:
-    """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
+    """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state of scalars of any type; nothing is checked.
 
     What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,
     taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v),
@@ -103,16 +96,9 @@ def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_
     As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its tau_b
     is the wrench by which the world holds the bodies that joints move.
 
-    Args:
-        q: (nq,) array, joint positions; the base's entries are not read. These and all following arrays are of any scalar (real,
-            complex, object), and not checked.
-        r, rdot: (n_J,) array, joint rates and their derivatives.
-        H: (4, 4) array, base pose ^A H_0.
-        v_A: (6,) array, base twist ^A v_{A,0} in the inertial frame.
-        a_base: (6,) array, intrinsic acceleration ^0 a_{A,0} of the base.
-        wrenches: Without it, F (lines 32 to 38) is left out and the base wrench takes the shorter form, with cost linear in
-            the number of bodies.
-    """
+    r, rdot (n_J,): joint rates and their derivatives; H (4, 4), v_A, a_base (6,): base pose ^A H_0, twist ^A v_{A,0} in the
+    inertial frame and intrinsic acceleration ^0 a_{A,0}. Without `wrenches`, F (lines 32 to 38) is left out and the base wrench
+    takes the shorter form, with cost linear in the number of bodies."""
     n, lam, gamma = tree.n_bodies, tree.parent, tree.gamma
     dtype = scalars(q, r, rdot, H, v_A, a_base)
     bodies = range(1, n + 1)
@@ -164,13 +150,7 @@ def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_
 
 
 def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:
-    """EIDAmb at a state in the library's coordinates.
-
-    Args:
-        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
-        v, a: (nv,) array, velocity and acceleration.
-        wrenches: See eidamb.
-    """
+    """EIDAmb at a state (q, v, a) in the library's coordinates, of scalars of any type."""
     base = 6 * tree.moving
     H = base_pose(tree, q)
     twist, acceleration = (np.zeros(6), np.zeros(6))
@@ -181,12 +161,7 @@ def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenche
 
 
 def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Generalised forces tau of the inverse dynamics, over any scalar; (nv,), N, N m.
-
-    Args:
-        q: (nq,) array, configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
-        v, a: (nv,) array, velocity and acceleration.
-    """
+    """Generalised forces tau of the inverse dynamics, over any scalar; (nv,), N, N m."""
     e = motion_pass(tree, q, v, a, wrenches=False)
     tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
     v = tree.spread @ v
@@ -212,14 +187,9 @@ def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np
 
 
 def mass_matrix_of(e: Pass) -> np.ndarray:
-    """The mass matrix of base and joints, the derivative by accelerations, which EIDAmb has in its F and composite inertias.
+    """The mass matrix (base columns + n_J,) squared, armature included, which EIDAmb has in F and composite inertias.
 
-    d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
-
-    Args:
-        e: Pass with wrenches.
-    Returns: (base columns + n_J, base columns + n_J) array, M, armature included; base columns are 6 if the base floats, else 0.
-    """
+    d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i."""
     e.require_wrenches()
     tree, lam = e.tree, e.tree.parent
     M = np.zeros((6 + tree.n_joint_columns,) * 2, e.tau_base.dtype)

@@ -27,47 +27,25 @@ class Tree:
     The paper's joints have one degree of freedom, but these have any number k, so Gamma is (6, k). A revolute, prismatic or helical
     joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others, with the position
     and rate of its leader's coordinate, and Gamma contains the ratio. So r = spread @ v with a constant matrix of zeros and ones,
-    which leads to the library's coordinates.
+    which leads to the library's coordinates."""
 
-    Attributes:
-        moving: Whether the base floats.
-        parent: (n_B + 1,) tuple of int, lambda(i).
-        last: (n_B + 1,) tuple of int of the subtree, which is bodies i ... last[i].
-        kind: (n_B + 1,) tuple of int of the joint, in the numbers of the compiled model.
-        first_q: (n_B + 1,) tuple of int, the joint's first entry of q.
-        screw: (n_B + 1,) tuple of (4,) arrays, turn and slide of a screw per unit of its coordinate, and their offsets.
-        placement: (n_B + 1,) tuple of (6, 6) arrays, ^{lambda(i)|i} X_{lambda(i)}: from the parent to the joint's own frame on it.
-        mount: (4, 4) array, pose in the world of the frame in which q has the base.
-        inertia: (n_B + 1,) tuple of (6, 6) arrays, M_Bi, in the body's frame.
-        gamma: (n_B + 1,) tuple of (6, k) arrays, Gamma_Ji, the joint's velocity subspace, in the body's frame.
-        columns: (n_B + 1,) tuple of slice, the joint's part of r.
-        n_joint_columns: The length n_J of r.
-        spread: (base columns + n_J, nv) array; base twist and r are spread @ v; base columns are 6 if the base floats, else 0.
-        owned: (base columns + n_J,) array of bool, columns that own their coordinate; those of mimic joints do not.
-        armature: (base columns + n_J,) array, added to the diagonal of the mass matrix.
-        gravity: (6,) array, minus the model's, [linear; angular], world axes: the acceleration that a resting body appears to have.
-        joint: (n_B + 1,) tuple of str, names of the joints that move the bodies; "" for the world.
-    """
-
-    moving: bool
-    parent: tuple[int, ...]
+    moving: bool  # whether the base floats
+    parent: tuple[int, ...]  # lambda(i)
     last: tuple[int, ...]  # of the subtree: bodies i ... last[i]
-    kind: tuple[int, ...]
-    first_q: tuple[int, ...]
-    screw: tuple[np.ndarray, ...]  # (4,) turn, slide, and their offsets
-    placement: tuple[
-        np.ndarray, ...
-    ]  # ^{lambda(i)|i} X_{lambda(i)} (6, 6): from the parent to the joint's own frame on it
-    mount: np.ndarray  # (4, 4): where q has the base, in the world
-    inertia: tuple[np.ndarray, ...]  # M_Bi (6, 6)
-    gamma: tuple[np.ndarray, ...]  # Gamma_Ji (6, k)
-    columns: tuple[slice, ...]
-    n_joint_columns: int
-    spread: np.ndarray
-    owned: np.ndarray
-    armature: np.ndarray
-    gravity: np.ndarray
-    joint: tuple[str, ...]  # names of the joints that move the bodies
+    kind: tuple[int, ...]  # of the joint, in the numbers of the compiled model
+    first_q: tuple[int, ...]  # the joint's first entry of q
+    screw: tuple[np.ndarray, ...]  # (4,) turn and slide of a screw per unit of its coordinate, and their offsets
+    placement: tuple[np.ndarray, ...]  # ^{lambda(i)|i} X_{lambda(i)} (6, 6): from the parent to the joint's own frame on it
+    mount: np.ndarray  # (4, 4) pose in the world of the frame in which q has the base
+    inertia: tuple[np.ndarray, ...]  # M_Bi (6, 6), in the body's frame
+    gamma: tuple[np.ndarray, ...]  # Gamma_Ji (6, k), the joint's velocity subspace, in the body's frame
+    columns: tuple[slice, ...]  # the joint's part of r
+    n_joint_columns: int  # the length n_J of r
+    spread: np.ndarray  # (base columns + n_J, nv): base twist and r are spread @ v; base columns are 6 if the base floats, else 0
+    owned: np.ndarray  # (base columns + n_J,) of bool: columns that own their coordinate; those of mimic joints do not
+    armature: np.ndarray  # (base columns + n_J,), added to the diagonal of the mass matrix
+    gravity: np.ndarray  # (6,) minus the model's, world axes: the acceleration that a resting body appears to have
+    joint: tuple[str, ...]  # names of the joints that move the bodies; "" for the world
 
     @property
     def n_bodies(self) -> int:
@@ -152,11 +130,7 @@ def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
 
 
 def base_pose(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """The pose of the base in the world at a configuration, (4, 4), ^A H_0; the identity where the base is the world.
-
-    Args:
-        q: (nq,) array, configuration, of any scalar (real, complex, object); not checked.
-    """
+    """The pose of the base in the world at a configuration, (4, 4), ^A H_0; the identity where the base is the world."""
     return tree.mount @ pose(*_displacement(tree, 0, q)) if tree.moving else tree.mount
 
 

@@ -221,7 +221,5 @@ def _change_kind(joint: Joint, kind: Any, where: str) -> Joint:
     a, b = name[-2:-1], name[-1:]
     if name == f"UJOINT_{a}{b}" and a in AXES and b in AXES and a != b:
         return replace(bare, kind="universal", axis=np.array(AXES[a]), axis2=np.array(AXES[b]))
-    raise FileError(
-        f"{where}: joint {joint.name!r} has the type {format_value(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "
-        "different axes (UJOINT_XY, UJOINT_ZY, ...)"
-    )
+    raise FileError(f"{where}: joint {joint.name!r} has the type {format_value(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "
+        "different axes (UJOINT_XY, UJOINT_ZY, ...)")

@@ -169,8 +169,6 @@ def resolve_inside(folder: Path, name: str, where: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise FileError(f"{where}: the file {name[:200]!r} cannot be found: {error}") from None
     if escaped:
-        raise FileError(
-            f"{where}: the file {name[:200]!r} lies outside the folder of the robot file: refused; "
-            "move it beside the robot file"
-        )
+        raise FileError(f"{where}: the file {name[:200]!r} lies outside the folder of the robot file: refused; move it beside "
+            "the robot file")
     return path

@@ -98,11 +98,7 @@ def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
             raise FileError(f"{place(inertial, who)} has no <{tag}>: give it, or drop <inertial> for a massless link")
     X, J = pose(found.get("origin")), found["inertia"]
     R = X[:3, :3]
-    J = R @ np.array([
-        [J["ixx"], J["ixy"], J["ixz"]],
-        [J["ixy"], J["iyy"], J["iyz"]],
-        [J["ixz"], J["iyz"], J["izz"]],
-    ]) @ R.T  # fmt: skip
+    J = R @ np.array([[J["ixx"], J["ixy"], J["ixz"]], [J["ixy"], J["iyy"], J["iyz"]], [J["ixz"], J["iyz"], J["izz"]]]) @ R.T
     return Link(name, Inertia(found["mass"]["value"], X[:3, 3], 0.5 * (J + J.T)))
 
 
@@ -190,9 +186,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
                 loops.append(Loop(element.get("name"), *ends, tuple(int(m) for m in mask)))
             case "coupling":
                 coefficients = numbers(element.get("coefficients"), tuple(range(1, 12)), f"{at}, coefficients")
-                couplings.append(
-                    Coupling(element.get("name"), element.get("joint1"), element.get("joint2"), coefficients)
-                )
+                couplings.append(Coupling(element.get("name"), element.get("joint1"), element.get("joint2"), coefficients))
             case "actuated":
                 actuated.append(element.get("joint"))
             case "keyframe":

@@ -63,19 +63,14 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
     for joint in model.joints:
         if joint.kind == "helical":
             raise InputError(f"joint {joint.name!r} of {model.name!r} is helical: MuJoCo has none", joint=joint.name)
-        if joint.kind == "free" and (joint.parent != "world" or _find_place(model, joint)):
-            raise InputError(
-                f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's do",
-                joint=joint.name,
-            )
+        placement = model.description.joint(joint.name).placement
+        if joint.kind == "free" and (joint.parent != "world" or not np.array_equal(placement, np.eye(4))):
+            raise InputError(f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's "
+                "do", joint=joint.name)
         for k, kind in enumerate(N.CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
             name = N.group_name(joint.name, joint.kind, k) if joint.kind in N.CHAINS else joint.name
             found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
     return tuple(found)
-
-
-def _find_place(model: Model, joint: JointInfo) -> bool:
-    return not np.array_equal(model.description.joint(joint.name).placement, np.eye(4))
 
 
 def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
@@ -93,7 +88,7 @@ def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
         if joint is None:
             at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
         elif joint.mimic is not None:
-            head, ratio, offset = leader(model.description, model.description.joint(joint.name))
+            head, ratio, offset = leader(model.description, joint.name)
             qpos_from[at], ratios[at], offsets[at] = model.joint(head.name).iq, ratio, offset
             followed.append((dof, model.joint(head.name).iv, ratio))
         else:
@@ -141,10 +136,8 @@ def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> li
         if theirs.kind == "free":
             joint = by_body.get(theirs.body) or (None if joint is None or joint.name in taken else joint)
         if joint is not None and KINDS.get(joint.kind) != theirs.kind:
-            raise InputError(
-                f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model {model.name!r}: "
-                f"states of another robot, or of another base. {ADVICE}", joint=theirs.name,
-            )  # fmt: skip
+            raise InputError(f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model "
+                f"{model.name!r}: states of another robot, or of another base. {ADVICE}", joint=theirs.name)
         found.append((joint, 0))
     return found
 
@@ -164,10 +157,8 @@ def configuration_to_mujoco(model: Model, places: Places, q: np.ndarray) -> np.n
         joint = model.joint(name)
         part = slice(joint.iq, joint.iq + joint.nq)
         if np.abs(q[..., part] - places.rest[part]).max(initial=0.0) > ABSENT_BASE_OFFSET:
-            raise InputError(
-                f"base {name!r} of {model.name!r} stands elsewhere than at {places.rest[part].tolist()}, where the MJCF file fixes "
-                "it: MuJoCo has no coordinates for that. Load the file as it is (base=None)", joint=name,
-            )  # fmt: skip
+            raise InputError(f"base {name!r} of {model.name!r} stands elsewhere than at {places.rest[part].tolist()}, where the "
+                "MJCF file fixes it: MuJoCo has no coordinates for that. Load the file as it is (base=None)", joint=name)
     if not len(places.qpos_from) or not q.shape[-1]:
         return np.broadcast_to(places.theirs_at_rest, (*q.shape[:-1], len(places.qpos_from))).copy()
     qpos = np.take(q, places.qpos_from, axis=-1)
@@ -183,7 +174,5 @@ def refuse_absent_base(model: Model, places: Places, name: str, x: np.ndarray) -
     for base in places.absent_base:
         joint = model.joint(base)
         if np.any(x[..., joint.iv : joint.iv + joint.nv]):
-            raise InputError(
-                f"{name} of base {base!r} of {model.name!r} is not zero, and the MJCF file fixes that base: MuJoCo has no "
-                "coordinates for it. Load the file as it is (base=None)", joint=base,
-            )  # fmt: skip
+            raise InputError(f"{name} of base {base!r} of {model.name!r} is not zero, and the MJCF file fixes that base: MuJoCo "
+                "has no coordinates for it. Load the file as it is (base=None)", joint=base)

@@ -63,14 +63,12 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
         if joint is None and what == "JointModelFreeFlyer" and len(floating) == 1:
             joint = floating[0]
         if joint is None:
-            raise InputError(
-                f"the Pinocchio model has a joint {name!r}, which the model {model.name!r} lacks or has fixed: states of another "
-                f"robot, or of another base. {ADVICE}", joint=name,
-            )  # fmt: skip
+            raise InputError(f"the Pinocchio model has a joint {name!r}, which the model {model.name!r} lacks or has fixed: "
+                f"states of another robot, or of another base. {ADVICE}", joint=name)
         piece = _piece(pin_model, model, joint, theirs, name, what)
         pieces.append(piece)
         if piece.follows:
-            head, ratio, _ = leader(model.description, model.description.joint(joint.name))
+            head, ratio, _ = leader(model.description, joint.name)
             followed.append((theirs.idx_v, model.joint(head.name).iv, ratio))
             continue
         found.add(joint.name)
@@ -88,15 +86,14 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
 
 
 def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: str, what: str) -> Piece:
-    sizes = (theirs.nq, theirs.nv)
-    at = theirs.idx_q
+    sizes, at = (theirs.nq, theirs.nv), theirs.idx_q
+    way = {(1, 1): "plain", (2, 1): "circle"}.get(sizes, "")
     if joint.mimic is not None:
-        head, ratio, offset = leader(model.description, model.description.joint(joint.name))
-        if sizes in ((1, 1), (2, 1)):
-            way = "plain" if sizes == (1, 1) else "circle"
+        head, ratio, offset = leader(model.description, joint.name)
+        if way:
             return Piece(way, at, model.joint(head.name).iq, sizes[0], ratio, offset, follows=True)
-    elif joint.kind in ONE_COORDINATE and sizes in ((1, 1), (2, 1)):
-        return Piece("plain" if sizes == (1, 1) else "circle", at, joint.iq, sizes[0])
+    elif joint.kind in ONE_COORDINATE and way:
+        return Piece(way, at, joint.iq, sizes[0])
     elif joint.kind == "planar" and what == "JointModelPlanar":
         return Piece("planar", at, joint.iq, 4)
     elif (joint.kind == "spherical" and what == "JointModelSpherical") or (
@@ -106,10 +103,8 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
         return Piece("plain", at, joint.iq, joint.nq)
     elif joint.kind == "free" and what == "JointModelFreeFlyer":
         return Piece("free", at, joint.iq, 7, mount=_mount(pin_model, joint, name))
-    raise InputError(
-        f"joint {name!r} is a {what} with nq {sizes[0]}, nv {sizes[1]} in Pinocchio, and {joint.kind} in the model {model.name!r}: "
-        f"their states are not converted. {ADVICE}", joint=name,
-    )  # fmt: skip
+    raise InputError(f"joint {name!r} is a {what} with nq {sizes[0]}, nv {sizes[1]} in Pinocchio, and {joint.kind} in the model "
+        f"{model.name!r}: their states are not converted. {ADVICE}", joint=name)
 
 
 def _mount(pin_model: Any, joint: JointInfo, name: str) -> np.ndarray | None:
@@ -189,7 +184,5 @@ def _check_circle(x: np.ndarray, at: int) -> None:
     wrong = np.argwhere(np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE)
     if len(wrong):
         first = tuple(int(k) for k in wrong[0])
-        raise InputError(
-            f"Pinocchio's q{list(first) if first else ''}[{at}:{at + 2}] is a (cos, sin) of norm {norms[first]:.9g}, expected 1: "
-            "normalise it (pinocchio.normalize)", norm=float(norms[first]),
-        )  # fmt: skip
+        raise InputError(f"Pinocchio's q{list(first) if first else ''}[{at}:{at + 2}] is a (cos, sin) of norm "
+            f"{norms[first]:.9g}, expected 1: normalise it (pinocchio.normalize)", norm=float(norms[first]))

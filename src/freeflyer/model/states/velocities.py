@@ -16,7 +16,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import finite_array, real_array
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.model import Model
 from freeflyer.text import listed
 
 
@@ -41,14 +41,10 @@ def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: 
     return Matched(v_from, leaders, ratios, np.array([k for k, _, _ in followed], dtype=np.int64))
 
 
-def is_base(joint: JointInfo) -> bool:
-    """Whether it is a joint by which `load` lets a robot move as a whole."""
-    return joint.parent == WORLD and joint.kind in ("free", "planar")
-
-
 def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> None:
     """InputError if a joint of ours, but a base, has no counterpart there."""
-    missing = [j.name for j in model.joints if j.mimic is None and j.name not in found and not is_base(j)]
+    own = [j for j in model.joints if j.mimic is None and not (j.parent == WORLD and j.kind in ("free", "planar"))]
+    missing = [j.name for j in own if j.name not in found]
     if missing:
         words = f"{whose} lacks joints that the model {model.name!r} has: {listed(missing)}. {cure}"
         raise InputError(words, joints=tuple(missing))
@@ -73,15 +69,20 @@ class Block:
     ours: int
     theirs: int
     n: int
-    turn: Function
+    map_to_theirs: Function
     inverse: Function | None = None
     rate: Function | None = None
 
-    def map_to_theirs(self, q: np.ndarray) -> np.ndarray:
-        return self.turn(q)
+    @property
+    def here(self) -> slice:
+        return slice(self.ours, self.ours + self.n)
+
+    @property
+    def there(self) -> slice:
+        return slice(self.theirs, self.theirs + self.n)
 
     def map_to_ours(self, q: np.ndarray) -> np.ndarray:
-        return np.swapaxes(self.turn(q), -1, -2) if self.inverse is None else self.inverse(q)
+        return np.swapaxes(self.map_to_theirs(q), -1, -2) if self.inverse is None else self.inverse(q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +98,15 @@ def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
     s = np.zeros_like(v)
     for b in c.blocks:
         if b.rate is not None:
-            s[..., b.ours : b.ours + b.n] = b.rate(v)
+            s[..., b.here] = b.rate(v)
     return s
 
 
 def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^-1 times their velocity (..., nv there); zero for coordinates that they lack."""
-    m = c.matched
-    ours = _gather(theirs, m.v_from)
+    ours = _gather(theirs, c.matched.v_from)
     for b in c.blocks:
-        _set(ours, b.ours, _multiply(b.map_to_ours(q), theirs[..., b.theirs : b.theirs + b.n]))
+        ours[..., b.here] = _multiply(b.map_to_ours(q), theirs[..., b.there])
     return ours
 
 
@@ -114,11 +114,9 @@ def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     """T times our velocity (..., nv); zero for joints that stand still here."""
     m = c.matched
     theirs = _gather(ours, m.leaders)
-    follow = m.followers
-    if len(follow):
-        theirs[..., follow] = m.ratios[follow] * theirs[..., follow]
+    theirs[..., m.followers] *= m.ratios[m.followers]
     for b in c.blocks:
-        _set(theirs, b.theirs, _multiply(b.map_to_theirs(q), ours[..., b.ours : b.ours + b.n]))
+        theirs[..., b.there] = _multiply(b.map_to_theirs(q), ours[..., b.here])
     return theirs
 
 
@@ -127,8 +125,7 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
     m = c.matched
     ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        turned = np.swapaxes(b.map_to_theirs(q), -1, -2)
-        _set(ours, b.ours, _multiply(turned, theirs[..., b.theirs : b.theirs + b.n]))
+        ours[..., b.here] = _multiply(np.swapaxes(b.map_to_theirs(q), -1, -2), theirs[..., b.there])
     for k in m.followers:
         if m.leaders[k] >= 0:
             ours[..., m.leaders[k]] += m.ratios[k] * theirs[..., k]
@@ -142,8 +139,7 @@ def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     owners[m.followers] = -1
     theirs = _gather(ours, owners)
     for b in c.blocks:
-        turned = np.swapaxes(b.map_to_ours(q), -1, -2)
-        _set(theirs, b.theirs, _multiply(turned, ours[..., b.ours : b.ours + b.n]))
+        theirs[..., b.there] = _multiply(np.swapaxes(b.map_to_ours(q), -1, -2), ours[..., b.here])
     return theirs
 
 
@@ -154,7 +150,7 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     there = np.flatnonzero(m.leaders >= 0)
     T[..., there, m.leaders[there]] = m.ratios[there]
     for b in c.blocks:
-        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.map_to_theirs(q)
+        T[..., b.there, b.here] = b.map_to_theirs(q)
     return T
 
 
@@ -185,16 +181,10 @@ def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     """Entries of x (..., n) by number, 0 for those of number -1."""
-    if not len(source):
-        return np.zeros((*x.shape[:-1], 0))
-    if not x.shape[-1]:
+    if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
     found = np.take(x, source, axis=-1)
     absent = source < 0
     if absent.any():
         found[..., absent] = 0.0
     return found
-
-
-def _set(x: np.ndarray, first: int, values: np.ndarray) -> None:
-    x[..., first : first + values.shape[-1]] = values

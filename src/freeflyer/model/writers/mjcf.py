@@ -14,7 +14,7 @@ from freeflyer.model.locking import complete_followers
 from freeflyer.model.readers.mjcf.names import CHAINS, TO_MUJOCO, group_name, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.writers.mjcf_bodies import Tree
-from freeflyer.model.writers.xml_out import description_of, finish, refuse, text
+from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -32,13 +32,10 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
 
     Args:
         robot, path, overwrite: See to_urdf.
-
-    Raises:
-        DescriptionError: For helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
-            degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
-            world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle
-            inequality. Other errors are those of to_urdf.
-        InputError, FileError: Same as to_urdf.
+    Raises: DescriptionError for helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
+    degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
+    world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle
+    inequality. Other errors are those of to_urdf.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -47,19 +44,16 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         >>> again.nv, round(again.mass - model.mass, 9)
         (18, 0.0)
     """
-    from lxml import etree
-
     description = description_of(robot)
     _check(description)
-    root = etree.Element("mujoco", model=description.name or "robot")
-    etree.SubElement(root, "compiler", angle="radian", autolimits="true")
-    etree.SubElement(root, "option", gravity=text(description.gravity))
-    tree = Tree(description, etree.SubElement(root, "worldbody"))
+    root = add(None, "mujoco", model=description.name or "robot")
+    add(root, "compiler", angle="radian", autolimits="true")
+    add(root, "option", gravity=text(description.gravity))
+    tree = Tree(description, add(root, "worldbody"))
     _add_equalities(root, description, tree)
     _add_motors(root, description)
     _add_keyframes(root, description, tree)
-    if len(tree.custom):
-        root.append(tree.custom)
+    append_filled(root, tree.custom)
     content = finish(root, None, overwrite)
     _compile(content, root)
     return finish(root, path, overwrite)
@@ -67,27 +61,19 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
 
 def _check(description: Description) -> None:
     if description.roots:
-        raise refuse(
-            f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
-            'choose a base: freeflyer.model.load.with_base(description, "free")',
-        )  # fmt: skip
+        raise refuse(f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
+            'choose a base: freeflyer.model.load.with_base(description, "free")')
     for j in description.joints:
         if j.kind == "helical":
-            raise refuse(
-                f"helical joint {j.name!r}", "MuJoCo has none, and a hinge tied to a slide by an equality is soft",
-                "write URDF instead (to_urdf)",
-            )  # fmt: skip
+            raise refuse(f"helical joint {j.name!r}", "MuJoCo has none, and a hinge tied to a slide by an equality is soft",
+                "write URDF instead (to_urdf)")
         if j.kind == "free" and (j.parent != WORLD or not np.array_equal(j.placement, np.eye(4))):
-            raise refuse(
-                f"free joint {j.name!r}", "MuJoCo's moves in the world's own frame only",
-                "tie it to the world, with the identity as placement",
-            )  # fmt: skip
+            raise refuse(f"free joint {j.name!r}", "MuJoCo's moves in the world's own frame only", "tie it to the world, with "
+                "the identity as placement")
     for loop in description.loops:
         if tuple(loop.mask) not in (POINT, WELD):
-            raise refuse(
-                f"loop {loop.name!r} with mask {tuple(loop.mask)}", "MuJoCo ties points (connect) and poses (weld)",
-                "write URDF instead (to_urdf)",
-            )  # fmt: skip
+            raise refuse(f"loop {loop.name!r} with mask {tuple(loop.mask)}", "MuJoCo ties points (connect) and poses (weld)",
+                "write URDF instead (to_urdf)")
     for c in description.couplings:
         if len(c.coefficients) > 5:
             raise refuse(f"coupling {c.name!r}", "MuJoCo's polynomials end at degree 4", "lower the degree")
@@ -112,15 +98,13 @@ def _compile(content: str, root: _Element) -> None:
 
 
 def _add_equalities(root: _Element, description: Description, tree: Tree) -> None:
-    from lxml import etree
-
-    block = etree.Element("equality")
+    block = add(None, "equality")
     links = {x.name for x in description.links} | {WORLD}
     for loop in description.loops:
         ends = [link_site(f) if f in links else f for f in (loop.frame_a, loop.frame_b)]
         tag = "connect" if tuple(loop.mask) == POINT else "weld"
-        etree.SubElement(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
-    joints = {j.name: j for j in description.joints}
+        add(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
+    joints = description.joint_by_name
     couplings = [
         Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio)) for j in description.joints
         if j.mimic is not None
@@ -129,17 +113,14 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
         ref1, ref2 = ((joints[n].initial or (0.0,))[0] if n else 0.0 for n in (c.joint1, c.joint2))
         a = [sum(comb(n, k) * f * ref2 ** (n - k) for n, f in enumerate(c.coefficients) if n >= k) for k in range(5)]
         a[0] -= ref1
-        element = etree.SubElement(block, "joint", name=c.name, joint1=c.joint1, polycoef=text(a))
+        element = add(block, "joint", name=c.name, joint1=c.joint1, polycoef=text(a))
         if c.joint2:
             element.set("joint2", c.joint2)
-    if len(block):
-        root.append(block)
+    append_filled(root, block)
 
 
 def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None:
-    from lxml import etree
-
-    block = etree.Element("keyframe")
+    block = add(None, "keyframe")
     for key in description.keyframes:
         placed = complete_followers(description, dict(key.positions))
         qpos: list[float] = []
@@ -151,24 +132,20 @@ def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None
                 first = 0 if motion.type == "free" else 3
                 x = placed.get(joint.name) or joint.initial or (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[first:]
                 qpos += [x[k] for k in TO_MUJOCO[motion.type]]
-        etree.SubElement(block, "key", name=key.name, qpos=text(qpos))
-    if len(block):
-        root.append(block)
+        add(block, "key", name=key.name, qpos=text(qpos))
+    append_filled(root, block)
 
 
 def _add_motors(root: _Element, description: Description) -> None:
-    from lxml import etree
-
-    block = etree.Element("actuator")
+    block = add(None, "actuator")
     kinds = {j.name: j.kind for j in description.joints}
     for name in description.actuated:
         kind = kinds[name]
         if kind in UNITS:
             for gear in np.eye(UNITS[kind], 6):
-                etree.SubElement(block, "motor", joint=name, gear=text(gear))
+                add(block, "motor", joint=name, gear=text(gear))
         else:
             n = joint_sizes(kind)[1]
             for k in range(n):
-                etree.SubElement(block, "motor", joint=group_name(name, kind, k) if kind in CHAINS else name)
-    if len(block):
-        root.append(block)
+                add(block, "motor", joint=group_name(name, kind, k) if kind in CHAINS else name)
+    append_filled(root, block)

@@ -11,7 +11,7 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.validate_numbers import PER_COORDINATE
-from freeflyer.model.writers.xml_out import refuse, text
+from freeflyer.model.writers.xml_out import add, refuse, text
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ class Tree:
     """Fills `worldbody`; `custom` collects what has no place in the bodies."""
 
     def __init__(self, description: Description, worldbody: _Element) -> None:
-        from lxml import etree
-
         self.links = {x.name: x for x in description.links}
         self.below: dict[str, list[Joint]] = {}
         for joint in description.joints:
@@ -63,7 +61,7 @@ class Tree:
         for name in ends:
             if name in self.links or name == WORLD:
                 self.sites.setdefault(name, []).append((link_site(name), np.eye(4)))
-        self.custom = etree.Element("custom")
+        self.custom = add(None, "custom")
         self.motions: list[Motion] = []  # in the order of qpos
         self._add_sites(worldbody, WORLD)
         stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, []))]
@@ -86,8 +84,6 @@ class Tree:
         return chain
 
     def _add_body(self, parent: _Element, chain: list[Joint]) -> tuple[_Element, str]:
-        from lxml import etree
-
         link = chain[-1].child
         motions, tail = _motions(chain)
         X = tail  # pose of the body in the frame before each motion, from the last to the first
@@ -98,39 +94,33 @@ class Tree:
         if chain[0].kind == "free" and chain[0].initial:
             x, y, z, w = chain[0].initial[3:]
             X = placement(np.array(chain[0].initial[:3]), np.array([w, x, y, z]))
-        body = etree.SubElement(parent, "body", name=link, **_pose(X))
+        body = add(parent, "body", name=link, **_pose(X))
         for motion, A in zip(motions, reversed(anchors)):
             self._add_joint(body, motion, A)
             self.motions.append(motion)
             self._name_hidden(motion, A, link)
         if len(chain) == 1 and chain[0].kind == "fixed" and chain[0].name != f"{link}_fixed":
-            etree.SubElement(self.custom, "text", name=f"{CUSTOM}fixed:{link}", data=chain[0].name)
+            add(self.custom, "text", name=f"{CUSTOM}fixed:{link}", data=chain[0].name)
         _add_inertial(body, self.links[link].inertia, link)
         self._add_sites(body, link)
         return body, link
 
     def _name_hidden(self, motion: Motion, A: np.ndarray, body: str) -> None:
         """Keeps the name of the link after a motion, where the reader will put that link's frame in the same place."""
-        from lxml import etree
-
         child, hidden = motion.joint.child, hidden_link(body, motion.name)
         last = motion.k == len(MOTIONS[motion.joint.kind]) - 1
         if child in (body, hidden) or not last or not np.array_equal(A[:3, :3], np.eye(3)):
             return
         if motion.type != "slide" or not A[:3, 3].any():
-            etree.SubElement(self.custom, "text", name=f"{CUSTOM}link:{hidden}", data=child)
+            add(self.custom, "text", name=f"{CUSTOM}link:{hidden}", data=child)
 
     def _add_sites(self, body: _Element, link: str) -> None:
-        from lxml import etree
-
         for name, X in self.sites.get(link, []):
-            etree.SubElement(body, "site", name=name, **_pose(X))
+            add(body, "site", name=name, **_pose(X))
 
     def _add_joint(self, body: _Element, motion: Motion, A: np.ndarray) -> None:
         """A: the motion's frame in the body's, where the file draws them."""
-        from lxml import etree
-
-        element = etree.SubElement(body, "joint", name=motion.name, type=motion.type)
+        element = add(body, "joint", name=motion.name, type=motion.type)
         if motion.type in ("hinge", "ball") and np.any(A[:3, 3]):
             element.set("pos", text(A[:3, 3]))
         if motion.type in ("hinge", "slide"):
@@ -150,20 +140,16 @@ class Tree:
         name, scalar = motion.name, motion.type in ("hinge", "slide")
         if field in ("armature", "damping", "friction", "stiffness"):
             if min(values) != max(values):
-                raise refuse(
-                    f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
-                    "make them equal",
-                )  # fmt: skip
+                raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
+                    "make them equal")
             element.set("frictionloss" if field == "friction" else field, text(values[:1]))
             if field == "stiffness" and any(values):
                 _set_spring_reference(element, motion)
         elif np.isinf(values).all():
             return  # unlimited
         elif np.isinf(values).any() or (field in ("lower", "upper") and _half_open(motion)):
-            raise refuse(
-                f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo's ranges have two finite ends",
-                "give both ends, or none",
-            )  # fmt: skip
+            raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo's ranges have two finite ends",
+                "give both ends, or none")
         elif scalar and field == "effort" and values[0] > 0.0:
             element.set("actuatorfrcrange", text((-values[0], values[0])))
         elif scalar and field in ("lower", "upper") and motion.joint.lower[motion.k] < motion.joint.upper[motion.k]:
@@ -172,9 +158,7 @@ class Tree:
             self._keep(name, field, values)
 
     def _keep(self, name: str, field: str, values: tuple[float, ...]) -> None:
-        from lxml import etree
-
-        etree.SubElement(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
+        add(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
 
 
 def _set_spring_reference(element: _Element, motion: Motion) -> None:
@@ -188,10 +172,8 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
     neutral = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[-7 if motion.type == "free" else -4 :]
     rest = (joint.initial or neutral) if motion.type == "free" else neutral
     if tuple(joint.spring_reference or neutral) != tuple(rest):
-        raise refuse(
-            f"spring_reference {joint.spring_reference} of joint {joint.name!r}",
-            f"in MuJoCo the spring of a {motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)",
-        )  # fmt: skip
+        raise refuse(f"spring_reference {joint.spring_reference} of joint {joint.name!r}", f"in MuJoCo the spring of a "
+            f"{motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)")
 
 
 def _half_open(motion: Motion) -> bool:
@@ -235,8 +217,6 @@ def _pose(X: np.ndarray) -> dict[str, str]:
 
 
 def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
-    from lxml import etree
-
     J = np.asarray(inertia.rotational, float)
     if not inertia.mass and not J.any():
         return
@@ -244,16 +224,12 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     rounding = INERTIA_EIGENVALUE_ROUNDING * moments[2] + NEGLIGIBLE_INERTIA
     if moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding:
         shown = ", ".join(f"{m:.4g}" for m in moments)
-        raise refuse(
-            f"link {link!r}", f"its principal moments are {shown} kg m^2, and in MuJoCo two sum to the third or more",
-            "correct the inertia, or write URDF (to_urdf)",
-        )  # fmt: skip
+        raise refuse(f"link {link!r}", f"its principal moments are {shown} kg m^2, and in MuJoCo two sum to the third or more",
+            "correct the inertia, or write URDF (to_urdf)")
     moments = np.maximum(moments, 0.0)
     if moments[2] <= (moments[0] + moments[1]) * (1.0 + FLAT_BODY_ROUNDING):  # a flat body, but for rounding: MuJoCo takes none
         moments[2] = min(moments[2], moments[0] + moments[1])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
-    etree.SubElement(
-        body, "inertial", pos=text(inertia.com), quat=text(quaternion(axes)), mass=text([inertia.mass]),
-        diaginertia=text(moments),
-    )  # fmt: skip
+    frame = {"pos": text(inertia.com), "quat": text(quaternion(axes))}
+    add(body, "inertial", frame, mass=text([inertia.mass]), diaginertia=text(moments))

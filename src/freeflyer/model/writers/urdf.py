@@ -12,7 +12,7 @@ from freeflyer.model.load import BASES
 from freeflyer.model.placements import rpy_of_rotation
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
 from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
-from freeflyer.model.writers.xml_out import description_of, finish, text
+from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, text
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         robot: Model or Description.
         path: File to write.
         overwrite: Whether an existing file may be replaced.
-    Returns: str, SI units, as in URDF.
-
-    Raises:
-        InputError: For an object that is not a Model, Description or path.
-        DescriptionError: For descriptions that `build` refuses, and names that no file can hold.
-        FileError: For a file that is there, or cannot be written.
+    Raises: DescriptionError for descriptions that `build` refuses, and names that no file can hold; FileError for a file that is
+    there, or cannot be written.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -47,16 +43,14 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         >>> print(f"{np.abs(ff.mass_matrix(again, q) - ff.mass_matrix(model, q)).max():.6f}")
         0.000000
     """
-    from lxml import etree
-
     description = description_of(robot)
     base = _base_joint(description)
     joints = [j for j in description.joints if j is not base]
-    root = etree.Element("robot", name=description.name or "robot")
+    root = add(None, "robot", name=description.name or "robot")
     if _uses_world(description, joints) and WORLD not in {x.name for x in description.links}:
-        etree.SubElement(root, "link", name=WORLD)
+        add(root, "link", name=WORLD)
     for link in description.links:
-        _add_inertial(etree.SubElement(root, "link", name=link.name), link.inertia)
+        _add_inertial(add(root, "link", name=link.name), link.inertia)
     for joint in joints:
         _add_joint(root, joint)
     _add_extension(root, description, joints)
@@ -82,41 +76,35 @@ def _base_joint(description: Description) -> Joint | None:
 
 
 def _add_origin(parent: _Element, X: np.ndarray) -> None:
-    from lxml import etree
-
     if not np.array_equal(X, np.eye(4)):
-        etree.SubElement(parent, "origin", xyz=text(X[:3, 3]), rpy=text(rpy_of_rotation(X[:3, :3])))
+        add(parent, "origin", xyz=text(X[:3, 3]), rpy=text(rpy_of_rotation(X[:3, :3])))
 
 
 def _add_inertial(link: _Element, inertia: Inertia) -> None:
-    from lxml import etree
-
     J = np.asarray(inertia.rotational, float)
     if not (inertia.mass or np.any(inertia.com) or J.any()):
         return
-    inertial = etree.SubElement(link, "inertial")
-    etree.SubElement(inertial, "origin", xyz=text(inertia.com), rpy="0 0 0")
-    etree.SubElement(inertial, "mass", value=text([inertia.mass]))
+    inertial = add(link, "inertial")
+    add(inertial, "origin", xyz=text(inertia.com), rpy="0 0 0")
+    add(inertial, "mass", value=text([inertia.mass]))
     entries = {"ixx": J[0, 0], "ixy": J[0, 1], "ixz": J[0, 2], "iyy": J[1, 1], "iyz": J[1, 2], "izz": J[2, 2]}
-    etree.SubElement(inertial, "inertia", {name: text([x]) for name, x in entries.items()})
+    add(inertial, "inertia", {name: text([x]) for name, x in entries.items()})
 
 
 def _add_joint(root: _Element, joint: Joint) -> None:
-    from lxml import etree
-
-    element = etree.SubElement(root, "joint", name=joint.name, type=TYPES.get(joint.kind, joint.kind))
-    etree.SubElement(element, "parent", link=joint.parent)
-    etree.SubElement(element, "child", link=joint.child)
+    element = add(root, "joint", name=joint.name, type=TYPES.get(joint.kind, joint.kind))
+    add(element, "parent", link=joint.parent)
+    add(element, "child", link=joint.child)
     _add_origin(element, joint.placement)
     if joint.kind in WITH_AXIS:
-        etree.SubElement(element, "axis", xyz=text(joint.axis))
+        add(element, "axis", xyz=text(joint.axis))
     if joint.kind == "universal":
-        etree.SubElement(element, "axis2", xyz=text(joint.axis2))
+        add(element, "axis2", xyz=text(joint.axis2))
     if joint.kind == "helical":
-        etree.SubElement(element, "pitch", value=text([joint.pitch]))
+        add(element, "pitch", value=text([joint.pitch]))
     if joint.mimic is not None:
         m = joint.mimic
-        etree.SubElement(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
+        add(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
     fields: dict[str, dict[str, str]] = {}
     for name in (*PER_COORDINATE, "initial", "spring_reference"):
         values = getattr(joint, name)
@@ -125,7 +113,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
     if joint.kind in LIMITED or "limit" in fields:
         _complete(fields.setdefault("limit", {}), joint.kind)
     for tag, attributes in fields.items():
-        etree.SubElement(element, tag, attributes)
+        add(element, tag, attributes)
 
 
 def _complete(limit: dict[str, str], kind: str) -> None:
@@ -150,27 +138,22 @@ def _home(joint: Joint, field: str, values: tuple[float, ...]) -> str:
 
 
 def _add_extension(root: _Element, description: Description, joints: list[Joint]) -> None:
-    from lxml import etree
-
-    block = etree.Element("freeflyer")
+    block = add(None, "freeflyer")
     for site in description.sites:
-        _add_origin(etree.SubElement(block, "site", name=site.name, link=site.link), site.placement)
+        _add_origin(add(block, "site", name=site.name, link=site.link), site.placement)
     for loop in description.loops:
         mask = " ".join(str(int(m)) for m in loop.mask)
-        etree.SubElement(block, "loop", name=loop.name, frame_a=loop.frame_a, frame_b=loop.frame_b, mask=mask)
+        add(block, "loop", name=loop.name, frame_a=loop.frame_a, frame_b=loop.frame_b, mask=mask)
     for c in description.couplings:
-        etree.SubElement(
-            block, "coupling", name=c.name, joint1=c.joint1, joint2=c.joint2, coefficients=text(c.coefficients)
-        )
+        add(block, "coupling", name=c.name, joint1=c.joint1, joint2=c.joint2, coefficients=text(c.coefficients))
     for name in description.actuated:
-        etree.SubElement(block, "actuated", joint=name)
+        add(block, "actuated", joint=name)
     written = {j.name for j in joints}
     for key in description.keyframes:
-        element = etree.SubElement(block, "keyframe", name=key.name)
+        element = add(block, "keyframe", name=key.name)
         for joint, values in key.positions:
             if joint in written:
-                etree.SubElement(element, "position", joint=joint, values=text(values))
+                add(element, "position", joint=joint, values=text(values))
     if tuple(description.gravity) != GRAVITY:
-        etree.SubElement(block, "gravity", xyz=text(description.gravity))
-    if len(block):
-        root.append(block)
+        add(block, "gravity", xyz=text(description.gravity))
+    append_filled(root, block)

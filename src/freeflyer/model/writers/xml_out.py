@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from freeflyer.errors import DescriptionError, InputError
@@ -22,17 +23,28 @@ def description_of(robot: object) -> Description:
         raise InputError(f"expected a Model or a Description, got {type(robot).__name__}")
     name = description.name
     if not isinstance(name, str) or not name.isprintable() or (name and not name.strip()):
-        raise DescriptionError(
-            f"the robot has the name {name!r}, which no file can hold: expected printable text; rename it, "
-            "dataclasses.replace(description, name=...)",
-            name=name,
-        )
+        raise DescriptionError(f"the robot has the name {name!r}, which no file can hold: expected printable text; rename it, "
+            "dataclasses.replace(description, name=...)", name=name)
     return validate(description, inertias="as-is")
 
 
 def text(values: Iterable[float]) -> str:
     """Numbers, separated by spaces, such that reading them gives the same floats."""
     return " ".join(repr(float(x)) for x in values)
+
+
+def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = None, /, **more: str) -> _Element:
+    """A new element at the end of `parent`, or on its own. lxml is imported when robots are written, not before."""
+    from lxml import etree
+
+    make = etree.Element if parent is None else partial(etree.SubElement, parent)
+    return make(tag, attributes or {}, **more)
+
+
+def append_filled(root: _Element, block: _Element) -> None:
+    """Puts the block at the end of `root` if it holds anything."""
+    if len(block):
+        root.append(block)
 
 
 def finish(root: _Element, path: str | os.PathLike[str] | None, overwrite: bool) -> str:

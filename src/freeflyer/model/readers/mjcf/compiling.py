@@ -43,11 +43,8 @@ def compile_xml(robot: VettedFile) -> Compiled:
     Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file."""
     spec = parse_spec(robot)
     drives = drives_of(spec, robot)
-    needed = {
-        mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
-        for body, geom, shaping in geoms_by_inertia(spec)
-        if shaping and (mesh := mesh_of(geom))
-    }
+    needed = {mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
+              for body, geom, shaping in geoms_by_inertia(spec) if shaping and (mesh := mesh_of(geom))}
     files = attach_meshes(robot.root, robot.extras.meshes, needed, robot.where)
     for section in robot.root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
         robot.root.remove(section)
@@ -80,12 +77,8 @@ def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:
         caps.append(forced * gear)
     controlled = _range(actuator.ctrllimited, actuator.ctrlrange, mujoco)
     plain = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
-    if (
-        controlled is not None
-        and actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
-        and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
-        and actuator.dyntype in plain
-    ):
+    unbiased = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED and actuator.biastype == mujoco.mjtBias.mjBIAS_NONE
+    if controlled is not None and unbiased and actuator.dyntype in plain:
         caps.append(controlled * gear * abs(float(actuator.gainprm[0])))
     drive = drives.setdefault(actuator.target, Drive())
     drive.count += 1
@@ -119,7 +112,8 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
         raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
     robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
-    robot.extras.keyframes[:] = [(key.name, _qpos(key)) for key in spec.keys]
+    qpos = [" ".join(repr(float(x)) for x in key.qpos) or None for key in spec.keys]
+    robot.extras.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
     _restore_custom(spec, robot)
     drives = drives_of(spec, robot)
     copy = spec.copy()
@@ -128,10 +122,6 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     model = compile_model(copy, robot)
     bodies = body_names(model)
     return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
-
-
-def _qpos(key: Any) -> str | None:
-    return " ".join(repr(float(x)) for x in key.qpos) if len(key.qpos) else None
 
 
 def _restore_custom(spec: Any, robot: VettedFile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
 
@@ -145,7 +146,7 @@ def read_keyframes(description: Description, extras: Extras, where: str, notes: 
     return replace(description, keyframes=tuple(found))
 
 
-def joint_of(name: str, joints: dict[str, Joint]) -> tuple[str, int]:
+def joint_of(name: str, joints: Mapping[str, Joint]) -> tuple[str, int]:
     """Our joint that MuJoCo's joint `name` is, or is a part of, and its first coordinate there; "" where there is none."""
     if name in joints:
         return name, 0
@@ -156,7 +157,7 @@ def joint_of(name: str, joints: dict[str, Joint]) -> tuple[str, int]:
 
 
 def _keyframe_positions(description: Description, qpos: tuple[float, ...]) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    joints = {j.name: j for j in description.joints}
+    joints = description.joint_by_name
     found: dict[str, tuple[float, ...]] = {}
     first = 0
     for joint in description.mujoco:

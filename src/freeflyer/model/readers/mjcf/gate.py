@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 
+ADVICE = {  # by what is in MuJoCo's message
+    "mjMINVAL": ". Give the body a mass and an inertia, or weld a body that has them to it",
+    "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is",
+}
+
+
 @dataclass(frozen=True)
 class VettedFile:
     """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
@@ -82,11 +88,8 @@ def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
 
     robot = vet(source, shapes=True)
     first = parse_spec(robot)
-    needed = {
-        mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
-        for body, geom, shaping in geoms_by_inertia(first)
-        if (mesh := mesh_of(geom)) and (shaping or collides(geom))
-    }
+    needed = {mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
+              for body, geom, shaping in geoms_by_inertia(first) if (mesh := mesh_of(geom)) and (shaping or collides(geom))}
     spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
     for _, geom, shaping in geoms_by_inertia(spec):
         if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
@@ -113,23 +116,14 @@ def collected_warnings() -> Iterator[list[str]]:
 
 def refusal(robot: VettedFile, error: Exception) -> FileError:
     """MuJoCo's message, and the elements that were left out before: it may refer to one of them."""
-    words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
+    advice = next((cure for sign, cure in ADVICE.items() if sign in str(error)), "")
+    words, left_out = f"{_words(error)}{advice}", robot.extras.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")
-    return FileError(
-        f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
-        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid "
-        "bodies in its place"
-    )
+    return FileError(f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
+        f"{listed(left_out, 4)}; if the message is about one of them, remove what refers to it, or write rigid bodies in its "
+        "place")
 
 
 def _words(error: Exception | str) -> str:
     return " ".join(str(error).split())[:400] or type(error).__name__
-
-
-def _advice(text: str) -> str:
-    if "mjMINVAL" in text:
-        return ". Give the body a mass and an inertia, or weld a body that has them to it"
-    if "A + B >= C" in text:
-        return ". Correct the inertia; a URDF of the robot would be read as it is"
-    return ""

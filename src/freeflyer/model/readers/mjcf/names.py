@@ -62,13 +62,9 @@ def position(kind: int, qpos: Sequence[float]) -> tuple[float, ...]:
 
 def layout(m: Any, bodies: Sequence[str], joints: Sequence[str]) -> tuple[MujocoJoint, ...]:
     """The joints of a compiled model, each standing where qpos0 has it. bodies, joints: the names of all of them."""
-    return tuple(
-        MujocoJoint(
-            name, KINDS[int(m.jnt_type[j])], bodies[int(m.jnt_bodyid[j])],
-            position(int(m.jnt_type[j]), m.qpos0[int(m.jnt_qposadr[j]) :]),
-        )
-        for j, name in enumerate(joints)
-    )  # fmt: skip
+    kinds = [int(kind) for kind in m.jnt_type]
+    where = [position(kind, m.qpos0[int(at) :]) for kind, at in zip(kinds, m.jnt_qposadr)]
+    return tuple(MujocoJoint(name, KINDS[kinds[j]], bodies[int(m.jnt_bodyid[j])], where[j]) for j, name in enumerate(joints))
 
 
 def body_names(m: Any) -> tuple[str, ...]:
