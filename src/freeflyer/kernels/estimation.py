@@ -11,13 +11,10 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4).
 """
 
-from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace,
-)
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
-    zero_rows,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate

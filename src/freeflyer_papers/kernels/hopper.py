@@ -6,9 +6,7 @@ Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control o
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace,
-)
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
 from freeflyer.kernels.math.dense import invert
@@ -19,8 +17,8 @@ from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_
 from freeflyer.kernels.tree.aba import areas, articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at,
-    kinematics, velocities,
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at, kinematics,
+    velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.model.poses import position, rotation
@@ -71,8 +69,7 @@ def put_rows(topology, parameters, work, centre, foot, line, locked):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, last = position(topology, work, i), load_int(topology, body_ints(i) + LAST_BODY)
         mass, h = load(parameters, body_floats(i) + SUBTREE_MASS), load3(work, subtrees + COMPOSITE * i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j, (d, u) = coordinate(topology, c), load_spatial(work, direction_at(topology, c))
             p = add(scale(mass, d), cross(u, h))
             motion, rise = scale(0.0, d), share * p[2]

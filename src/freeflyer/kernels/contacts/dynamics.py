@@ -13,8 +13,8 @@ from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_row
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
-    N_PATH, N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
+    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_PATH,
+    N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias

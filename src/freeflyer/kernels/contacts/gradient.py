@@ -10,27 +10,27 @@ V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F make
 """
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less,
-    store, store_row, workspace,
+    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
+    store_row, workspace,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics,
-    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics, put_pairs,
+    put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
-from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, put_rows3, rows3, scale, store3
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store3, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
 )
 from freeflyer.kernels.model.joints.armature import put_armature_rates
 from freeflyer.kernels.model.layout import (
-    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
-    N_SET_ROWS, N_V, VERDICT_SIZE,
+    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_SET_ROWS,
+    N_V, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
@@ -144,9 +144,9 @@ def put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
                 if not all_below(s, ZERO):
                     there = length * k + j
                     q, v, e = add_row3(s, Q, there, step, q), add_row3(s, V, there, step, v), add_row3(-1.0 * s, E, there, step, e)
-            put_rows3(by_q, at, step, q)
-            put_rows3(by_v, at, step, v)
-            put_rows3(by_tau, at, step, e)
+            store_rows(by_q, at, step, q)
+            store_rows(by_v, at, step, v)
+            store_rows(by_tau, at, step, e)
 
 
 @kernel
@@ -162,18 +162,18 @@ def solve_right_sides(G, rows, width, flags, by_q, by_v, by_tau, length):
             for c in range(i):
                 s, there = -1.0 * load(inverses, c) * load(G, width * c + i), length * c + j
                 q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
-            put_rows3(by_q, at, step, q)
-            put_rows3(by_v, at, step, v)
-            put_rows3(by_tau, at, step, e)
+            store_rows(by_q, at, step, q)
+            store_rows(by_v, at, step, v)
+            store_rows(by_tau, at, step, e)
         for i in range(rows - 1, -1, -1):
             at, d = length * i + j, load(inverses, i)
             q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
             for c in range(i + 1, rows):
                 s, there = -1.0 * load(G, width * i + c), length * c + j
                 q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
-            put_rows3(by_q, at, step, scale(d, q))
-            put_rows3(by_v, at, step, scale(d, v))
-            put_rows3(by_tau, at, step, scale(d, e))
+            store_rows(by_q, at, step, scale(d, q))
+            store_rows(by_v, at, step, scale(d, v))
+            store_rows(by_tau, at, step, scale(d, e))
 
 
 @kernel
@@ -192,9 +192,9 @@ def subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length):
                     there = length * i + j
                     q, v = add_row3(-1.0 * s, by_q, there, step, q), add_row3(-1.0 * s, by_v, there, step, v)
                     e = add_row3(s, by_tau, there, step, e)
-            put_rows3(Q, at, step, q)
-            put_rows3(V, at, step, v)
-            put_rows3(E, at, step, e)
+            store_rows(Q, at, step, q)
+            store_rows(V, at, step, v)
+            store_rows(E, at, step, e)
 
 
 @kernel
@@ -213,7 +213,7 @@ def put_multipliers(topology, parameters, y, length, out):
                     total = scale(load(parameters, numbers), rows3(y, length * row + j, step))
                     for c in range(1, count):
                         total = add_row3(load(parameters, numbers + c), y, length * (row + c) + j, step, total)
-                    put_rows3(made, j, step, total)
+                    store_rows(made, j, step, total)
                 put_row(made, 0, nv, out, nv * (row + i))
             else:
                 put_row(y, length * (row + i), nv, out, nv * (row + i))

@@ -10,19 +10,17 @@ rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any tw
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
-    workspace, zero_entries,
+    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.math.algebra import (
-    ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
-)
+from freeflyer.kernels.math.algebra import ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.access import like3
 from freeflyer.kernels.model.layout import (
-    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS,
-    ITEMS_AT, LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL,
-    RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS, ITEMS_AT,
+    LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL, RADIUS, ROLLING_NUMBERS,
+    SECOND_TANGENT, SPHERE, TABLE_AT,
 )
 from freeflyer.kernels.model.poses import pose_at, root_position, rotation
 from freeflyer.kernels.tree.columns import put_column, root_direction
@@ -136,8 +134,7 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
     for k in range(count, LANES):
         put_column(tall, 0, LANES, k, (ZERO, ZERO))
     while i > 0:
-        first, end = column_range(topology, i)
-        for d in range(first, end):
+        for d in range(*column_range(topology, i)):
             add_power(tall, count, root_direction(topology, work, i, d), X, width * coordinate(topology, d) + row)
         i = parent_of(topology, i)
 

@@ -8,8 +8,8 @@ are given: closed linkages, and rows of the user's own.
 """
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store,
-    store_row, workspace, zero_entries,
+    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored

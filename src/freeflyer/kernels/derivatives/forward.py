@@ -9,13 +9,11 @@ for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products
 """
 
 from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace,
+    inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row, workspace,
 )
 from freeflyer.kernels.derivatives.inverse import (
-    BY_Q, BY_V, DIRECTION_RECORD, FORCE, LAST, NUMBER, ROWS, F, G, S, T, X, Y, accelerations, add_held, areas,
-    armature_rates_at, inverse_table, more_than_kinematics, put_momenta, put_pairs, put_table, subtree_forces,
-    subtree_loads, table_size, velocities,
+    BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
+    inverse_table, more_than_kinematics, put_momenta, put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
@@ -156,8 +154,7 @@ def remaining_forces(topology, work, tau):
     directions, _, _, _, forces, _ = areas(topology)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         F = load_spatial(work, forces + FORCE * i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S, j = load_spatial(work, directions + DIRECTION_RECORD * c), coordinate(topology, c)
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 

@@ -22,10 +22,8 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at,
-)
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, put_rows3, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale, store_rows, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
     store_spatial,
@@ -35,14 +33,13 @@ from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
-    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias,
-    tile_mass,
+    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of,
-    put_records, record_rows,
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
+    record_rows,
 )
 from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
 
@@ -103,8 +100,7 @@ def velocities(topology, work, v):
     put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         V = load_spatial(work, moving + MOTION_RECORD * parent_of(topology, i))
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S = root_direction(topology, work, i, c)
             put_motion(work, directions + DIRECTION_RECORD * c, S)
             V = spatial_add_scaled(V, load(v, coordinate(topology, c)), S)
@@ -120,8 +116,7 @@ def accelerations(topology, work, a, g):
         there, here = moving + MOTION_RECORD * parent_of(topology, i), moving + MOTION_RECORD * i
         swept = motion_cross(load_spatial(work, there), load_spatial(work, here))
         A = spatial_add(load_spatial(work, there + ACCELERATION), swept)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S = load_spatial(work, directions + DIRECTION_RECORD * c)
             A = spatial_add_scaled(A, load(a, coordinate(topology, c)), S)
         put_motion(work, here + ACCELERATION, A)
@@ -166,8 +161,8 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
 @inlined
 def put_rows6(work, at, stride, a):
     """Six rows, `stride` apart, become those of a motion or force."""
-    put_rows3(work, at, stride, a[0])
-    put_rows3(work, at + 3 * stride, stride, a[1])
+    store_rows(work, at, stride, a[0])
+    store_rows(work, at + 3 * stride, stride, a[1])
 
 
 @inlined
@@ -212,14 +207,14 @@ def put_table(topology, work, table):
         s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
         put_rows6(table, S * stride + c, stride, s)
         put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
-        put_rows3(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
+        store_rows(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
         V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
         x = motion_cross(V, s)
         y = spatial_add(motion_cross(A, s), motion_cross(V, x))
         force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
         by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
-        put_rows3(table, X * stride + c, stride, x[1])
+        store_rows(table, X * stride + c, stride, x[1])
         put_rows6(table, Y * stride + c, stride, y)
         put_rows6(table, BY_Q * stride + c, stride, by_q)
         z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
@@ -281,8 +276,7 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
             f, m = F[0], subtract(F[1], cross(x, F[0]))
             while b > 0:
-                first, end = column_range(topology, b)
-                for c in range(first, end):
+                for c in range(*column_range(topology, b)):
                     V = load_spatial(work, directions + DIRECTION_RECORD * c)
                     e = force_cross(V, F)
                     if expressed == MIXED:
@@ -301,8 +295,7 @@ def add_held(topology, table, at, count, dq, width):
         _, reach = column_range(topology, body)
         full, b = reach - reach % step, body
         while b > 0:
-            first, end = column_range(topology, b)
-            for i in range(first, end):
+            for i in range(*column_range(topology, b)):
                 s, to = scalar_column(table, S * stride, stride, i), width * i
                 for c in range(0, full, step):
                     store_row(dq, to + c, load_row(dq, to + c) + row_dot(s, table, rows + c, stride))

@@ -12,12 +12,9 @@ dc, moments are less by dc x force. Until that last step all is about root bodie
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, tile_at, workspace
-from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, cross, load3, load9, rotate, scale, store3, store9, subtract,
-)
+from freeflyer.kernels.math.algebra import ZERO, accumulate, cross, load3, load9, rotate, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
-    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled,
-    store_spatial,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.columns import add_column
@@ -47,8 +44,7 @@ def joint_motion(topology, work, i, rates):
     """The motion of body i in its parent, at the root body's origin, of which `rates` holds the coordinates' part."""
     zero = zeros(load(work, direction_at(topology, 0)))
     V = zero, zero
-    first, end = column_range(topology, i)
-    for c in range(first, end):
+    for c in range(*column_range(topology, i)):
         V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), root_direction(topology, work, i, c))
     return V
 
@@ -59,7 +55,7 @@ def gather(topology, work, to, size):
     for i in range(load_int(topology, N_BODIES), 0, -1):
         here, there = to + size * i, to + size * parent_of(topology, i)
         for k in range(0, size, 3):
-            accumulate3(work, there + k, load3(work, here + k))
+            accumulate(work, there + k, load3(work, here + k))
 
 
 @kernel
@@ -104,7 +100,7 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
         store_spatial(work, here + ACCELERATION, A)
         store_spatial(work, to, spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k))))
         store3(work, to + LINEAR, p)
-        store9(work, to + SPREAD, K)
+        store_entries(work, to + SPREAD, K)
     gather(topology, work, rates, RATES)
 
 
@@ -147,8 +143,7 @@ def momentum_derivatives(topology, parameters, q, v, dq, dv):
         x = subtract(apart, center)  # the root body's origin from the centre of mass
         h, I = inertia_of(work, inertias, i)
         V, P = load_spatial(work, there), load_spatial(work, here)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j = coordinate(topology, c)
             S = root_direction(topology, work, i, c)
             F = inertia_times(m, h, I, S)
@@ -206,8 +201,7 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
         h, I = inertia_of(work, inertias, i)
         force, p, K = load_spatial(work, to), load3(work, to + LINEAR), load9(work, to + SPREAD)
         V, A, V_i = load_spatial(work, there), load_spatial(work, there + ACCELERATION), load_spatial(work, here)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j = coordinate(topology, c)
             S = root_direction(topology, work, i, c)
             dS = motion_cross(V, S)  # S'

@@ -4,10 +4,8 @@ L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y,
 other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace,
-)
-from freeflyer.kernels.math.algebra import add_scaled, put_rows3, rows3, scale
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.math.algebra import add_scaled, rows3, scale, store_rows
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
 from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 
@@ -86,9 +84,9 @@ def inward(topology, L, Q, V, E, width):
                         for i in range(low, high + 1):
                             s, row = stride * i + k, width * i + j
                             q, v = subtract_row(L, s, Q, row, q), subtract_row(L, s, V, row, v)
-                    put_rows3(Q, at, step, q)
-                    put_rows3(V, at, step, v)
-                put_rows3(E, at, step, e)
+                    store_rows(Q, at, step, q)
+                    store_rows(V, at, step, v)
+                store_rows(E, at, step, e)
 
 
 @inlined
@@ -126,9 +124,9 @@ def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_a
                         v = subtract_row(L, row + i, V, there, v)
                         e = subtract_row(L, row + i, E, there, e)
                     last = coordinate_before(topology, start)
-                put_rows3(Q, at, step, q)
-                put_rows3(V, at, step, v)
-                put_rows3(E, at, step, e)
+                store_rows(Q, at, step, q)
+                store_rows(V, at, step, v)
+                store_rows(E, at, step, e)
             if first + strip >= length:
                 put_row(Q, to, nv, dq, q_at + width * k)
                 put_row(V, to, nv, dv, v_at + width * k)

@@ -7,14 +7,10 @@ Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-ve
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width, store, store_row
-from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, load6, rows6, scale, store3, strided6, subtract, sym_apply,
-)
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, load6, rows6, scale, store3, strided6, subtract, sym_apply
 from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.motion import (
-    add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes,
-)
+from freeflyer.kernels.model.joints.motion import add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,

@@ -14,8 +14,8 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of,
-    jacobians, jacobians_size, omega_of, translate,
+    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of, jacobians,
+    jacobians_size, omega_of, translate,
 )
 from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, put_armature, work_size
 from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply

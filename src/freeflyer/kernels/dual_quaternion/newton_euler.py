@@ -13,9 +13,7 @@ from freeflyer.kernels.math.algebra import ZERO, load3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
-from freeflyer.kernels.model.joints.motion import (
-    add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes,
-)
+from freeflyer.kernels.model.joints.motion import add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
 from freeflyer.kernels.tree.frames import frame_body

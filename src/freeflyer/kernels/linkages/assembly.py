@@ -6,9 +6,7 @@ would be driven out of it is left out of the step, and steps end at limits. The 
 |residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways.
 """
 
-from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate

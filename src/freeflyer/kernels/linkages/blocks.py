@@ -5,14 +5,13 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace,
+    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import (
-    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
-    N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS, N_INDEPENDENT,
+    N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
 from freeflyer.kernels.tree.frames import body_motions
 

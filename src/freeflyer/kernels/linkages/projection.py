@@ -5,20 +5,17 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
-    zero_entries,
+    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
-    whole_velocity, zero_rows, zero_vector,
+    add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
+    zero_rows, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
-from freeflyer.kernels.tree.columns import (
-    column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,
-)
+from freeflyer.kernels.tree.columns import column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea

@@ -15,26 +15,22 @@ from freeflyer.kernels.backend import (
     LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
-    zero_rows,
+    add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
     forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
 )
 from freeflyer.kernels.linkages.tangents import (
-    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents,
-    coupling_slopes, force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states,
-    store_tangent, velocity_tangents,
+    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents, coupling_slopes,
+    force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states, store_tangent, velocity_tangents,
 )
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled,
-    spatial_dot, spatial_subtract,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
+    spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V,
-)
+from freeflyer.kernels.model.layout import ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V
 from freeflyer.kernels.tree.frames import motions_workspace
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
@@ -118,8 +114,7 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
     for i in range(load_int(topology, N_BODIES), 0, -1):
         p, F, dF = parent_of(topology, i), load_spatial(states, STATE * i + FORCE), load_tangent(tangents, i, DF)
         seen = spatial_subtract(dF, force_cross(load_tangent(tangents, i, MOVED), F))
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S, to = spatial_column(topology, work, i, c), step * coordinate(topology, c)
             store_row(out, to, load_row(out, to) + spatial_dot(S, seen))
         store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))

@@ -2,12 +2,12 @@
 
 from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
-    zero_rows, zero_vector,
+    add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity, zero_rows,
+    zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
-    choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes,
-    subtree_forces, tangents_of,
+    choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes, subtree_forces,
+    tangents_of,
 )
 from freeflyer.kernels.linkages.tangents import (
     DF, FORCE, STATE, TANGENT, force_tangents, loop_forces, spatial_states, velocity_tangents,

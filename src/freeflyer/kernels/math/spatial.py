@@ -6,7 +6,7 @@ each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entri
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate3, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
+    accumulate, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
 )
 
 
@@ -91,8 +91,8 @@ def store_spatial(buffer, i, a):
 
 @inlined
 def accumulate_spatial(buffer, i, a):
-    accumulate3(buffer, i, a[0])
-    accumulate3(buffer, i + 3, a[1])
+    accumulate(buffer, i, a[0])
+    accumulate(buffer, i + 3, a[1])
 
 
 @inlined

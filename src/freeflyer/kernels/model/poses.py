@@ -17,7 +17,7 @@ from typing import Any
 from freeflyer.kernels.backend import (
     LANES, block, inlined, kernel, load_int, primitive, row_step, store, store_row, tile_at, transposed,
 )
-from freeflyer.kernels.math.algebra import accumulate_strided3, load3, put_rows3, rows3, store3, strided3
+from freeflyer.kernels.math.algebra import accumulate_strided, load3, rows3, store3, store_rows, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
@@ -120,7 +120,7 @@ def put_spaced3(work, at, a):
 
 @inlined
 def add_spaced3(work, at, a):
-    accumulate_strided3(work, at, row_step(work), a)
+    accumulate_strided(work, at, row_step(work), a)
 
 
 @inlined
@@ -131,7 +131,7 @@ def row3(work, at):
 
 @inlined
 def put_row3(work, at, a):
-    put_rows3(work, at, row_step(work), a)
+    store_rows(work, at, row_step(work), a)
 
 
 @inlined

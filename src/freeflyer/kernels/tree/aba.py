@@ -6,8 +6,7 @@ are cheaper to compute again than to keep: what is kept fits the nearest cache e
 
 from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
-    store9, sym_add, sym_apply,
+    ZERO, accumulate, add, add_entries, add_scaled, cross, dot, load3, load6, load9, store3, store_entries, sym_apply,
 )
 from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
@@ -73,8 +72,8 @@ def gather_inertia(topology, parameters, work, i, below, bodies):
         for k in range(LEVEL_SIZE):
             store(work, below + k, 0.0)
     A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
-    A, B = sym_add(A, load6(work, below + A_AT)), add9(B, load9(work, below + B_AT))
-    C = sym_add(C, load6(work, below + C_AT))
+    A, B = add_entries(A, load6(work, below + A_AT)), add9(B, load9(work, below + B_AT))
+    C = add_entries(C, load6(work, below + C_AT))
     return A, B, C, add(f, load3(work, below + FORCE)), add(t, load3(work, below + TORQUE))
 
 
@@ -101,17 +100,17 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
     B, C = shift_articulated(A, B, C, r)
     t = add(t, cross(r, f))
     if load_int(topology, ints + LAST_BODY) == load_int(topology, body_ints(parent) + LAST_BODY):  # it comes first
-        store6(work, level + A_AT, A)
-        store9(work, level + B_AT, B)
-        store6(work, level + C_AT, C)
+        store_entries(work, level + A_AT, A)
+        store_entries(work, level + B_AT, B)
+        store_entries(work, level + C_AT, C)
         store3(work, level + FORCE, f)
         store3(work, level + TORQUE, t)
     else:
-        accumulate6(work, level + A_AT, A)
-        accumulate9(work, level + B_AT, B)
-        accumulate6(work, level + C_AT, C)
-        accumulate3(work, level + FORCE, f)
-        accumulate3(work, level + TORQUE, t)
+        accumulate(work, level + A_AT, A)
+        accumulate(work, level + B_AT, B)
+        accumulate(work, level + C_AT, C)
+        accumulate(work, level + FORCE, f)
+        accumulate(work, level + TORQUE, t)
 
 
 @inlined

@@ -4,19 +4,13 @@ Positions are relative to the origin of the first tree's reference body, so that
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
-from freeflyer.kernels.math.algebra import (
-    add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
-)
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.columns import add_column
-from freeflyer.kernels.model.layout import (
-    COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
-)
+from freeflyer.kernels.model.layout import COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
-from freeflyer.kernels.tree.columns import (
-    inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
-)
+from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
 from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
@@ -88,8 +82,7 @@ def momentum_matrix(topology, parameters, q, A):
         apart = tree_offset(topology, work, i, apart)
         x = subtract(apart, c)  # the root body's origin from the CoM
         h, I = inertia_of(work, composites, i)
-        first, end = column_range(topology, i)
-        for k in range(first, end):
+        for k in range(*column_range(topology, i)):
             F = shift_force_back(inertia_times(m, h, I, root_direction(topology, work, i, k)), x)
             if shared:
                 add_column(A, nv, coordinate(topology, k), F[0], F[1])

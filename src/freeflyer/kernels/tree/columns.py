@@ -5,22 +5,17 @@ columns c .. last(c): a dot product of S_c with the F of its whole subtree runs 
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for,
-    store, store_row, tile_at, zero_entries,
+    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store,
+    store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
-    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT,
-    SUBTREE_MASS,
+    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT, SUBTREE_MASS,
 )
-from freeflyer.kernels.model.poses import (
-    add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
-)
-from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of,
-)
+from freeflyer.kernels.model.poses import add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6
+from freeflyer.kernels.tree.kinematics import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 
 
 @inlined
@@ -127,8 +122,7 @@ def column_rows(topology, parameters, work, composites, S, F):
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         h, I = inertia_of(work, composites, i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             V = root_direction(topology, work, i, c)
             put_column(work, S, stride, c, V)
             put_column(work, F, stride, c, inertia_times(m, h, I, V))

@@ -14,15 +14,13 @@ moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j .
 joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace,
-)
+from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store3, store9, subtract,
+    ZERO, accumulate, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store3, store_entries, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add,
-    spatial_dot, spatial_of, spatial_scale, spatial_subtract, store_spatial,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_dot,
+    spatial_of, spatial_scale, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
@@ -30,12 +28,10 @@ from freeflyer.kernels.model.joints.columns import add_bracket_forces
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
-    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
-    root_direction, root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
+    root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
-from freeflyer.kernels.tree.kinematics import (
-    MOTION, column_range, coordinate, kinematics_workspace, parent_of, velocities,
-)
+from freeflyer.kernels.tree.kinematics import MOTION, column_range, coordinate, kinematics_workspace, parent_of, velocities
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
@@ -74,11 +70,11 @@ def subtree_rates(topology, parameters, work, motions, bodies, to):
         h, I = inertia_of(work, bodies, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
         store3(work, to + RATE * i, p)
-        store9(work, to + RATE * i + SPREAD, K)
+        store_entries(work, to + RATE * i + SPREAD, K)
     for i in range(n, 0, -1):
         here, there = to + RATE * i, to + RATE * parent_of(topology, i)
         for k in range(0, RATE, 3):
-            accumulate3(work, there + k, load3(work, here + k))
+            accumulate(work, there + k, load3(work, here + k))
 
 
 @kernel
@@ -94,8 +90,7 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
         h, I = inertia_of(work, composites, i)
         p, K = load3(work, to), load9(work, to + SPREAD)
         V = root_motion(topology, work, motions, i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             l, w = S = root_direction(topology, work, i, c)
             dS = motion_cross(V, S)
             f, t = inertia_times(m, h, I, dS)
@@ -195,8 +190,7 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
             root = i
         V, base = root_motion(topology, work, motions, i), spatial_scale(0.5, root_motion(topology, work, halves, root))
         W, G = root_motion(topology, work, halves, parent_of(topology, i)), inertia_times(m, h, I, base)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             l, w = S = root_direction(topology, work, i, c)
             dS, X, x = motion_cross(V, S), motion_cross(S, W), motion_cross(S, base)
             rate = cross(w, p), add(add(rotate(K, w), rotate_back(K, w)), cross(p, l))

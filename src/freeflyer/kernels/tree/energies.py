@@ -4,11 +4,9 @@ First moments of mass add up inward, from each subtree to its parent's origin; v
 minus the power of gravity along every column, from the first moments of mass of what the column moves.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, sym_apply,
+    ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, sym_apply,
 )
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.motion import acceleration_terms
@@ -19,9 +17,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.columns import tile_mass
-from freeflyer.kernels.tree.kinematics import (
-    column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
-)
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros
 
 MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3
@@ -41,7 +37,7 @@ def total_moment(topology, parameters, q, work, moments):
         h = load3(work, moments + 3 * i)
         h, _ = to_parent(joint, parameters, q, h, h)
         r = origin(joint, parameters, q)
-        accumulate3(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
+        accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
 @inlined
@@ -125,8 +121,7 @@ def forces_under(topology, parameters, q, g, tau):
         there = moments + tile_at(work, MOMENT_SIZE, parent_of(topology, i))
         add_spaced3(work, there, add_scaled(h, m, offset(topology, work, i)))
         force, moment = scale(m, g), cross(h, g)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             at, j = direction_at(topology, c), coordinate(topology, c)
             power = dot(load3(work, at), force) + dot(load3(work, at + 3), moment)
             store(tau, j, load(tau, j) - power)

@@ -3,10 +3,8 @@
 Motions: poses, velocities and the accelerations that they have while no joint accelerates.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
-from freeflyer.kernels.math.algebra import (
-    add, compose, cross, load3, load9, rotate, rotate_back, store3, store9, subtract,
-)
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_ints, like3
@@ -84,8 +82,7 @@ def frame_pose(topology, parameters, q, frame, X):
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
     nv, b = load_int(topology, N_V), frame_body(topology, frame)
-    for k in range(6 * nv):
-        store(J, k, 0.0)
+    zero_entries(J, 6 * nv)
     work, row = path_workspace(topology, parameters, q, b)
     R, p = placement(topology, parameters, frame, load(work, 3 * row))
     k = 0
@@ -188,7 +185,7 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
     work = motions_workspace(topology, parameters, q, 0)
     body_motions(topology, work, v, to)
     for i in range(n + 1):
-        store9(poses, 12 * i, rotation(topology, work, i))
+        store_entries(poses, 12 * i, rotation(topology, work, i))
         store3(poses, 12 * i + 9, position(topology, work, i))
     for k in range(MOTION_SIZE * (n + 1)):
         store(motions, k, load(work, to + k))
@@ -201,5 +198,5 @@ def all_poses(topology, parameters, q, poses):
     """poses (12 a body, world first): rotation, position."""
     work = kinematics_workspace(topology, parameters, q, 0)
     for i in range(load_int(topology, N_BODIES) + 1):
-        store9(poses, 12 * i, rotation(topology, work, i))
+        store_entries(poses, 12 * i, rotation(topology, work, i))
         store3(poses, 12 * i + 9, position(topology, work, i))

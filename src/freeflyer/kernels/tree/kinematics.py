@@ -9,25 +9,22 @@ A record of a body or column is summed along the tree a register at a time; form
 """
 
 from freeflyer.kernels.backend import (
-    block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store, store_row, transposed,
-    workspace,
+    block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, accumulate6, add, column, load3, load6, point_inertia, rotate, scale, store3, store6, sym_add,
-    sym_rotate,
+    ZERO, accumulate, add, add_entries, column, load3, load6, point_inertia, rotate, scale, store3, store_entries, sym_rotate,
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.columns import world_columns
 from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
-    COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN,
-    FREE_AT, INERTIA, IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT, SUBTREE_MASS,
+    COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FREE_AT, INERTIA,
+    IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT, SUBTREE_MASS,
 )
 from freeflyer.kernels.model.poses import (
-    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at,
-    pose_vectors_at, put_row3, put_spaced3, rotation, spaced3, store_vector, times, transpose_poses, vector,
-    vector_step,
+    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at, pose_vectors_at,
+    put_row3, put_spaced3, rotation, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
@@ -38,7 +35,7 @@ MOTION = 6  # velocity of a body: a motion at its origin
 def inertia_about(m, c, I):
     """(first moment, inertia) about a point, of mass m at c from it whose inertia about its centre is I."""
     h = scale(m, c)
-    return h, sym_add(I, point_inertia(h, c))
+    return h, add_entries(I, point_inertia(h, c))
 
 
 @inlined
@@ -83,8 +80,7 @@ def direction_at(topology, column):
 @inlined
 def add_joint_motion(topology, work, i, rates, V):
     """V plus the sum of body i's columns times their rates."""
-    first, end = column_range(topology, i)
-    for c in range(first, end):
+    for c in range(*column_range(topology, i)):
         V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), load_spatial(work, direction_at(topology, c)))
     return V
 
@@ -104,14 +100,14 @@ def composite_inertias(topology, parameters, work, to):
     for i in range(1, n + 1):
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
         store3(work, to + COMPOSITE * i, h)
-        store6(work, to + COMPOSITE * i + SECOND_MOMENT, I)
+        store_entries(work, to + COMPOSITE * i + SECOND_MOMENT, I)
     for i in range(n, 0, -1):
         h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + SECOND_MOMENT)
         m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
         there = to + COMPOSITE * parent_of(topology, i)
         mr = scale(m, r)
-        accumulate3(work, there, add(h, mr))
-        accumulate6(work, there + SECOND_MOMENT, sym_add(I, point_inertia(add(add(h, h), mr), r)))
+        accumulate(work, there, add(h, mr))
+        accumulate(work, there + SECOND_MOMENT, add_entries(I, point_inertia(add(add(h, h), mr), r)))
 
 
 @kernel

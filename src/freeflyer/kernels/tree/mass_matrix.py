@@ -14,19 +14,17 @@ root body's origin, so nothing is shifted and every inner loop runs along rows.
 from freeflyer.kernels.backend import (
     inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
 )
-from freeflyer.kernels.math.algebra import accumulate6, accumulate9, dot, load6, load9, store6, store9
+from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries
 from freeflyer.kernels.math.dense import NAN
-from freeflyer.kernels.math.spatial import (
-    articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer,
-)
+from freeflyer.kernels.math.spatial import articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MASS, MAX_DEPTH, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS, SUBTREE_SPREAD,
 )
 from freeflyer.kernels.model.poses import offset, root_position
 from freeflyer.kernels.tree.columns import (
-    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column,
-    put_matrix, root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix,
+    root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
@@ -59,9 +57,9 @@ def eliminate_column(parameters, at, A, B, C, l, w, armature):
 def add_to_parent(work, there, A, B, C, r):
     """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
     B, C = shift_articulated(A, B, C, r)
-    accumulate6(work, there + LINEAR, A)
-    accumulate9(work, there + MIXED, B)
-    accumulate6(work, there + ANGULAR, C)
+    accumulate(work, there + LINEAR, A)
+    accumulate(work, there + MIXED, B)
+    accumulate(work, there + ANGULAR, C)
 
 
 @inlined
@@ -69,9 +67,9 @@ def store_rigid(parameters, work, i, inertias, here):
     """Writes body i's inertia as an articulated one."""
     h, I = inertia_of(work, inertias, i)
     m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    store6(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
-    store9(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-    store6(work, here + ANGULAR, I)
+    store_entries(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
+    store_entries(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
+    store_entries(work, here + ANGULAR, I)
 
 
 @kernel
@@ -162,8 +160,7 @@ def minv(topology, parameters, q, Minv):
     for i in range(1, n + 1):
         level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
         before = level - 6 * stride
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             inverse, s = load(work, inverses + c), scalar_column(work, S, stride, c)
             u = scalar_column(work, U, stride, c)
             for k in range(c - c % step, width, step):

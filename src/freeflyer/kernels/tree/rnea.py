@@ -11,8 +11,7 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, scale, store3, subtract,
-    turning,
+    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, scale, store3, subtract, turning,
 )
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
@@ -168,8 +167,8 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         b = frame_body(topology, wrench_frame(topology, k))
         if b > 0:
             force, moment = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate3(work, bodies + BODY_SIZE * b + FORCE, scale(-1.0, force))
-            accumulate3(work, bodies + BODY_SIZE * b + TORQUE, scale(-1.0, moment))
+            accumulate(work, bodies + BODY_SIZE * b + FORCE, scale(-1.0, force))
+            accumulate(work, bodies + BODY_SIZE * b + TORQUE, scale(-1.0, moment))
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         here, parent, joint = bodies + BODY_SIZE * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
@@ -178,8 +177,8 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         if parent > 0:
             force, moment = to_parent(joint, parameters, q, force, moment)
             r, there = origin(joint, parameters, q), bodies + BODY_SIZE * parent
-            accumulate3(work, there + FORCE, force)
-            accumulate3(work, there + TORQUE, add(moment, cross(r, force)))
+            accumulate(work, there + FORCE, force)
+            accumulate(work, there + TORQUE, add(moment, cross(r, force)))
 
 
 @kernel

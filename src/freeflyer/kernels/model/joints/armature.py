@@ -12,7 +12,7 @@ here.
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.math.algebra import accumulate3, cross, load3, scale, subtract
+from freeflyer.kernels.math.algebra import accumulate, cross, load3, scale, subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, ARMATURES_AT, BALL, FIRST_V, KIND, N_ARMATURES, N_V
 
@@ -45,11 +45,6 @@ def cross_scaled(d, x):
     return (d[2] - d[1]) * x[1] * x[2], (d[0] - d[2]) * x[2] * x[0], (d[1] - d[0]) * x[0] * x[1]
 
 
-@inlined
-def accumulate(out, at, sign, x):
-    accumulate3(out, at, scale(sign, x))
-
-
 @kernel
 def add_armature_forces(topology, parameters, v, sign, out, to):
     """out, nv entries from `to` on, grows by sign * (v x* (A v)) of every joint."""
@@ -58,10 +53,10 @@ def add_armature_forces(topology, parameters, v, sign, out, to):
         at = load_int(topology, ARMATURE_AT) + j
         if not ball:
             a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
-            accumulate(out, to + j, sign, cross(w, product(a, l)))
-            accumulate(out, to + j + 3, sign, cross_scaled(a, l))
+            accumulate(out, to + j, scale(sign, cross(w, product(a, l))))
+            accumulate(out, to + j + 3, scale(sign, cross_scaled(a, l)))
             j, at = j + 3, at + 3
-        accumulate(out, to + j, sign, cross_scaled(load3(parameters, at), load3(v, j)))
+        accumulate(out, to + j, scale(sign, cross_scaled(load3(parameters, at), load3(v, j))))
 
 
 @inlined

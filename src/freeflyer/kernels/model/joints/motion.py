@@ -11,9 +11,7 @@ from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate_b
 from freeflyer.kernels.math.turns import about_x, about_z
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist
-from freeflyer.kernels.model.joints.placement import (
-    COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, azimuth, full_rotation,
-)
+from freeflyer.kernels.model.joints.placement import COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, azimuth, full_rotation
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
 

@@ -4,9 +4,7 @@ A screw's axes follow from its parent's by an azimuth about z (zero but at branc
 (see model/flatten.py): two or three plane rotations, which cost half of a full one.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import (
     add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
 )
