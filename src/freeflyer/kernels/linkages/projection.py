@@ -8,8 +8,8 @@ from freeflyer.kernels.backend import (
     LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
-    zero_rows, zero_vector,
+    add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
+    whole_velocity, zero_rows, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
@@ -24,8 +24,7 @@ from freeflyer.kernels.tree.rnea import rnea
 @kernel
 def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    _, J, inverses = linkage(topology, parameters, q)
     H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
     stride = row_width(H, nu)
     for i in range(load_int(topology, N_V)):
@@ -36,20 +35,17 @@ def projection_map(topology, parameters, q, G):
 @kernel
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
     """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     x = whole_velocity(topology, work, J, inverses, u)
     y = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, x)
-    for j in range(load_int(topology, N_V)):
-        store(v, j, load(x, j))
-        store(a, j, load(y, j))
+    copy_entries(x, load_int(topology, N_V), v)
+    copy_entries(y, load_int(topology, N_V), a)
 
 
 @inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return motions_workspace(topology, parameters, q,
-                             LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
+    return motions_workspace(topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
 
 
 @inlined
@@ -141,8 +137,7 @@ def forces_of(topology, parameters, q, J, inverses, v, a):
 @kernel
 def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     gather_independent(topology, forces, tau)
 
@@ -191,8 +186,7 @@ def projected_inverse_mass(topology, parameters, q, inverse):
 @kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
     """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     rest = workspace(work, load_int(topology, N_V) + 1)
     copy_entries(tau, load_int(topology, N_V), rest)
     project_forces(topology, J, inverses, rest, multipliers)
@@ -202,8 +196,7 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
 @kernel
 def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     copy_entries(shares, load_int(topology, N_ROWS), multipliers)
     gather_independent(topology, forces, tau)
