@@ -274,23 +274,13 @@ def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int) -> Any:
 @inlined
 def block(data, at, stride):
     """Eight rows, `stride` apart."""
-    return (
-        load_row(data, at), load_row(data, at + stride), load_row(data, at + 2 * stride),
-        load_row(data, at + 3 * stride), load_row(data, at + 4 * stride), load_row(data, at + 5 * stride),
-        load_row(data, at + 6 * stride), load_row(data, at + 7 * stride),
-    )  # fmt: skip
+    return tuple(load_row(data, at + k * stride) for k in range(LANES))
 
 
 @inlined
 def put_block(data, at, stride, rows):
-    store_row(data, at, rows[0])
-    store_row(data, at + stride, rows[1])
-    store_row(data, at + 2 * stride, rows[2])
-    store_row(data, at + 3 * stride, rows[3])
-    store_row(data, at + 4 * stride, rows[4])
-    store_row(data, at + 5 * stride, rows[5])
-    store_row(data, at + 6 * stride, rows[6])
-    store_row(data, at + 7 * stride, rows[7])
+    for k in range(LANES):
+        store_row(data, at + k * stride, rows[k])
 
 
 @kernel
@@ -365,7 +355,4 @@ def mirrored_blocks(U, L, n, stride, M):
     for k in range(0, n, LANES):
         i = min(k, last)
         upper, b = block(U, stride * i + i, stride), transposed(block(L, stride * i + i, stride))
-        put_block(M, n * i + i, n, (
-            upper[0], blend(b[1], upper[1], 1), blend(b[2], upper[2], 2), blend(b[3], upper[3], 3),
-            blend(b[4], upper[4], 4), blend(b[5], upper[5], 5), blend(b[6], upper[6], 6), blend(b[7], upper[7], 7),
-        ))  # fmt: skip
+        put_block(M, n * i + i, n, (upper[0], *tuple(blend(b[r], upper[r], r) for r in range(1, LANES))))

@@ -29,7 +29,7 @@ from freeflyer.kernels.model.layout import (
     COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS,
     NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
-from freeflyer.kernels.model.poses import position, put_row3, rotation, row3
+from freeflyer.kernels.model.poses import position, put_spaced_rows, rotation, row3
 from freeflyer.kernels.tree.frames import frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
 
@@ -101,8 +101,8 @@ def load_tangent(tangents, i, k):
 def store_tangent(tangents, i, k, a):
     step = row_step(tangents)
     at = step * (TANGENT * i + k)
-    put_row3(tangents, at, a[0])
-    put_row3(tangents, at + 3 * step, a[1])
+    put_spaced_rows(tangents, at, a[0])
+    put_spaced_rows(tangents, at + 3 * step, a[1])
 
 
 @inlined

@@ -55,7 +55,7 @@ def rigid(parameters, at, w):
     I = (J[3] + J[5], -J[1], -J[2], J[0] + J[5], -J[4], J[0] + J[3])
     z = zeros(w[0])[0]
     A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
-    C = like3(w[0], I[:3]) + like3(w[0], I[3:])
+    C = like3(w[0], I)
     return A, B, C, cross(w, cross(w, h)), cross(w, sym_apply(C, w))
 
 

@@ -14,7 +14,7 @@ from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, ori
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, FREE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, SINES_AT, SUBTREE_MASS,
 )
-from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
+from freeflyer.kernels.model.poses import add_spaced, offset, pose_at, put_spaced_rows, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.columns import tile_mass
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros
@@ -114,12 +114,12 @@ def forces_under(topology, parameters, q, g, tau):
     for i in range(0, n + 1, row_step(work)):
         m, c = tile_mass(topology, parameters, work, i)
         h = scale(m, rotate(row_rotation(work, pose_at(topology, work, i)), c))
-        put_row3(work, moments + tile_at(work, MOMENT_SIZE, i), h)
+        put_spaced_rows(work, moments + tile_at(work, MOMENT_SIZE, i), h)
     zero_entries(tau, load_int(topology, N_V))
     for i in range(n, 0, -1):
         m, h = load(parameters, body_floats(i) + SUBTREE_MASS), spaced3(work, moments + tile_at(work, MOMENT_SIZE, i))
         there = moments + tile_at(work, MOMENT_SIZE, parent_of(topology, i))
-        add_spaced3(work, there, add_scaled(h, m, offset(topology, work, i)))
+        add_spaced(work, there, add_scaled(h, m, offset(topology, work, i)))
         force, moment = scale(m, g), cross(h, g)
         for c in range(*column_range(topology, i)):
             at, j = direction_at(topology, c), coordinate(topology, c)

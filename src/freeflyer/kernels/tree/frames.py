@@ -30,7 +30,7 @@ def placement(topology, parameters, frame, s):
     """Pose (rotation, position) of a frame in its body, as scalars of the type of s."""
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
     R, p = load9(parameters, at), like3(s, load3(parameters, at + 9))
-    return like3(s, R[:3]) + like3(s, R[3:6]) + like3(s, R[6:]), p
+    return like3(s, R), p
 
 
 @inlined

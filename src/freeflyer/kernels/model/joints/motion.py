@@ -8,10 +8,10 @@ angle. So a screw costs two or three plane rotations, as everywhere in this fold
 
 from freeflyer.kernels.backend import inlined, load, store
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate_back
-from freeflyer.kernels.math.turns import about_x, about_z
+from freeflyer.kernels.math.turns import about_x, about_z, azimuth
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist
-from freeflyer.kernels.model.joints.placement import COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, azimuth, full_rotation
+from freeflyer.kernels.model.joints.placement import COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, full_rotation
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
 
@@ -94,10 +94,8 @@ def to_child_axes(joint, parameters, q, g, h):
         return (rotate_back(R, g[0]), rotate_back(R, g[1])), (rotate_back(R, h[0]), rotate_back(R, h[1]))
     y, x = -load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
     sine, cosine = -load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
-    return (
-        (about_z(-s, c, about_x(sine, cosine, azimuth(y, x, g[0]))), about_z(-s, c, about_x(sine, cosine, azimuth(y, x, g[1])))),
-        (about_z(-s, c, about_x(sine, cosine, azimuth(y, x, h[0]))), about_z(-s, c, about_x(sine, cosine, azimuth(y, x, h[1])))),
-    )
+    a, b, d, e = tuple(about_z(-s, c, about_x(sine, cosine, azimuth(y, x, vector))) for vector in (*g, *h))
+    return (a, b), (d, e)
 
 
 @inlined
