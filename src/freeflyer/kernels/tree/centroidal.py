@@ -50,7 +50,7 @@ def moment_of(topology, parameters, work):
         m, c = tile_mass(topology, parameters, work, i)
         at = pose_at(topology, work, i)
         total = add(total, scale(m, add(row3(work, at + 9 * step), rotate(row_rotation(work, at), c))))
-    h = row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
+    h = tuple(row_total(work, x) for x in total)
     i, apart = 1, zeros(h[0])
     while i <= n:  # from each tree's origin to that of the first
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
@@ -134,12 +134,10 @@ def momentum_and_rate(topology, parameters, q, v):
 @kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
-    p, k, _, _ = momentum_and_rate(topology, parameters, q, v)
-    store_spatial(h, 0, (p, k))
+    store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v)[:2])
 
 
 @kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
-    _, _, f, t = momentum_and_rate(topology, parameters, q, v)
-    store_spatial(b, 0, (f, t))
+    store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v)[2:])

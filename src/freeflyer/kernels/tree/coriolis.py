@@ -16,11 +16,11 @@ joints whose coordinates do not commute (the base, balls) carry the structure te
 
 from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store3, store_entries, subtract,
+    ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_dot,
-    spatial_of, spatial_scale, spatial_subtract, store_spatial,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_dot, spatial_of,
+    spatial_scale, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
@@ -31,7 +31,9 @@ from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
     root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
-from freeflyer.kernels.tree.kinematics import MOTION, column_range, coordinate, kinematics_workspace, parent_of, velocities
+from freeflyer.kernels.tree.kinematics import (
+    MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
+)
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
@@ -63,18 +65,12 @@ def root_motion(topology, work, motions, i):
 @kernel
 def subtree_rates(topology, parameters, work, motions, bodies, to):
     """Writes p and K of every subtree about its root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
-    for k in range(4):
-        store3(work, to + 3 * k, ZERO)
-    for i in range(1, n + 1):
+    store_entries(work, to, (0.0,) * RATE)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         h, I = inertia_of(work, bodies, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
-        store3(work, to + RATE * i, p)
-        store_entries(work, to + RATE * i + SPREAD, K)
-    for i in range(n, 0, -1):
-        here, there = to + RATE * i, to + RATE * parent_of(topology, i)
-        for k in range(0, RATE, 3):
-            accumulate(work, there + k, load3(work, here + k))
+        store_entries(work, to + RATE * i, (*p, *K))
+    gather_records(topology, work, to, RATE)
 
 
 @kernel
@@ -83,8 +79,7 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
     stride = load_int(topology, COLUMN_ROW)
     for c in range(load_int(topology, N_COLUMNS), stride):
         put_column(work, P, stride, c, (ZERO, ZERO))
-        for k in range(3):
-            store(work, G + stride * k + c, 0.0)
+        store_strided(work, G + c, stride, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
@@ -97,9 +92,7 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
             g = add(cross(p, l), rotate_back(K, w))
             put_column(work, T, stride, c, dS)
             put_column(work, P, stride, c, (subtract(f, cross(p, w)), add(t, rotate(K, w))))
-            store(work, G + c, g[0])
-            store(work, G + stride + c, g[1])
-            store(work, G + 2 * stride + c, g[2])
+            store_strided(work, G + c, stride, g)
 
 
 @kernel
@@ -112,8 +105,7 @@ def coriolis(topology, parameters, q, v, C):
     rates = motions + MOTION * (n + 1)
     S = rates + RATE * (n + 1)
     F, T, P, G = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride
-    work = kinematics_workspace(topology, parameters, q,
-                                2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride)
+    work = kinematics_workspace(topology, parameters, q, G + 3 * stride - composites)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
     subtree_inertias(topology, parameters, work, composites)
@@ -127,11 +119,7 @@ def coriolis(topology, parameters, q, v, C):
         subtree_products(topology, work, S, P, c, upper, width)
         end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
         for k in range(c - c % step, end, step):
-            x = (
-                s[3] * load_row(work, G + k)
-                + s[4] * load_row(work, G + stride + k)
-                + s[5] * load_row(work, G + 2 * stride + k)
-            )
+            x = s[3] * load_row(work, G + k) + s[4] * load_row(work, G + stride + k) + s[5] * load_row(work, G + 2 * stride + k)
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
         clear_beyond(lower, width, c, end)
     put_matrix(topology, upper, lower, C)
@@ -163,14 +151,12 @@ def half_velocities(topology, v, u):
 @kernel
 def subtree_momenta(topology, parameters, work, motions, bodies, to):
     """Writes the momentum of every subtree about its root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
     store_spatial(work, to, (ZERO, ZERO))
-    for i in range(1, n + 1):
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         h, I = inertia_of(work, bodies, i)
         P = inertia_times(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
         store_spatial(work, to + FORCE * i, P)
-    for i in range(n, 0, -1):
-        accumulate_spatial(work, to + FORCE * parent_of(topology, i), load_spatial(work, to + FORCE * i))
+    gather_records(topology, work, to, FORCE)
 
 
 @kernel
@@ -179,9 +165,8 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
     same of half the base's velocity alone."""
     stride, root = load_int(topology, COLUMN_ROW), 0
     for c in range(load_int(topology, N_COLUMNS), stride):
-        put_column(work, Q, stride, c, (ZERO, ZERO))
-        put_column(work, Y, stride, c, (ZERO, ZERO))
-        put_column(work, B, stride, c, (ZERO, ZERO))
+        for rows in (Q, Y, B):
+            put_column(work, rows, stride, c, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
@@ -198,10 +183,9 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
             put_column(work, T, stride, c, dS)
             put_column(work, Z, stride, c, spatial_add(dS, X))
             put_column(work, Q, stride, c, rate)
-            turned = spatial_subtract(force_cross(S, H), inertia_times(m, h, I, X))
-            put_column(work, Y, stride, c, spatial_subtract(rate, turned))
-            turned = spatial_subtract(force_cross(S, G), inertia_times(m, h, I, x))
-            put_column(work, B, stride, c, spatial_subtract(rate, turned))
+            for rows, momentum, moved in ((Y, H, X), (B, G, x)):
+                turned = spatial_subtract(force_cross(S, momentum), inertia_times(m, h, I, moved))
+                put_column(work, rows, stride, c, spatial_subtract(rate, turned))
 
 
 @kernel
@@ -240,8 +224,7 @@ def hamel_terms(topology, parameters, q, v, M, C):
     rates = halves + MOTION * (n + 1)
     momenta = rates + RATE * (n + 1)
     S = momenta + FORCE * (n + 1)
-    F, T, Z, Q, Y = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride, S + 30 * stride
-    B = S + 36 * stride
+    F, T, Z, Q, Y, B = tuple(S + 6 * k * stride for k in range(1, 7))
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)

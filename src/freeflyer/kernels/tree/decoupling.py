@@ -6,7 +6,7 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
@@ -70,9 +70,7 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     """Blocks of M and C; D: six rows of Mdot. The last four receive (nv, nv), (nv, nv), (6, nv), (6, nv)."""
     nv, width = n + BASE, row_width(M, n)
     B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
-    Z, N = workspace(M, BASE * width), workspace(M, BASE * width)
-    W, R, X = workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width)
-    rate = workspace(M, BASE * width)
+    Z, N, W, R, X, rate = tuple(workspace(M, BASE * width) for _ in range(6))
     for k in range(BASE):
         for i in range(BASE):
             store(B, BASE * k + i, load(M, nv * k + i))
@@ -112,14 +110,13 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_C, at + BASE + j, load(cy, width * i + j))
 
 
-@kernel
+@inlined
 def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
     """A robot that does not float: its M and C, no transform."""
     copy_entries(M, nv * nv, to_M)
     copy_entries(C, nv * nv, to_C)
-    for k in range(BASE * nv):
-        store(to_N, k, 0.0)
-        store(to_rate, k, 0.0)
+    zero_entries(to_N, BASE * nv)
+    zero_entries(to_rate, BASE * nv)
 
 
 @inlined

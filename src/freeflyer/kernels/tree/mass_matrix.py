@@ -54,22 +54,12 @@ def eliminate_column(parameters, at, A, B, C, l, w, armature):
 
 
 @inlined
-def add_to_parent(work, there, A, B, C, r):
-    """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
-    B, C = shift_articulated(A, B, C, r)
-    accumulate(work, there + LINEAR, A)
-    accumulate(work, there + MIXED, B)
-    accumulate(work, there + ANGULAR, C)
-
-
-@inlined
 def store_rigid(parameters, work, i, inertias, here):
     """Writes body i's inertia as an articulated one."""
     h, I = inertia_of(work, inertias, i)
     m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    store_entries(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
-    store_entries(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-    store_entries(work, here + ANGULAR, I)
+    A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
+    store_entries(work, here, (*A, *B, *I))
 
 
 @kernel
@@ -110,26 +100,22 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
-            at = direction_at(topology, c)
-            l, w = load_spatial(work, at)
+            l, w = load_spatial(work, direction_at(topology, c))
             more = load(parameters, armature + coordinate(topology, c))
             f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            add_to_parent(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
+            B, C = shift_articulated(A, B, C, offset(topology, work, i))
+            accumulate(work, bodies + ARTICULATED * parent_of(topology, i), (*A, *B, *C))
 
 
 @inlined
 def add_outer(work, to, from_row, stride, s, x):
     """Six rows at `to` become those at `from_row` plus s times the row scalar x."""
-    store_row(work, to, load_row(work, from_row) + s[0] * x)
-    store_row(work, to + stride, load_row(work, from_row + stride) + s[1] * x)
-    store_row(work, to + 2 * stride, load_row(work, from_row + 2 * stride) + s[2] * x)
-    store_row(work, to + 3 * stride, load_row(work, from_row + 3 * stride) + s[3] * x)
-    store_row(work, to + 4 * stride, load_row(work, from_row + 4 * stride) + s[4] * x)
-    store_row(work, to + 5 * stride, load_row(work, from_row + 5 * stride) + s[5] * x)
+    for k, factor in enumerate(s):
+        store_row(work, to + k * stride, load_row(work, from_row + k * stride) + factor * x)
 
 
 @kernel
@@ -161,8 +147,7 @@ def minv(topology, parameters, q, Minv):
         level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
         before = level - 6 * stride
         for c in range(*column_range(topology, i)):
-            inverse, s = load(work, inverses + c), scalar_column(work, S, stride, c)
-            u = scalar_column(work, U, stride, c)
+            inverse, s, u = load(work, inverses + c), scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
             for k in range(c - c % step, width, step):
                 x = load_row(H, width * c + k) - inverse * row_dot(u, work, before + k, stride)
                 store_row(H, width * c + k, x)

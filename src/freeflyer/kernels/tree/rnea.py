@@ -11,7 +11,8 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, scale, store3, subtract, turning,
+    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract,
+    turning,
 )
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
@@ -141,8 +142,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
     work = workspace(q, bodies + BODY_SIZE * (n + 1))
     joint_angles(topology, parameters, q, work)
-    store3(work, bodies + VELOCITY, ZERO)
-    store3(work, bodies + TURNING, ZERO)
+    store_entries(work, bodies, (*ZERO, *ZERO))
     store3(work, bodies + ACCELERATION, (-g[0], -g[1], -g[2]))
     for k in range(n):
         i = by_depth(topology, k)
@@ -154,11 +154,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         w, dw, acc = velocity_terms(joint, parameters, v, w, dw, acc)
         dw, acc = acceleration_terms(joint, parameters, a, dw, acc)
         force, moment = newton_euler(parameters, body_floats(i), turning(w, dw), acc)
-        store3(work, here + VELOCITY, w)
-        store3(work, here + TURNING, dw)
-        store3(work, here + ACCELERATION, acc)
-        store3(work, here + FORCE, force)
-        store3(work, here + TORQUE, moment)
+        store_entries(work, here, (*w, *dw, *acc, *force, *moment))
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
@@ -166,9 +162,8 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
     for k in range(count):
         b = frame_body(topology, wrench_frame(topology, k))
         if b > 0:
-            force, moment = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate(work, bodies + BODY_SIZE * b + FORCE, scale(-1.0, force))
-            accumulate(work, bodies + BODY_SIZE * b + TORQUE, scale(-1.0, moment))
+            wrench = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
+            accumulate_spatial(work, bodies + BODY_SIZE * b + FORCE, spatial_scale(-1.0, wrench))
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         here, parent, joint = bodies + BODY_SIZE * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
@@ -177,8 +172,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         if parent > 0:
             force, moment = to_parent(joint, parameters, q, force, moment)
             r, there = origin(joint, parameters, q), bodies + BODY_SIZE * parent
-            accumulate(work, there + FORCE, force)
-            accumulate(work, there + TORQUE, add(moment, cross(r, force)))
+            accumulate(work, there + FORCE, (*force, *add(moment, cross(r, force))))
 
 
 @kernel
