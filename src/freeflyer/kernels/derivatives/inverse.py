@@ -22,11 +22,14 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale, store_rows, subtract
+from freeflyer.kernels.backend import (
+    LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
+)
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, subtract,
+)
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
-    store_spatial,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
@@ -89,9 +92,7 @@ def more_than_kinematics(topology):
 @inlined
 def put_motion(work, at, V):
     """A motion, and zeros behind it, so that a row holds numbers."""
-    store_spatial(work, at, V)
-    store(work, at + 6, 0.0)
-    store(work, at + 7, 0.0)
+    store_entries(work, at, (*V[0], *V[1], 0.0, 0.0))
 
 
 @kernel
@@ -132,9 +133,9 @@ def subtree_loads(topology, parameters, work):
         put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
         p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_NUMBER, i, n + 1)))
         z = 0.0 * h[0]
-        put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
-        put_records(work, loads + LANES, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
-        put_records(work, loads + 2 * LANES, LOADS, i, (K[4], K[5], K[6], K[7], K[8], z + m, z, z))
+        entries = (*h, *I, *p, *K, z + m, z, z)
+        for k in range(0, LOADS, LANES):
+            put_records(work, loads + k, LOADS, i, entries[k : k + LANES])
     for i in range(n, 0, -1):
         add_record(work, loads + LOADS * parent_of(topology, i), loads + LOADS * i, 22)
 
@@ -152,7 +153,7 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_NUMBER, i, n + 1))
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
-        put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
+        put_records(work, forces, FORCE, i, (*f, *t, z, z))
     subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, FORCE)
     for i in range(n, 0, -1):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
@@ -161,8 +162,7 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
 @inlined
 def put_rows6(work, at, stride, a):
     """Six rows, `stride` apart, become those of a motion or force."""
-    store_rows(work, at, stride, a[0])
-    store_rows(work, at + 3 * stride, stride, a[1])
+    store_rows(work, at, stride, (*a[0], *a[1]))
 
 
 @inlined
@@ -176,11 +176,9 @@ def put_numbers(topology, table, c, step):
 @inlined
 def column_loads(topology, work, loads, c, n):
     """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
-    a = record_rows(topology, work, loads, LOADS, OF_BODY, c, n)
-    b = record_rows(topology, work, loads + LANES, LOADS, OF_BODY, c, n)
-    d = record_rows(topology, work, loads + 2 * LANES, LOADS, OF_BODY, c, n)
-    h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
-    return d[5], h, I, (b[1], b[2], b[3]), (b[4], b[5], b[6], b[7], d[0], d[1], d[2], d[3], d[4])
+    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
+    x = (*a, *b, *d)
+    return x[21], x[:3], x[3:9], x[9:12], x[12:21]
 
 
 @kernel
@@ -270,8 +268,7 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
     stride = load_int(topology, COLUMN_ROW)
     for k in range(count):
         to = at + WRENCH * stride * k
-        for c in range(WRENCH * stride):
-            store(table, to + c, 0.0)
+        zero_entries(from_entry(table, to), WRENCH * stride)
         if expressed != BODY:
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
             f, m = F[0], subtract(F[1], cross(x, F[0]))

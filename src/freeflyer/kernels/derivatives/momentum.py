@@ -11,7 +11,7 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
 from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled, store_spatial,
@@ -69,11 +69,9 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
         m = load(parameters, body_floats(i) + MASS)
         _, k = inertia_times(m, h, I, V)
         p, K = particle_rates(m, h, I, V)
-        store_spatial(work, here, V)
-        store_spatial(work, here + ACCELERATION, A)
-        store_spatial(work, to, spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k))))
-        store3(work, to + LINEAR, p)
-        store_entries(work, to + SPREAD, K)
+        f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k)))
+        store_entries(work, here, (*V[0], *V[1], *A[0], *A[1]))
+        store_entries(work, to, (*f, *t, *p, *K))
     gather_records(topology, work, rates, RATES)
 
 
@@ -106,9 +104,8 @@ def momentum_derivatives(topology, parameters, q, v, dq, dv):
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
     apart = zeros(center[0])
-    for k in range(6 * nv):
-        store(dq, k, 0.0)
-        store(dv, k, 0.0)
+    zero_entries(dq, 6 * nv)
+    zero_entries(dv, 6 * nv)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
         there, apart = motions + MOTION * parent_of(topology, i), tree_offset(topology, work, i, apart)
@@ -162,10 +159,8 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
     apart = zeros(center[0])
-    for k in range(6 * nv):
-        store(dq, k, 0.0)
-        store(dv, k, 0.0)
-        store(da, k, 0.0)
+    for out in (dq, dv, da):
+        zero_entries(out, 6 * nv)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)

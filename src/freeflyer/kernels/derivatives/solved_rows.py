@@ -51,8 +51,7 @@ def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
 
 @inlined
 def units(E, j, k):
-    step = row_step(E)
-    return unit_row(E, j, k), unit_row(E, j + step, k), unit_row(E, j + 2 * step, k)
+    return tuple(unit_row(E, j + n * row_step(E), k) for n in range(3))
 
 
 @kernel
@@ -119,15 +118,11 @@ def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_a
                 while last >= 0:
                     start = line_start(topology, last)
                     for i in range(start, last + 1):
-                        there = length * i + j
-                        q = subtract_row(L, row + i, Q, there, q)
-                        v = subtract_row(L, row + i, V, there, v)
-                        e = subtract_row(L, row + i, E, there, e)
+                        s, there = row + i, length * i + j
+                        q, v, e = subtract_row(L, s, Q, there, q), subtract_row(L, s, V, there, v), subtract_row(L, s, E, there, e)
                     last = coordinate_before(topology, start)
-                store_rows(Q, at, step, q)
-                store_rows(V, at, step, v)
-                store_rows(E, at, step, e)
+                for rows, x in ((Q, q), (V, v), (E, e)):
+                    store_rows(rows, at, step, x)
             if first + strip >= length:
-                put_row(Q, to, nv, dq, q_at + width * k)
-                put_row(V, to, nv, dv, v_at + width * k)
-                put_row(E, to, nv, dtau, tau_at + nv * k)
+                for rows, out, begin in ((Q, dq, q_at + width * k), (V, dv, v_at + width * k), (E, dtau, tau_at + nv * k)):
+                    put_row(rows, to, nv, out, begin)
