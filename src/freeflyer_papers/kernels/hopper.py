@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, store_entries, subtract, sym_apply
 from freeflyer.kernels.math.dense import invert
 from freeflyer.kernels.math.spatial import load_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -148,16 +148,9 @@ def rates(topology, parameters, record, x, work, body, out):
         else:
             joint = joint + given * load(v, j)
     store(out, 2 * nv, turning)
-    store(out, ports + L.EXTERNAL, external)
-    store(out, ports + L.JOINT, joint)
-    store(out, ports + L.FLOOR, push * slip + lift * sink)
-    store(out, ports + L.DAMPER, -damping * lengthening * lengthening)
-    store(out, ports + L.ENERGY_PORT, regulating * lengthening)
-    store(out, ports + L.POLAR, polar * turning)
-    store(work, facts + HEIGHT, foot[2])
-    store(work, facts + FORCE, force)
-    store(work, facts + CLIMB, row_times(work, rows + RISE * nv, v, 0, nv))
-    store(work, facts + FOOT_AT, foot[0])
+    damper, power = -damping * lengthening * lengthening, regulating * lengthening
+    store_entries(out, ports, (external, joint, push * slip + lift * sink, damper, power, polar * turning))  # as layout.py numbers
+    store_entries(work, facts, (foot[2], force, row_times(work, rows + RISE * nv, v, 0, nv), foot[0]))
     joint_angles(topology, parameters, x, body)
     articulated_bodies(topology, parameters, x, v, tau, load3(parameters, GRAVITY), body, from_entry(out, nv))
 
@@ -185,27 +178,11 @@ DIFFERENCE = 1e-7  # m, rad and their rates: in Jacobians, whose error then chan
 
 
 @inlined
-def put_weights(weights, k, of_state, of_rates):
-    """Those of stage k, as entries that a loop can number."""
-    for s in range(2):
-        at, five = WEIGHTS * (2 * k + s), of_state if s == 0 else of_rates
-        store(weights, at, five[0])
-        store(weights, at + 1, five[1])
-        store(weights, at + 2, five[2])
-        store(weights, at + 3, five[3])
-        store(weights, at + 4, five[4])
-
-
-@inlined
 def step_workspaces(like, n):
     """(state, rates, Jacobian, inverse, stages, right side, weights) for `step` of n unknowns and the ports."""
     total, weights = n + PORTS, workspace(like, 2 * STAGES * WEIGHTS)
-    put_weights(weights, 0, STATE_WEIGHTS[0], RATE_WEIGHTS[0])
-    put_weights(weights, 1, STATE_WEIGHTS[1], RATE_WEIGHTS[1])
-    put_weights(weights, 2, STATE_WEIGHTS[2], RATE_WEIGHTS[2])
-    put_weights(weights, 3, STATE_WEIGHTS[3], RATE_WEIGHTS[3])
-    put_weights(weights, 4, STATE_WEIGHTS[4], RATE_WEIGHTS[4])
-    put_weights(weights, 5, STATE_WEIGHTS[5], RATE_WEIGHTS[5])
+    for k, (of_state, of_rates) in enumerate(zip(STATE_WEIGHTS, RATE_WEIGHTS)):  # entries that a loop can number
+        store_entries(weights, 2 * WEIGHTS * k, (*of_state, *of_rates))
     return (workspace(like, total), workspace(like, total), workspace(like, total * n),
         workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 

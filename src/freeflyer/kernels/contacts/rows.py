@@ -10,8 +10,8 @@ rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any tw
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
-    zero_entries,
+    LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.algebra import ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
@@ -38,13 +38,6 @@ def unit_with_rate(u, du):
     return e, scale(inverse, subtract(du, scale(dot(e, du), e)))
 
 
-@inlined
-def put_unit_wrench(g, dg, p, dp, wrenches, rates, k):
-    """Row k: the unit wrench along g at p, and its rate."""
-    store_spatial(wrenches, 6 * k, (g, cross(p, g)))
-    store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
-
-
 @kernel
 def put_rolling(parameters, at, kind, R, w, wrenches, rates):
     """Writes three unit wrenches (3, 6) and their rates, in the frame's axes, of a frame with rotation R that turns at w (in its
@@ -63,9 +56,9 @@ def put_rolling(parameters, at, kind, R, w, wrenches, rates):
         p, dp = scale(-radius, out), scale(-radius, out_rate)
         f, df = unit_with_rate(cross(a, n), cross(a, dn))
         s, ds = cross(n, f), add(cross(dn, f), cross(n, df))
-    put_unit_wrench(f, df, p, dp, wrenches, rates, 0)
-    put_unit_wrench(s, ds, p, dp, wrenches, rates, 1)
-    put_unit_wrench(n, dn, p, dp, wrenches, rates, 2)
+    for k, (g, dg) in enumerate(((f, df), (s, ds), (n, dn))):  # unit wrenches along g at p
+        store_spatial(wrenches, 6 * k, (g, cross(p, g)))
+        store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
 
 
 @inlined
@@ -201,5 +194,4 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
         for j in range(nv):
             store(J, nv * i + j, load(X, width * j + i))
     copy_entries(made, first, wrenches)
-    for k in range(first, end):
-        store(axes, k - first, load(made, k))
+    copy_entries(from_entry(made, first), end - first, axes)

@@ -97,9 +97,8 @@ def put_least(G, rows, first, width, inverses, flags, b, y):
     """The least y in the rows from `first` on, where some of them depend on others."""
     n = rows - first
     E, N, x = workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
+    zero_entries(E, n * n)
     for i in range(n):
-        for j in range(n):
-            store(E, n * i + j, 0.0)
         store(E, n * i + i, load(flags, FLAGS + first + i))
         for j in range(i + 1, n):
             store(E, n * i + j, load(inverses, first + i) * load(G, width * (first + i) + first + j))
@@ -157,8 +156,8 @@ def solve_system(topology, parameters, system, a, y, verdict):
     n, rows, found = table_int(topology, N_UNKNOWNS), table_int(topology, N_SYSTEM_ROWS), table_int(topology, SYSTEM_VERDICT)
     width = row_width(system, rows)
     L, x, X = workspace(system, n * n + 8), workspace(system, n + 1), workspace(system, n * width + 8)
-    b, sizes, G = workspace(system, rows + 1), workspace(system, rows + 1), workspace(system, rows * width + 8)
-    z, facts = workspace(system, rows + 1), workspace(system, found)
+    (b, sizes, z), G = tuple(workspace(system, rows + 1) for _ in range(3)), workspace(system, rows * width + 8)
+    facts = workspace(system, found)
     f_at, J_at = n * n, n * n + n
     b_at = J_at + rows * n
     copy_entries(system, n * n, L)

@@ -89,7 +89,7 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
         k += 1
     if expressed != BODY:
         for j in range(nv):
-            l, w = rotate(R, strided3(J, j, nv)), rotate(R, strided3(J, 3 * nv + j, nv))
+            w, l = rotate(R, strided3(J, 3 * nv + j, nv)), rotate(R, strided3(J, j, nv))
             if expressed == WORLD:
                 l = add(l, cross(p, w))
             put_column(J, 0, nv, j, (l, w))
