@@ -37,15 +37,11 @@ COMMON = 1024  # floats whose denominator is at most this are taken for exact nu
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
     """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
-    Entries of closed linkages take a closed model: freeflyer.close_loops(model).
-    Entries that take wrenches take a freeflyer.frame_set for the model, and the wrenches as (k, 6) or 6 k scalars.
-    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, gravity (3) or wrenches, and those
-    shared by all states, then
-    its options
-    (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`). `row_step`: see
-    `function`.
-    Errors: ValueError for wrong arguments, LookupError for a name that is not there.
+    Entries of closed linkages take a closed model: freeflyer.close_loops(model). Entries that take wrenches take a
+    freeflyer.frame_set for the model, and the wrenches as (k, 6) or 6 k scalars. `arguments` are the entry's inputs, each of nq, nv
+    or (independent rates) nu scalars, gravity (3) or wrenches, and those shared by all states, then its options (integers: a
+    frame's number, ...). `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`).
+    `row_step`: see `function`. Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     of = entry(name)
     n_inputs = of.input_count
@@ -57,7 +53,10 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
         raise ValueError(f"{name} takes a model whose topology also holds a table of its own (calls/running.py, table_handle)")
     for option, value in zip(of.options, options):
-        _check_option(name, option, value, model.topology)
+        factor, at, addend = OPTIONS[option]
+        end = factor * int(model.topology[at]) + addend
+        if not 0 <= value < end:
+            raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
     shapes = of.shapes(model.topology)
     rows = [_row(x, math.prod(shape), f"{name}'s input {k + 1}") for k, (x, shape) in enumerate(zip(inputs, shapes))]
     numbers = model.parameters if parameters is None else parameters
@@ -113,13 +112,6 @@ def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, 
         m * x, m * y, m * z, half - xx + m * x * x, m * x * y - xy, m * x * z - xz,
         half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z,
     )  # fmt: skip
-
-
-def _check_option(name: str, option: str, value: Any, topology: Any) -> None:
-    factor, at, addend = OPTIONS[option]
-    end = factor * int(topology[at]) + addend
-    if not 0 <= value < end:
-        raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
 
 
 def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from freeflyer.kernels.math.spatial import load_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.tree.aba import areas, articulated_bodies
+from freeflyer.kernels.tree.aba import articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at, kinematics,
@@ -37,12 +37,6 @@ def places(topology):
     moving = subtrees + COMPOSITE * n
     rows = moving + MOTION * n
     return subtrees, moving, rows, rows + ROWS * nv, rows + ROWS * nv + FACTS
-
-
-@inlined
-def hopper_workspaces(topology, like):
-    """(work, area of forward dynamics) for `rates`."""
-    return workspace(like, places(topology)[4]), workspace(like, areas(topology)[4])
 
 
 @inlined

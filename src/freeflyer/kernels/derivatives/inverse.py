@@ -255,12 +255,6 @@ def inverse_table(topology, parameters, q, v, a, table):
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 
-@inlined
-def held_size(topology, count):
-    """Entries of a table that `put_held` writes."""
-    return WRENCH * load_int(topology, COLUMN_ROW) * count
-
-
 @kernel
 def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
     """Writes six rows over columns for each wrench, from `at` on: -e."""

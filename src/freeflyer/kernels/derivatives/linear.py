@@ -9,12 +9,12 @@ from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel,
 from freeflyer.kernels.derivatives.forward import (
     put_inverse_matrices, put_solved_table, solved_matrices, solved_sizes, solved_table,
 )
-from freeflyer.kernels.derivatives.inverse import held_size, put_held, put_inverse_table, table_size
+from freeflyer.kernels.derivatives.inverse import put_held, put_inverse_table, table_size
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
-from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
-from freeflyer.kernels.tree.rnea import wrench_count
+from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_V, N_BODIES, N_V
+from freeflyer.kernels.tree.rnea import WRENCH, wrench_count
 
 
 @inlined
@@ -81,7 +81,7 @@ def linear(topology, parameters, q, v, tau, A, B):
 @inlined
 def loaded_size(topology):
     """Entries of the table: of inverse.py, what wrenches held gain behind it."""
-    return table_size(topology) + held_size(topology, wrench_count(topology))
+    return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
 
 
 @inlined

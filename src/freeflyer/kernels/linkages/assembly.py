@@ -170,33 +170,21 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
                 else:
                     refused += 1
                     damping *= 10.0
-                    restore_posture(plan, g, nq, x, tried)
+                    for i in range(nq):
+                        if load_int(plan, load_int(plan, GROUP_OF_Q) + i) == g:
+                            store(tried, i, load(x, i))
                 if done or damping > MAX_DAMPING:
                     damping = -1.0
                     at_work -= 1
                 store(dampings, g, damping)
-                clear_step(plan, g, dv)
+                for i in range(load_int(plan, group_ints(plan, g) + N_COORDINATES)):
+                    store(dv, load_int(plan, load_int(plan, group_ints(plan, g) + FIRST_COORDINATE) + i), 0.0)
         copy_entries(tried, nq, x)
         if refused > 0:
             constraints(topology, parameters, x, residual, J)
         else:
             copy_entries(found, rows, residual)
     return steps
-
-
-@inlined
-def restore_posture(plan, g, nq, x, tried):
-    """A group's part of the tried posture becomes that of x."""
-    for i in range(nq):
-        if load_int(plan, load_int(plan, GROUP_OF_Q) + i) == g:
-            store(tried, i, load(x, i))
-
-
-@inlined
-def clear_step(plan, g, dv):
-    at = group_ints(plan, g)
-    for i in range(load_int(plan, at + N_COORDINATES)):
-        store(dv, load_int(plan, load_int(plan, at + FIRST_COORDINATE) + i), 0.0)
 
 
 @kernel

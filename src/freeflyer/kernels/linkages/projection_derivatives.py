@@ -22,9 +22,11 @@ from freeflyer.kernels.linkages.projection import (
     forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
 )
 from freeflyer.kernels.linkages.tangents import (
-    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents, coupling_slopes,
-    force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states, store_tangent, velocity_tangents,
+    ACCELERATION, DA, DF, DV, FIRST_MOMENT, FORCE, MOMENTUM, MOVED, RATE, SPIN, STATE, TANGENT, VELOCITY, WEIGHT,
+    acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces, spatial_column, spatial_states,
+    store_tangent, velocity_tangents,
 )
+from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
     spatial_subtract,
@@ -107,7 +109,7 @@ def inertial_tangents(topology, work, states, changes, tangents):
         store_tangent(tangents, i, DF, gained)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at = STATE * i
-        m, h, I = inertia_at(states, at)
+        m, h, I = load(states, at + WEIGHT), load3(states, at + FIRST_MOMENT), load6(states, at + SPIN)
         T, dV = load_tangent(tangents, i, MOVED), load_tangent(tangents, i, DV)
         dA = spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF))
         dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))

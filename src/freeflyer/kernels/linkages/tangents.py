@@ -10,17 +10,15 @@ a point at rest; gravity enters as the acceleration of the world.
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store, store_row, zero_entries,
+    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import (
     coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
-from freeflyer.kernels.math.algebra import (
-    add, cross, dot, load3, load6, rotate, rotate_back, scale, store3, store_entries, subtract,
-)
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, point_velocity, shift_force_back,
-    shift_motion_back, spatial_add, spatial_add_scaled, spatial_scale, spatial_subtract, store_spatial,
+    shift_motion_back, spatial_add, spatial_add_scaled, spatial_scale, spatial_subtract,
 )
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
@@ -36,12 +34,6 @@ from freeflyer.kernels.tree.kinematics import column_range, coordinate, directio
 # a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass
 STATE = 40
 VELOCITY, ACCELERATION, RATE, MOMENTUM, FORCE, FIRST_MOMENT, SPIN, WEIGHT = 0, 6, 12, 18, 24, 30, 33, 39
-
-
-@inlined
-def inertia_at(states, at):
-    """(mass, first moment, inertia) of the body whose state begins there."""
-    return load(states, at + WEIGHT), load3(states, at + FIRST_MOMENT), load6(states, at + SPIN)
 
 
 @inlined
@@ -74,14 +66,10 @@ def spatial_states(topology, parameters, work, v, a, states):
         m = load(parameters, body_floats(i) + MASS) + zero[0][0]
         h, I = inertia_from(parameters, i, R, from_common_point(topology, work, i))
         P = inertia_times(m, h, I, V)
-        store_spatial(states, here + VELOCITY, V)
-        store_spatial(states, here + ACCELERATION, A)
-        store_spatial(states, here + RATE, rate)
-        store_spatial(states, here + MOMENTUM, P)
-        store_spatial(states, here + FORCE, spatial_add(inertia_times(m, h, I, A), force_cross(V, P)))
-        store3(states, here + FIRST_MOMENT, h)
-        store_entries(states, here + SPIN, I)
-        store(states, here + WEIGHT, m)
+        F = spatial_add(inertia_times(m, h, I, A), force_cross(V, P))
+        for k, (linear, angular) in enumerate((V, A, rate, P, F)):
+            store_entries(states, here + 6 * k, (*linear, *angular))
+        store_entries(states, here + FIRST_MOMENT, (*h, *I, m))
 
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
@@ -99,10 +87,7 @@ def load_tangent(tangents, i, k):
 
 @inlined
 def store_tangent(tangents, i, k, a):
-    step = row_step(tangents)
-    at = step * (TANGENT * i + k)
-    put_spaced_rows(tangents, at, a[0])
-    put_spaced_rows(tangents, at + 3 * step, a[1])
+    put_spaced_rows(tangents, row_step(tangents) * (TANGENT * i + k), (*a[0], *a[1]))
 
 
 @inlined

@@ -8,15 +8,13 @@ from freeflyer.kernels.backend import (
     LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store,
     store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
+from freeflyer.kernels.math.algebra import ZERO, add, rotate, strided6, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
     COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT, SUBTREE_MASS,
 )
-from freeflyer.kernels.model.poses import (
-    add_spaced, pose_at, put_spaced_rows, root_position, row3, row_rotation, spaced3, spaced6,
-)
+from freeflyer.kernels.model.poses import add_spaced, pose_at, put_spaced_rows, root_position, row3, row_rotation, spaced3
 from freeflyer.kernels.tree.kinematics import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 
 
@@ -78,7 +76,7 @@ def own_inertias(topology, parameters, work, to):
 def inertia_of(work, to, i):
     """(first moment, inertia) of body i in the tiles that begin at `to`."""
     at = to + tile_at(work, COMPOSITE, i)
-    return spaced3(work, at), spaced6(work, at + 3 * row_step(work))
+    return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
 @kernel

@@ -127,16 +127,11 @@ OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i
 
 
 @inlined
-def record_of(topology, whose, i):
-    if whose == OF_NUMBER:
-        return i
-    b = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * i + COLUMN_BODY)
-    return b if whose == OF_BODY else parent_of(topology, b)
-
-
-@inlined
 def record_at(topology, at, size, whose, i, end):
-    return at + size * record_of(topology, whose, min(i, end - 1))
+    k = min(i, end - 1)
+    if whose != OF_NUMBER:
+        k = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COLUMN_BODY)
+    return at + size * (parent_of(topology, k) if whose == OF_PARENT else k)
 
 
 @inlined

@@ -53,15 +53,6 @@ def eliminate_column(parameters, at, A, B, C, l, w, armature):
     return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
 
 
-@inlined
-def store_rigid(parameters, work, i, inertias, here):
-    """Writes body i's inertia as an articulated one."""
-    h, I = inertia_of(work, inertias, i)
-    m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
-    store_entries(work, here, (*A, *B, *I))
-
-
 @kernel
 def crba(topology, parameters, q, M):
     """M (nv, nv), symmetric, armature included."""
@@ -93,7 +84,10 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
     n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
     own_inertias(topology, parameters, work, inertias)
     for i in range(1, n + 1):
-        store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
+        h, I = inertia_of(work, inertias, i)
+        m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
+        A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
+        store_entries(work, bodies + ARTICULATED * i, (*A, *B, *I))
     for i in range(n, 0, -1):
         here = bodies + ARTICULATED * i
         A, B, C = load6(work, here + LINEAR), load9(work, here + MIXED), load6(work, here + ANGULAR)
