@@ -51,10 +51,8 @@ def row_times(work, row, v, first, end):
 @kernel
 def put_rows(topology, parameters, work, centre, foot, line, locked):
     """Rows for each velocity: of the leg's length and angle, of the foot along x and z, of the height of the centre of mass.
-
     line: from the centre of mass to the foot. locked: the angle is that of the frame of the centre of mass, which turns at the
-    locked angular velocity (the thesis, section 3.2.4): angular momentum about the centre of mass by the inertia there.
-    """
+    locked angular velocity (the thesis, section 3.2.4): angular momentum about the centre of mass by the inertia there."""
     subtrees, _, rows, _, _ = places(topology)
     nv, tip, m = load_int(topology, N_V), frame_body(topology, table_int(topology, L.FOOT)), total_mass(parameters)
     square = line[0] * line[0] + line[2] * line[2]

@@ -148,11 +148,9 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
 
 @kernel
 def solve_system(topology, parameters, system, a, y, verdict):
-    """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py).
-
-    system: M (n, n), f (n,), J (r, n), b (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of
-    the sum of their squares by M's diagonal.
-    """
+    """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py). system: M (n, n), f (n,), J (r, n), b
+    (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of the sum of their squares by M's
+    diagonal."""
     n, rows, found = table_int(topology, N_UNKNOWNS), table_int(topology, N_SYSTEM_ROWS), table_int(topology, SYSTEM_VERDICT)
     width = row_width(system, rows)
     L, x, X = workspace(system, n * n + 8), workspace(system, n + 1), workspace(system, n * width + 8)

@@ -66,9 +66,8 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     work = workspace(q, jacobians_size(topology, q))
     inertias, rates, weights = workspace(q, n * width), workspace(q, n * width), workspace(q, width)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
-    for k in range(n * width):
-        store(inertias, k, 0.0)
-        store(rates, k, 0.0)
+    zero_entries(inertias, n * width)
+    zero_entries(rates, n * width)
     zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
@@ -104,9 +103,8 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
     work, nv = workspace(q, jacobians_size(topology, q)), load_int(topology, N_V)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
     total = 0.0 * load(work, 0)
-    for j in range(nv):
-        store(active, j, 0.0)
-        store(slope, j, 0.0)
+    zero_entries(active, nv)
+    zero_entries(slope, nv)
     add_armature_forces(topology, parameters, v, 1.0, slope, 0)
     for j in range(nv):
         inertial = load(parameters, load_int(topology, ARMATURE_AT) + j) * load(a, j)

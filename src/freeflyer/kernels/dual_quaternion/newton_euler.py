@@ -32,10 +32,8 @@ def work_size(topology):
 
 @inlined
 def forward(topology, parameters, q, v, u, own, a, g, work):
-    """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins.
-
-    With `own` the motions v and u are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes.
-    """
+    """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins. With `own` the motions v and u
+    are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes."""
     bodies = 3 * joint_row(topology)
     store_spatial(work, bodies + TWIST, (ZERO, ZERO))
     store_spatial(work, bodies + OWN, (ZERO, ZERO))
@@ -86,35 +84,30 @@ def put_armature(topology, parameters, v, a, tau):
 
 
 @inlined
-def add_external(topology, parameters, q, work, wrenches, count, expressed):
-    """The wrenches on bodies become less by what acts on them from outside."""
+def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
+    """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
+    work = workspace(q, work_size(topology))
+    joint_angles(topology, parameters, q, work)
+    forward(topology, parameters, q, v, v, True, a, g, work)
     for k in range(count):
         b = frame_body(topology, wrench_frame(topology, k))
         if b > 0:
-            at = 3 * joint_row(topology) + BODY_SIZE * b + WRENCH
             zeta = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate_spatial(work, at, spatial_scale(-1.0, zeta))
+            accumulate_spatial(work, 3 * joint_row(topology) + BODY_SIZE * b + WRENCH, spatial_scale(-1.0, zeta))
+    put_armature(topology, parameters, v, a, tau)
+    backward(topology, parameters, q, work, tau)
 
 
 @kernel
 def newton_euler(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
-    work = workspace(q, work_size(topology))
-    joint_angles(topology, parameters, q, work)
-    forward(topology, parameters, q, v, v, True, a, load3(parameters, GRAVITY), work)
-    put_armature(topology, parameters, v, a, tau)
-    backward(topology, parameters, q, work, tau)
+    put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
 
 
 @kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    work = workspace(q, work_size(topology))
-    joint_angles(topology, parameters, q, work)
-    forward(topology, parameters, q, v, v, True, a, load3(gravity, 0), work)
-    add_external(topology, parameters, q, work, wrenches, wrench_count(topology), expressed)
-    put_armature(topology, parameters, v, a, tau)
-    backward(topology, parameters, q, work, tau)
+    put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
 
 
 @kernel
@@ -131,9 +124,8 @@ def executions(topology, parameters, q, v, mass, out):
     nv = load_int(topology, N_V)
     work, unit, rest, column = workspace(q, work_size(topology)), workspace(q, nv), workspace(q, nv), workspace(q, nv)
     joint_angles(topology, parameters, q, work)
-    for j in range(nv):
-        store(unit, j, 0.0)
-        store(rest, j, 0.0)
+    zero_entries(unit, nv)
+    zero_entries(rest, nv)
     for k in range(nv):
         store(unit, k, 1.0)
         if mass:

@@ -129,10 +129,8 @@ def put_step(plan, g, dv, x, lower, upper, J, nv, residual, damping, H, gradient
 
 @kernel
 def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, limit):
-    """Moves x (nq,) to the nearest posture that is least open; writes residual (rows,) there; the number of steps.
-
-    A group has arrived after a Newton step below `enough` (rad or m), whose square the next one would be.
-    """
+    """Moves x (nq,) to the nearest posture that is least open; writes residual (rows,) there; the number of steps. A group has
+    arrived after a Newton step below `enough` (rad or m), whose square the next one would be."""
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), load_int(topology, N_ROWS)
     groups, n = load_int(plan, N_GROUPS), load_int(plan, LARGEST)
     J, H, gradient = workspace(x, rows * nv), workspace(x, n * n), workspace(x, n)
@@ -190,9 +188,8 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
 @kernel
 def close_posture(topology, parameters, q, lower, upper, limits, closed, residual, steps):
     """closed (nq,): the least open posture from q by the plan that is topology's table, and its residual; steps (1,) taken.
-
-    lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most steps.
-    """
+    lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most
+    steps."""
     nq = load_int(topology, N_Q)
     copy_entries(q, nq, closed)
     plan = from_entry(topology, load_int(topology, TABLE_AT))

@@ -163,11 +163,9 @@ def complete_rate_rows(topology, J, inverses, rest, X, stride):
 
 @kernel
 def solve_rates(topology, J, bias, x, y):
-    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`.
-
-    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
-    state.
-    """
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`. Where
+    nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
+    state."""
     nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
     work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
     for k in range(linkage_int(topology, N_BLOCKS)):
@@ -200,10 +198,8 @@ def solve_rates(topology, J, bias, x, y):
 
 @inlined
 def project(topology, J, inverses, X, stride, step, multipliers, get, put):
-    """The columns of X (nv rows of `stride` numbers) less J^T multipliers, `step` at a time; multipliers of the last ones.
-
-    From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
-    """
+    """The columns of X (nv rows of `stride` numbers) less J^T multipliers, `step` at a time; multipliers of the last ones. From
+    the last block to the first: what one block gives to dependent coordinates of another is given on by that one."""
     nv, zero = load_int(topology, N_V), 0.0 * get(X, 0)
     for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
         n, outside, places, row_list = block_of(topology, k)

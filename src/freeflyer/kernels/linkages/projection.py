@@ -58,10 +58,8 @@ def support_of(topology, coordinate):
 
 @kernel
 def half_mass(topology, parameters, work, G):
-    """P in nu rows of row_width(nu) numbers, with M_p = P + P^T: P = G^T U G, U the upper triangle of M, its diagonal halved.
-
-    U is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another.
-    """
+    """P in nu rows of row_width(nu) numbers, with M_p = P + P^T: P = G^T U G, U the upper triangle of M, its diagonal halved. U
+    is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another."""
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES

@@ -25,10 +25,8 @@ SMALL = 1e-13  # rad or m: steps below change nothing more
 
 @kernel
 def move_closed(topology, parameters, q, du, out):
-    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails.
-
-    c is one move, not one after another: so the derivative of out is known.
-    """
+    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails. c is
+    one move, not one after another: so the derivative of out is known."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
     work, J, inverses = linkage(topology, parameters, q)
     x = whole_velocity(topology, work, J, inverses, du)

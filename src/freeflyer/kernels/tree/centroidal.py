@@ -28,11 +28,9 @@ def tree_origin(topology, work, i):
 
 @inlined
 def tree_offset(topology, work, i, offset):
-    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first.
-
-    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
-    loop over bodies: sums of it may be computed in another order where it is used at once.
-    """
+    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first. It
+    is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
+    loop over bodies: sums of it may be computed in another order where it is used at once."""
     if i == 1:
         return zeros(offset[0])
     if parent_of(topology, i) == 0:
@@ -108,10 +106,8 @@ def momentum_of(parameters, work, i, here, R):
 
 @inlined
 def momentum_and_rate(topology, parameters, q, v):
-    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates.
-
-    Bodies are summed up about the origin of their own tree, trees about the centre of mass.
-    """
+    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates. Bodies
+    are summed up about the origin of their own tree, trees about the centre of mass."""
     work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
     body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)

@@ -45,9 +45,7 @@ def particle_rates(m, h, I, V):
     l, w = V
     t = 0.5 * (I[0] + I[3] + I[5])
     # second moment Sigma = t 1 - I; xdot = l + w x x, so sum xdot x^T = l h^T + [w]x Sigma, with trace l . h
-    x = cross(w, (t - I[0], -I[1], -I[2]))
-    y = cross(w, (-I[1], t - I[3], -I[4]))
-    z = cross(w, (-I[2], -I[4], t - I[5]))
+    x, y, z = cross(w, (t - I[0], -I[1], -I[2])), cross(w, (-I[1], t - I[3], -I[4])), cross(w, (-I[2], -I[4], t - I[5]))
     s = dot(l, h)
     return add_scaled(cross(w, h), m, l), (
         s - l[0] * h[0] - x[0], -(l[0] * h[1]) - y[0], -(l[0] * h[2]) - z[0],
@@ -247,9 +245,7 @@ def hamel_terms(topology, parameters, q, v, M, C):
 
 @kernel
 def hamel_coriolis(topology, parameters, q, v, C):
-    """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
-
-    b is the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes
-    whole to C_qq.
-    """
+    """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew. b is
+    the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes whole
+    to C_qq."""
     hamel_terms(topology, parameters, q, v, workspace(q, load_int(topology, N_V) * load_int(topology, N_V)), C)

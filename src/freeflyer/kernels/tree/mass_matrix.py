@@ -34,20 +34,16 @@ MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could
 
 @inlined
 def inverse_inertia(parameters, at, slide, turn, d):
-    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`.
-
-    Beyond a massless link, d is the difference of inertias that may cancel: the rest must exceed their rounding.
-    """
+    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`. Beyond a massless link, d
+    is the difference of inertias that may cancel: the rest must exceed their rounding."""
     largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
     return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
 
 
 @inlined
 def eliminate_column(parameters, at, A, B, C, l, w, armature):
-    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
-
-    1 / d is NaN where the column moves no inertia.
-    """
+    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w). 1 / d is NaN where the
+    column moves no inertia."""
     U, V = articulated_apply(A, B, C, l, w)
     inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
     return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)

@@ -78,10 +78,9 @@ def trace_minus(d):
 
 @kernel
 def add_armature_coriolis(topology, parameters, v, C):
-    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and C_J(x) y - C_J(y)
-    x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a particle of mass a at the
-    origin.
-    """
+    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and C_J(x) y -
+    C_J(y) x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a particle of mass a
+    at the origin."""
     nv = load_int(topology, N_V)
     for k in range(load_int(topology, N_ARMATURES)):
         ball, j = armature_joint(topology, k)

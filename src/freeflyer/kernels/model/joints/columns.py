@@ -76,10 +76,8 @@ def add_column(J, nv, j, l, w):
 
 @inlined
 def subtract_bracket_matrix(topology, i, v, at, A, to, width):
-    """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`.
-
-    All velocity coordinates v begin at entry `at` of their buffer.
-    """
+    """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`. All
+    velocity coordinates v begin at entry `at` of their buffer."""
     kind = kind_of(topology, i)
     if is_screw(kind):
         return
@@ -106,10 +104,8 @@ def add_bracket_forces(topology, i, v, M, nv, C):
 
 @inlined
 def bracket_rows(topology, i, v, x, to):
-    """Writes ad(v_i) x_i of body i's joint from row `to` of x on; x holds a row scalar for each velocity coordinate.
-
-    Returns the joint's first coordinate and how many rows were written: none for joints of one column.
-    """
+    """Writes ad(v_i) x_i of body i's joint from row `to` of x on; x holds a row scalar for each velocity coordinate. Returns the
+    joint's first coordinate and how many rows were written: none for joints of one column."""
     kind, j = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_V)
     if is_screw(kind):
         return j, 0

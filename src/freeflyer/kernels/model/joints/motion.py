@@ -24,10 +24,8 @@ def cross_z(a, s):
 @inlined
 def velocity_terms(joint, parameters, v, w, dw, acc):
     """Angular velocity, angular acceleration and origin acceleration of a body whose joint does not accelerate, in its axes.
-
     Given those of the point of the parent at the body's origin, in the same axes, and the joint's velocity (l_J, w_J) of v: w +
-    w_J; dw + w x w_J; acc + 2 w x l_J + w_J x l_J.
-    """
+    w_J; dw + w x w_J; acc + 2 w x l_J + w_J x l_J."""
     kind, at, _, j, _, _, _ = joint
     if is_screw(kind):
         turn, slide, rate = load(parameters, at + TURN), load(parameters, at + SLIDE), load(v, j)
