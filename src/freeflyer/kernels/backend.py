@@ -283,42 +283,39 @@ def put_block(data, at, stride, rows):
         store_row(data, at + k * stride, rows[k])
 
 
-@kernel
-def gather(rows, n, first, stop, packs):
-    """Rows `first` and following (n numbers each; the last one before `stop` repeated) into n Packs; whether all are finite."""
+@inlined
+def transfer(rows, n, first, stop, packs, reading):
+    """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they are
+    below `stop`; whether all are finite."""
     if n == 0:
         return True
     count, single = pack_lanes(packs), as_numbers(packs)
     total = like(load(packs, 0), 0.0)
     if n < count or first + count > stop:
         for i in range(n):
-            for k in range(count):
-                store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
+            if reading:
+                for k in range(count):
+                    store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
+            else:
+                for k in range(min(count, stop - first)):
+                    store(rows, n * (first + k) + i, load(single, count * i + k))
             total = total + times_zero(load(packs, i))
         return all_below(total, 1.0)
     for i in range(0, n, count):
         j = min(i, n - count)  # the last block may overlap the one before
-        total = total + block_to_packs(rows, n * first + j, n, packs, j)
+        at = n * first + j
+        total = total + (block_to_packs(rows, at, n, packs, j) if reading else packs_to_block(packs, j, rows, at, n))
     return all_below(total, 1.0)
 
 
 @kernel
+def gather(rows, n, first, stop, packs):
+    return transfer(rows, n, first, stop, packs, True)
+
+
+@kernel
 def scatter(packs, n, rows, first, stop):
-    """n Packs into rows `first` and following, as far as they are below `stop`; whether all are finite."""
-    if n == 0:
-        return True
-    count, single = pack_lanes(packs), as_numbers(packs)
-    total = like(load(packs, 0), 0.0)
-    if n < count or first + count > stop:
-        for i in range(n):
-            for k in range(min(count, stop - first)):
-                store(rows, n * (first + k) + i, load(single, count * i + k))
-            total = total + times_zero(load(packs, i))
-        return all_below(total, 1.0)
-    for i in range(0, n, count):
-        j = min(i, n - count)
-        total = total + packs_to_block(packs, j, rows, n * first + j, n)
-    return all_below(total, 1.0)
+    return transfer(rows, n, first, stop, packs, False)
 
 
 @primitive

@@ -11,7 +11,9 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4).
 """
 
-from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+)
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
     complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
@@ -39,9 +41,8 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     constraints(topology, parameters, q, residual, J)
     for k in range(n_rows):
         store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
-    for j in range(nv):
-        store(x, j, 0.0)
-        store(v, j, 0.0)
+    zero_entries(x, nv)
+    zero_entries(v, nv)
     beta = load(gains, BETA)
     for i in range(n):
         j, rate = load_int(measured, MEASURED + i), load(rates, i)
@@ -56,21 +57,15 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     return ratio
 
 
-@inlined
-def is_within(x, limits, n):
-    """Whether the first n numbers of x lie between those of limits and the n numbers behind them."""
-    inside = True
-    for k in range(n):
-        inside = inside and load(limits, k) <= load(x, k) and load(x, k) <= load(limits, n + k)
-    return inside
-
-
 @kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
     """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
     ones. q_next is NaN where that is not positive."""
-    measured, ratio = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS
-    if is_within(positions, limits, load_int(measured, N_MEASURED)):
+    measured, ratio, inside = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS, True
+    n = load_int(measured, N_MEASURED)
+    for k in range(n):
+        inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
+    if inside:
         ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)
     store(quality, 0, ratio)
     if not ratio > 0.0:

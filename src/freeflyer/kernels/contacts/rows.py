@@ -84,13 +84,6 @@ def held_wrenches(topology, n, scaled):
 
 
 @inlined
-def axes_numbers(topology, n):
-    """Where, in parameters, the axes of item n begin."""
-    at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
-    return at + k * (12 + k) if item_int(topology, n, ITEM_KIND) == HELD else at + ROLLING_NUMBERS
-
-
-@inlined
 def axes_place(topology, n):
     """Where, behind the unit wrenches, the axes of item n begin; of n = N_ITEMS how many numbers both take."""
     return 6 * table_int(topology, N_ITEM_ROWS) + AXES * n
@@ -114,7 +107,8 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
             store(drift, k, 0.0)
     else:
         put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, units, drift)
-    axes, place = axes_numbers(topology, n), axes_place(topology, n)
+    axes, place = item_int(topology, n, ITEM_NUMBERS), axes_place(topology, n)
+    axes += count * (12 + count) if kind == HELD else ROLLING_NUMBERS
     for k in range(0, AXES, 3):
         store3(wrenches, place + k, rotate_back(R, load3(parameters, axes + k)))
     own = row - first_item_row(topology)

@@ -9,11 +9,12 @@ from freeflyer.kernels.math.algebra import (
 )
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
-from freeflyer.kernels.model.access import body_ints, like3
+from freeflyer.kernels.model.access import body_floats, body_ints, like3
 from freeflyer.kernels.model.joints.columns import frame_columns
-from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
+from freeflyer.kernels.model.joints.placement import relative_pose
 from freeflyer.kernels.model.layout import (
-    DEPTH, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT,
+    DEPTH, FIRST_Q, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT, TURN,
+    TURN_OFFSET,
 )
 from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
@@ -43,7 +44,8 @@ def path_workspace(topology, parameters, q, body):
     store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the type from
     k, b = 0, body
     while b > 0:
-        store(work, k, joint_angle(topology, parameters, q, b))
+        coordinate = load(q, load_int(topology, body_ints(b) + FIRST_Q))
+        store(work, k, load(parameters, body_floats(b) + TURN) * coordinate + load(parameters, body_floats(b) + TURN_OFFSET))
         b = load_int(topology, body_ints(b) + PARENT)
         k += 1
     for i in range(k, row):

@@ -11,7 +11,9 @@ acceleration of the origin in body axes. Topology lists the bodies of those join
 here.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import (
+    from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.math.algebra import accumulate, cross, load3, scale, subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, ARMATURES_AT, BALL, FIRST_V, KIND, N_ARMATURES, N_V
@@ -62,12 +64,9 @@ def add_armature_forces(topology, parameters, v, sign, out, to):
 @inlined
 def add_skew(out, at, stride, x, d):
     """The (3, 3) block at `at`, in rows `stride` long, grows by [x]x D, D diagonal."""
-    store(out, at + 1, load(out, at + 1) - d[1] * x[2])
-    store(out, at + 2, load(out, at + 2) + d[2] * x[1])
-    store(out, at + stride, load(out, at + stride) + d[0] * x[2])
-    store(out, at + stride + 2, load(out, at + stride + 2) - d[2] * x[0])
-    store(out, at + 2 * stride, load(out, at + 2 * stride) - d[0] * x[1])
-    store(out, at + 2 * stride + 1, load(out, at + 2 * stride + 1) + d[1] * x[0])
+    places = at + 1, at + 2, at + stride, at + stride + 2, at + 2 * stride, at + 2 * stride + 1
+    for to, y in zip(places, (-d[1] * x[2], d[2] * x[1], d[0] * x[2], -d[2] * x[0], -d[0] * x[1], d[1] * x[0])):
+        store(out, to, load(out, to) + y)
 
 
 @inlined
@@ -90,9 +89,8 @@ def add_armature_coriolis(topology, parameters, v, C):
             half = scale(0.5, a)
             aside, p = product(trace_minus(half), l), product(half, l)
             add_skew(C, to, nv, product(trace_minus(half), w), ONES)
-            add_skew(C, to + 3, nv, aside, ONES)
-            add_skew(C, to + 3, nv, l, scale(-1.0, half))
-            add_skew(C, to + 3, nv, p, MINUS)
+            for x, d in ((aside, ONES), (l, scale(-1.0, half)), (p, MINUS)):
+                add_skew(C, to + 3, nv, x, d)
             add_skew(C, to + 3 * nv, nv, l, half)
             add_skew(C, to + 3 * nv, nv, p, MINUS)
             j, at, to = j + 3, at + 3, to + 3 * (nv + 1)
@@ -122,8 +120,7 @@ def put_armature_rates(topology, parameters, v, out, to):
     """Writes, from `to` on, RATES numbers a joint: derivatives of its forces by its velocities, in rows of 3 or 6."""
     for k in range(load_int(topology, N_ARMATURES)):
         ball, j = armature_joint(topology, k)
-        for n in range(RATES):
-            store(out, to + RATES * k + n, 0.0)
+        zero_entries(from_entry(out, to + RATES * k), RATES)
         add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
 
 

@@ -40,14 +40,6 @@ def joint_angles(topology, parameters, q, work):
 
 
 @inlined
-def joint_angle(topology, parameters, q, i):
-    """The angle of body i's joint, as far as it is a screw."""
-    at = body_floats(i)
-    coordinate = load(q, load_int(topology, body_ints(i) + FIRST_Q))
-    return load(parameters, at + TURN) * coordinate + load(parameters, at + TURN_OFFSET)
-
-
-@inlined
 def joint_at(topology, work, i):
     """Body i's joint, for the functions that take one: (kind, record in parameters, first coordinates in q and in v; first
     coordinate itself, sine, cosine)."""
