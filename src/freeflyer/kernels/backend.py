@@ -285,8 +285,8 @@ def put_block(data, at, stride, rows):
 
 @inlined
 def transfer(rows, n, first, stop, packs, reading):
-    """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they are
-    below `stop`; whether all are finite."""
+    """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they
+    are below `stop`; whether all are finite."""
     if n == 0:
         return True
     count, single = pack_lanes(packs), as_numbers(packs)

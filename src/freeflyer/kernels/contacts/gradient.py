@@ -17,8 +17,8 @@ from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspa
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics, put_pairs,
-    put_table, subtree_forces, subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, finish_table, more_than_kinematics, subtree_forces,
+    subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
@@ -27,7 +27,6 @@ from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale,
 )
-from freeflyer.kernels.model.joints.armature import put_armature_rates
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_SET_ROWS,
     N_V, VERDICT_SIZE,
@@ -64,9 +63,7 @@ def put_set_table(topology, parameters, v, a, work, items, table):
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, items, 0, BODY)
     subtract_item_forces(topology, parameters, work, items, forces)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
 
 
 @kernel

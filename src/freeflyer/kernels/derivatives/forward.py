@@ -14,12 +14,12 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    inverse_table, more_than_kinematics, put_momenta, put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
+    finish_table, inverse_table, more_than_kinematics, put_momenta, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
-from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
+from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, mirror, row_dot, scalar_column
 from freeflyer.kernels.tree.factor import factor, solve
@@ -199,9 +199,7 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     solve(topology, L, x)
     accelerations(topology, work, x, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
     return work
 
 

@@ -181,30 +181,33 @@ def column_loads(topology, work, loads, c, n):
     return x[21], x[:3], x[3:9], x[9:12], x[12:21]
 
 
+@inlined
+def momentum_rows(topology, work, directions, loads, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; (their loads, motions)."""
+    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    put_numbers(topology, table, c, row_step(work))
+    carried = column_loads(topology, work, loads, c, n)
+    s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    put_rows6(table, S * stride + c, stride, s)
+    put_rows6(table, F * stride + c, stride, inertia_times(*carried[:3], s))
+    return carried, s
+
+
 @kernel
 def put_momenta(topology, work, table):
     """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
     directions, _, _, loads, _, _ = areas(topology)
-    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
-    for c in range(0, n, step):
-        put_numbers(topology, table, c, step)
-        m, h, I, _, _ = column_loads(topology, work, loads, c, n)
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-        put_rows6(table, S * stride + c, stride, s)
-        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        momentum_rows(topology, work, directions, loads, table, c)
 
 
 @kernel
 def put_table(topology, work, table):
     directions, moving, _, loads, forces, _ = areas(topology)
-    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
-    for c in range(0, n, step):
-        put_numbers(topology, table, c, step)
-        m, h, I, p, K = column_loads(topology, work, loads, c, n)
-        p, K = scale(2.0, p), scale(2.0, K[:3]) + scale(2.0, K[3:6]) + scale(2.0, K[6:])
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-        put_rows6(table, S * stride + c, stride, s)
-        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    for c in range(0, n, row_step(work)):
+        (m, h, I, p, K), s = momentum_rows(topology, work, directions, loads, table, c)
+        p, K = scale(2.0, p), tuple(2.0 * x for x in K)
         store_rows(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
         V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
@@ -237,6 +240,14 @@ def put_pairs(topology, work, table):
 
 
 @inlined
+def finish_table(topology, parameters, v, work, table):
+    """Writes the table from the motions, loads and forces in work."""
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+
+
+@inlined
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
     """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
@@ -244,9 +255,7 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
     return work
 
 

@@ -17,11 +17,11 @@ from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of, jacobians,
     jacobians_size, omega_of, translate,
 )
-from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, put_armature, work_size
+from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, work_size
 from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces, put_armature
 from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT

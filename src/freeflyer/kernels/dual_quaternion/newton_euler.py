@@ -10,14 +10,13 @@ in place of (24) for every body.
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, subtract
-from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
+from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, put_armature
 from freeflyer.kernels.model.joints.motion import add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
-from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.rnea import body_wrench, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import subtract_body_wrenches, wrench_count
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
 BODY_SIZE = 24
@@ -75,25 +74,13 @@ def backward(topology, parameters, q, work, tau):
 
 
 @inlined
-def put_armature(topology, parameters, v, a, tau):
-    """tau (nv,) becomes what armature takes, which no link has."""
-    armature = load_int(topology, ARMATURE_AT)
-    for j in range(load_int(topology, N_V)):
-        store(tau, j, load(parameters, armature + j) * load(a, j))
-    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
-
-
-@inlined
 def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
     """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
     work = workspace(q, work_size(topology))
     joint_angles(topology, parameters, q, work)
     forward(topology, parameters, q, v, v, True, a, g, work)
-    for k in range(count):
-        b = frame_body(topology, wrench_frame(topology, k))
-        if b > 0:
-            zeta = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate_spatial(work, 3 * joint_row(topology) + BODY_SIZE * b + WRENCH, spatial_scale(-1.0, zeta))
+    at = 3 * joint_row(topology) + WRENCH
+    subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expressed, at, BODY_SIZE)
     put_armature(topology, parameters, v, a, tau)
     backward(topology, parameters, q, work, tau)
 

@@ -62,6 +62,15 @@ def add_armature_forces(topology, parameters, v, sign, out, to):
 
 
 @inlined
+def put_armature(topology, parameters, v, a, tau):
+    """tau (nv,) becomes what armature takes, which no link has."""
+    armature = load_int(topology, ARMATURE_AT)
+    for j in range(load_int(topology, N_V)):
+        store(tau, j, load(parameters, armature + j) * load(a, j))
+    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
+
+
+@inlined
 def add_skew(out, at, stride, x, d):
     """The (3, 3) block at `at`, in rows `stride` long, grows by [x]x D, D diagonal."""
     places = at + 1, at + 2, at + stride, at + stride + 2, at + 2 * stride, at + 2 * stride + 1
