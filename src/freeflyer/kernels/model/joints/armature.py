@@ -73,9 +73,12 @@ def put_armature(topology, parameters, v, a, tau):
 @inlined
 def add_skew(out, at, stride, x, d):
     """The (3, 3) block at `at`, in rows `stride` long, grows by [x]x D, D diagonal."""
-    places = at + 1, at + 2, at + stride, at + stride + 2, at + 2 * stride, at + 2 * stride + 1
-    for to, y in zip(places, (-d[1] * x[2], d[2] * x[1], d[0] * x[2], -d[2] * x[0], -d[0] * x[1], d[1] * x[0])):
-        store(out, to, load(out, to) + y)
+    store(out, at + 1, load(out, at + 1) - d[1] * x[2])
+    store(out, at + 2, load(out, at + 2) + d[2] * x[1])
+    store(out, at + stride, load(out, at + stride) + d[0] * x[2])
+    store(out, at + stride + 2, load(out, at + stride + 2) - d[2] * x[0])
+    store(out, at + 2 * stride, load(out, at + 2 * stride) - d[0] * x[1])
+    store(out, at + 2 * stride + 1, load(out, at + 2 * stride + 1) + d[1] * x[0])
 
 
 @inlined
