@@ -127,38 +127,38 @@ def pivot_ratio(topology, inverses, worst):
 
 
 @inlined
-def complete(topology, J, inverses, rest, X, stride, step, get, put):
-    """Fills in the dependent rows of X (nv rows of `stride` numbers), so that J X + rest = 0: `step` columns at a time."""
+def complete(topology, J, inverses, bias, X, stride, step, get, put):
+    """Fills in the dependent rows of X (nv rows of `stride` numbers), so that J X + bias = 0: `step` columns at a time."""
     nv, zero = load_int(topology, N_V), like(get(X, 0), 0.0)
+    rest = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
         to, width = inverse_of(topology, k)
         for first in range(0, stride, step):
             for i in range(n):
                 row = load_int(topology, row_list + i)
-                total = get(rest, stride * row + first)
+                total = get(bias, stride * row + first)
                 for j in range(n, n + outside):
                     place = load_int(topology, places + j)
                     total = total + load(J, nv * row + place) * get(X, stride * place + first)
-                put(rest, stride * row + first, total)
+                put(rest, step * i, total)
             for d in range(n):
                 total = zero
                 for i in range(n):
-                    row = stride * load_int(topology, row_list + i)
-                    total = total - load(inverses, to + width * d + i) * get(rest, row + first)
+                    total = total - load(inverses, to + width * d + i) * get(rest, step * i)
                 put(X, stride * load_int(topology, places + d) + first, total)
 
 
 @kernel
-def complete_rates(topology, J, inverses, rest, x):
-    """Fills in the dependent entries of x (nv,), so that J x + rest = 0. Rest (rows,) is used up."""
-    complete(topology, J, inverses, rest, x, 1, 1, load, store)
+def complete_rates(topology, J, inverses, bias, x):
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0."""
+    complete(topology, J, inverses, bias, x, 1, 1, load, store)
 
 
 @kernel
-def complete_rate_rows(topology, J, inverses, rest, X, stride):
-    """As `complete_rates`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row."""
-    complete(topology, J, inverses, rest, X, stride, row_step(X), load_row, store_row)
+def complete_rate_rows(topology, J, inverses, bias, X, stride):
+    """As `complete_rates`, for X (nv rows of `stride` numbers) and a row of biases for each constraint row."""
+    complete(topology, J, inverses, bias, X, stride, row_step(X), load_row, store_row)
 
 
 @kernel

@@ -136,8 +136,9 @@ def shared_minv(topology, parameters, q, Minv):
     """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     L, W = factor_mass_matrix(topology, parameters, q), workspace(q, nv * nv)
-    zero_entries(W, nv * nv)
-    zero_entries(Minv, nv * nv)
+    for k in range(nv * nv):
+        store(W, k, 0.0)
+        store(Minv, k, 0.0)
     for j in range(nv - 1, -1, -1):
         store(W, nv * j + j, 1.0)
         for k in range(j + 1, last_of(topology, j) + 1):
