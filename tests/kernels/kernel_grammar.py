@@ -21,11 +21,11 @@ PYTHON = {
 PACKAGES = {"numpy"}
 COMPILERS = {"llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
-BUILTINS = {"range", "min", "max", "len", "abs"}
+BUILTINS = {"range", "min", "max", "len", "abs", "tuple", "zip", "enumerate"}
 FORBIDDEN = (
-    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda, ast.Try, ast.With,
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Lambda, ast.Try, ast.With,
     ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom,
-    ast.ClassDef, ast.FunctionDef, ast.JoinedStr, ast.Delete, ast.NamedExpr, ast.Starred, ast.Match,
+    ast.ClassDef, ast.FunctionDef, ast.JoinedStr, ast.Delete, ast.NamedExpr, ast.Match,
 )  # fmt: skip
 
 
@@ -98,8 +98,9 @@ def _body(function: ast.FunctionDef, where: str) -> list[str]:
     calls = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.args]
     buffers = BUFFERS | {_name(c.args[0]) for c in calls if _name(c).startswith(("load", "store", "accumulate"))}
     found = []
+    in_tuples = [c.args[0] for c in calls if _name(c) == "tuple"]  # tuple(... for ...)
     for node in (n for statement in statements for n in ast.walk(statement)):
-        if isinstance(node, FORBIDDEN):
+        if isinstance(node, FORBIDDEN) or (isinstance(node, ast.GeneratorExp) and node not in in_tuples):
             found.append(f"{where} uses {type(node).__name__}")
         if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | complex):
             found.append(f"{where} holds the constant {node.value!r}")

@@ -55,7 +55,8 @@ def int_expression(draw, depth=2):
         f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"({a} >> {draw(st.integers(0, 9))})", f"({a} >> ({c} & 7))",
         f"({c} << ({d} & 7))", f"min({a}, {b})", f"max({a}, {b}, {c})", f"abs({a})",
         f"({a} if {draw(condition(0))} else {b})", f"({a}, {b}, {c})[{d} % 3]", f"({a}, {b})[-1]", f"clipped({a}, -3, 5)",
-        f"({draw(st.sampled_from(TRUTHS))} + {a})", f"swap({a}, {b})[0]",
+        f"({draw(st.sampled_from(TRUTHS))} + {a})", f"swap({a}, {b})[0]", f"tuple({a} + {c} * n for n in range(3))[{d} % 3]",
+        f"tuple(m * {c} - e for m, e in enumerate(({a}, {b})))[{d} & 1]",
     ]))  # fmt: skip
 
 
@@ -69,6 +70,7 @@ def float_expression(draw, depth=2):
         a, f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / (abs({b}) + 0.5))", f"(-{a})", f"({c} / 3)", f"({a} * {c})",
         f"min({a}, {b})", f"max({c}, {a})", f"abs({a})", f"({a} if {draw(condition(0))} else {b})", f"({a}, {b})[{c} & 1]",
         f"({a} if {draw(condition(0))} else {c})", f"clipped({a}, -2.0, 4)", f"long({a}, {c} % 7)", f"swap({a}, {c})[1]",
+        f"tuple(m * n for m, n in zip(({a}, {b}, 1.5), (0.5, {c})))[{c} & 1]",
     ]))  # fmt: skip
 
 

@@ -106,6 +106,7 @@ PLANTED = [
     (HEAD + "@kernel\ndef f(q):\n    return np.zeros(3)", "only `workspace` allocates"),
     (HEAD + "@kernel\ndef f(q):\n    return [q, q]", "uses List"),
     (HEAD + "@kernel\ndef f(q):\n    return [x for x in q]", "uses ListComp"),
+    (HEAD + "@kernel\ndef f(q):\n    return min(tuple(x for x in q) + (y for y in q))", "uses GeneratorExp"),
     (HEAD + "@kernel\ndef f(q):\n    return {1: q}", "uses Dict"),
     (HEAD + "@kernel\ndef f(q):\n    return sum(x for x in q)", "uses GeneratorExp"),
     (HEAD + "@kernel\ndef f(q):\n    return lambda x: x", "uses Lambda"),

@@ -11,7 +11,7 @@ from kernel_samples import arguments, compiled, output_shapes, states, tree, tre
 
 import freeflyer as ff
 from freeflyer.kernels import plain, plain_primitives as scalars
-from freeflyer.kernels.backend import kernel, load, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model import layout as L
@@ -150,3 +150,16 @@ def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     entry = ENTRIES[name]
     inputs = ([0.1] * n for n in entry.sizes(rock.topology)[: entry.input_count])
     plain.run(name, rock, *inputs, *(0,) * len(entry.options), row_step=row_step)
+
+
+@kernel
+def clear_last(x, n):
+    zero_entries(from_entry(from_entry(x, 1), n), 2)
+
+
+def test_what_is_written_from_an_entry_on_is_written_to_the_buffer():
+    x = [1.0] * 6
+    plain.function(clear_last)(x, 3)
+    assert x == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    with pytest.raises(IndexError, match="entry 1 of a buffer of 1"):
+        plain.function(clear_last)(x, 4)

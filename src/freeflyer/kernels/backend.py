@@ -274,61 +274,48 @@ def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int) -> Any:
 @inlined
 def block(data, at, stride):
     """Eight rows, `stride` apart."""
-    return (
-        load_row(data, at), load_row(data, at + stride), load_row(data, at + 2 * stride),
-        load_row(data, at + 3 * stride), load_row(data, at + 4 * stride), load_row(data, at + 5 * stride),
-        load_row(data, at + 6 * stride), load_row(data, at + 7 * stride),
-    )  # fmt: skip
+    return tuple(load_row(data, at + k * stride) for k in range(LANES))
 
 
 @inlined
 def put_block(data, at, stride, rows):
-    store_row(data, at, rows[0])
-    store_row(data, at + stride, rows[1])
-    store_row(data, at + 2 * stride, rows[2])
-    store_row(data, at + 3 * stride, rows[3])
-    store_row(data, at + 4 * stride, rows[4])
-    store_row(data, at + 5 * stride, rows[5])
-    store_row(data, at + 6 * stride, rows[6])
-    store_row(data, at + 7 * stride, rows[7])
+    for k in range(LANES):
+        store_row(data, at + k * stride, rows[k])
 
 
-@kernel
-def gather(rows, n, first, stop, packs):
-    """Rows `first` and following (n numbers each; the last one before `stop` repeated) into n Packs; whether all are finite."""
+@inlined
+def transfer(rows, n, first, stop, packs, reading):
+    """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they
+    are below `stop`; whether all are finite."""
     if n == 0:
         return True
     count, single = pack_lanes(packs), as_numbers(packs)
     total = like(load(packs, 0), 0.0)
     if n < count or first + count > stop:
         for i in range(n):
-            for k in range(count):
-                store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
+            if reading:
+                for k in range(count):
+                    store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
+            else:
+                for k in range(min(count, stop - first)):
+                    store(rows, n * (first + k) + i, load(single, count * i + k))
             total = total + times_zero(load(packs, i))
         return all_below(total, 1.0)
     for i in range(0, n, count):
         j = min(i, n - count)  # the last block may overlap the one before
-        total = total + block_to_packs(rows, n * first + j, n, packs, j)
+        at = n * first + j
+        total = total + (block_to_packs(rows, at, n, packs, j) if reading else packs_to_block(packs, j, rows, at, n))
     return all_below(total, 1.0)
 
 
 @kernel
+def gather(rows, n, first, stop, packs):
+    return transfer(rows, n, first, stop, packs, True)
+
+
+@kernel
 def scatter(packs, n, rows, first, stop):
-    """n Packs into rows `first` and following, as far as they are below `stop`; whether all are finite."""
-    if n == 0:
-        return True
-    count, single = pack_lanes(packs), as_numbers(packs)
-    total = like(load(packs, 0), 0.0)
-    if n < count or first + count > stop:
-        for i in range(n):
-            for k in range(min(count, stop - first)):
-                store(rows, n * (first + k) + i, load(single, count * i + k))
-            total = total + times_zero(load(packs, i))
-        return all_below(total, 1.0)
-    for i in range(0, n, count):
-        j = min(i, n - count)
-        total = total + packs_to_block(packs, j, rows, n * first + j, n)
-    return all_below(total, 1.0)
+    return transfer(rows, n, first, stop, packs, False)
 
 
 @primitive
@@ -365,7 +352,4 @@ def mirrored_blocks(U, L, n, stride, M):
     for k in range(0, n, LANES):
         i = min(k, last)
         upper, b = block(U, stride * i + i, stride), transposed(block(L, stride * i + i, stride))
-        put_block(M, n * i + i, n, (
-            upper[0], blend(b[1], upper[1], 1), blend(b[2], upper[2], 2), blend(b[3], upper[3], 3),
-            blend(b[4], upper[4], 4), blend(b[5], upper[5], 5), blend(b[6], upper[6], 6), blend(b[7], upper[7], 7),
-        ))  # fmt: skip
+        put_block(M, n * i + i, n, (upper[0], *tuple(blend(b[r], upper[r], r) for r in range(1, LANES))))

@@ -88,16 +88,14 @@ class Stages:
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
-
-    `source`: its dotted name below kernels; for a kernel of another package 'module:function', or the function itself.
-    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors),
-    g (gravity), w (wrenches on frames) or s (settings).
-    `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
-    results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
-    hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different
-    ways, so that a batch goes state by state. `partial`: whether undefined results are NaN, and not refused.
-    """
+    """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call. `source`: its dotted
+    name below kernels; for a kernel of another package 'module:function', or the function itself. `inputs`: a letter each, q
+    (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors), g (gravity), w (wrenches on
+    frames) or s (settings). `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the
+    shapes of one state's results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether
+    it takes models that hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether
+    states take different ways, so that a batch goes state by state. `partial`: whether undefined results are NaN, and not
+    refused."""
 
     name: str
     source: str | Callable[..., Any]

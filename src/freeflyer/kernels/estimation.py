@@ -12,12 +12,11 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace,
+    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
-    zero_rows,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
@@ -42,9 +41,8 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     constraints(topology, parameters, q, residual, J)
     for k in range(n_rows):
         store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
-    for j in range(nv):
-        store(x, j, 0.0)
-        store(v, j, 0.0)
+    zero_entries(x, nv)
+    zero_entries(v, nv)
     beta = load(gains, BETA)
     for i in range(n):
         j, rate = load_int(measured, MEASURED + i), load(rates, i)
@@ -59,21 +57,15 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     return ratio
 
 
-@inlined
-def is_within(x, limits, n):
-    """Whether the first n numbers of x lie between those of limits and the n numbers behind them."""
-    inside = True
-    for k in range(n):
-        inside = inside and load(limits, k) <= load(x, k) and load(x, k) <= load(limits, n + k)
-    return inside
-
-
 @kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
     """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
     ones. q_next is NaN where that is not positive."""
-    measured, ratio = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS
-    if is_within(positions, limits, load_int(measured, N_MEASURED)):
+    measured, ratio, inside = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS, True
+    n = load_int(measured, N_MEASURED)
+    for k in range(n):
+        inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
+    if inside:
         ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)
     store(quality, 0, ratio)
     if not ratio > 0.0:
@@ -162,8 +154,7 @@ def contact_update(topology, parameters, q, v, a, out, quality):
         X = workspace(q, 16)
         for f in range(table_int(topology, N_ITEMS)):
             frame_pose(topology, parameters, q, item_int(topology, f, ITEM_FRAME), X)
-            for k in range(16):
-                store(out, to + 16 * f + k, load(X, k))
+            copy_entries(X, 16, from_entry(out, to + 16 * f))
     else:
         fill(out, table_int(topology, UPDATE), NAN)
     store(quality, 0, worst)
@@ -180,34 +171,40 @@ def put_product(A, n, k, column, width, from_row, work, out, to):
 
 
 @inlined
-def eliminate_or_zero(work, n, width):
-    """[A, B] becomes [., A^-1 B] in n rows; the ratio of smallest to largest pivot, 0 if A is singular."""
-    ratio = eliminate(work, 0, n, width, width, 0.0)
-    return sqrt(ratio) if ratio > GENERAL_PIVOT * GENERAL_PIVOT else 0.0
+def answer_workspace(topology, tau, size, answer, quality):
+    """(work, length of its rows) for `size` equations, all zero; the answer is NaN, its quality 0 until they are solved."""
+    store(quality, 0, 0.0)
+    fill(answer, table_int(topology, ANSWER), NAN)
+    width = row_width(tau, size + 1)
+    work = workspace(tau, size * width)
+    zero_rows(work, 0, size * width)
+    return work, width
+
+
+@inlined
+def put_answer(topology, work, size, width, k, from_row, spread, resultant, answer, quality):
+    """Solves `size` equations, of whose unknowns k from a row on are forces, unless they are singular."""
+    ratio, six = eliminate(work, 0, size, width, width, 0.0), 6 * table_int(topology, N_ITEMS)
+    points = table_int(topology, ANSWER) - six
+    if ratio > GENERAL_PIVOT * GENERAL_PIVOT:
+        put_product(spread, points, k, size, width, from_row, work, answer, 0)
+        put_product(resultant, six, k, size, width, from_row, work, answer, points)
+        store(quality, 0, sqrt(ratio))
 
 
 @kernel
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0 if
     singular, where the answer is NaN."""
-    n, six = table_int(topology, N_MOTORS), 6 * table_int(topology, N_ITEMS)
-    points = table_int(topology, ANSWER) - six
-    store(quality, 0, 0.0)
-    fill(answer, points + six, NAN)
+    n = table_int(topology, N_MOTORS)
+    work, width = answer_workspace(topology, tau, n, answer, quality)
     if n != table_int(topology, N_SET_ROWS):
         return
-    width = row_width(tau, n + 1)
-    work = workspace(tau, n * width)
-    zero_rows(work, 0, n * width)
     for i in range(n):
         for k in range(n):
             store(work, width * i + k, load(update, n + n * i + k))
         store(work, width * i + n, load(update, i) - load(tau, i))
-    ratio = eliminate_or_zero(work, n, width)
-    if ratio > 0.0:
-        put_product(spread, points, n, n, width, 0, work, answer, 0)
-        put_product(resultant, six, n, n, width, 0, work, answer, points)
-        store(quality, 0, ratio)
+    put_answer(topology, work, n, width, n, 0, spread, resultant, answer, quality)
 
 
 @kernel
@@ -217,14 +214,8 @@ def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answ
     [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]
     """
     n, m, k = table_int(topology, N_MOTORS), table_int(topology, N_BASE), table_int(topology, N_SET_ROWS)
-    six, size = 6 * table_int(topology, N_ITEMS), n + k + m
-    points = table_int(topology, ANSWER) - six
-    store(quality, 0, 0.0)
-    fill(answer, points + six, NAN)
-    width = row_width(tau, size + 1)
-    work = workspace(tau, size * width)
-    zero_rows(work, 0, size * width)
-    base = n + n * k
+    size, base = n + k + m, n + n * k
+    work, width = answer_workspace(topology, tau, size, answer, quality)
     for i in range(n):
         store(work, width * i + i, 1.0)
         store(work, width * i + size, load(update, i) - load(tau, i))
@@ -238,8 +229,4 @@ def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answ
             x = load(update, base + m + k * i + c)
             store(work, width * (n + k + i) + n + c, x)
             store(work, width * (n + c) + n + k + i, x)
-    ratio = eliminate_or_zero(work, size, width)
-    if ratio > 0.0:
-        put_product(spread, points, k, size, width, n, work, answer, 0)
-        put_product(resultant, six, k, size, width, n, work, answer, points)
-        store(quality, 0, ratio)
+    put_answer(topology, work, size, width, k, n, spread, resultant, answer, quality)

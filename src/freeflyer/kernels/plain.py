@@ -35,18 +35,12 @@ COMMON = 1024  # floats whose denominator is at most this are taken for exact nu
 
 
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
-    """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
-
-    Entries of closed linkages take a closed model: freeflyer.close_loops(model).
-    Entries that take wrenches take a freeflyer.frame_set for the model, and the wrenches as (k, 6) or 6 k scalars.
-    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, gravity (3) or wrenches, and those
-    shared by all states, then
-    its options
-    (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`). `row_step`: see
-    `function`.
-    Errors: ValueError for wrong arguments, LookupError for a name that is not there.
-    """
+    """One state's result of the entry `name` of kernels/entries.py (any case): object arrays. Entries of closed linkages take a
+    closed model: freeflyer.close_loops(model). Entries that take wrenches take a freeflyer.frame_set for the model, and the
+    wrenches as (k, 6) or 6 k scalars. `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars,
+    gravity (3) or wrenches, and those shared by all states, then its options (integers: a frame's number, ...). `parameters`
+    replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`). `row_step`: see `function`. Errors:
+    ValueError for wrong arguments, LookupError for a name that is not there."""
     of = entry(name)
     n_inputs = of.input_count
     inputs, options = arguments[:n_inputs], arguments[n_inputs:]
@@ -57,7 +51,10 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
         raise ValueError(f"{name} takes a model whose topology also holds a table of its own (calls/running.py, table_handle)")
     for option, value in zip(of.options, options):
-        _check_option(name, option, value, model.topology)
+        factor, at, addend = OPTIONS[option]
+        end = factor * int(model.topology[at]) + addend
+        if not 0 <= value < end:
+            raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
     shapes = of.shapes(model.topology)
     rows = [_row(x, math.prod(shape), f"{name}'s input {k + 1}") for k, (x, shape) in enumerate(zip(inputs, shapes))]
     numbers = model.parameters if parameters is None else parameters
@@ -76,9 +73,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
 
 def complete_parameters(model: Any, parameters: Iterable[Any]) -> list[Any]:
     """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles.
-
-    Spreads, the scale of rounding, are compared with floats only: they stay as they are.
-    """
+    Spreads, the scale of rounding, are compared with floats only: they stay as they are."""
     row = _row(parameters, len(model.parameters), "parameters")
     n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])
     row[tiles:] = [0.0] * (len(row) - tiles)
@@ -115,20 +110,11 @@ def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, 
     )  # fmt: skip
 
 
-def _check_option(name: str, option: str, value: Any, topology: Any) -> None:
-    factor, at, addend = OPTIONS[option]
-    end = factor * int(topology[at]) + addend
-    if not 0 <= value < end:
-        raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
-
-
 def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:
-    """The plain version of a compiled function, of an entry's kernel, or of the entry of that name.
-
-    It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns the
-    constants of the source into fractions. Matrices are handled `row_step` entries at a time: 8, as compiled code does for one
-    state, or 1, as it does for Packs.
-    """
+    """The plain version of a compiled function, of an entry's kernel, or of the entry of that name. It takes the kernel's own
+    arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns the constants of the source into
+    fractions. Matrices are handled `row_step` entries at a time: 8, as compiled code does for one state, or 1, as it does for
+    Packs."""
     if isinstance(source, str):
         source = entry(source)
     compiled = source.function if isinstance(source, Entry) else source

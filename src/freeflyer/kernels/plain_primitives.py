@@ -46,6 +46,22 @@ def store(buffer: Any, i: int, x: Any) -> None:
     buffer[_inside(buffer, i)] = x
 
 
+class Window:
+    """The entries of a buffer from `first` on: what is written to them is written to the buffer."""
+
+    def __init__(self, buffer: Any, first: int) -> None:
+        self.buffer, self.first = buffer, first
+
+    def __len__(self) -> int:
+        return len(self.buffer) - self.first
+
+    def __getitem__(self, i: int) -> Any:
+        return self.buffer[self.first + i]
+
+    def __setitem__(self, i: int, x: Any) -> None:
+        self.buffer[self.first + i] = x
+
+
 def workspace(like: Any, n: int) -> list[Any]:
     return [None] * n
 
@@ -221,7 +237,7 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         backend.load: load, backend.store: store, backend.load_int: load, backend.workspace: workspace,
         backend.taken: lambda like: 0, backend.release: lambda like, before: True,
         backend.mirrored: mirrored, backend.transposed: transposed,
-        backend.from_entry: lambda buffer, i: buffer[i:],
+        backend.from_entry: Window,
         poses.load_vector: load_vector, poses.store_vector: store_vector,
         backend.select_less: select_less, backend.all_below: all_below,
         backend.fma: fma, backend.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,

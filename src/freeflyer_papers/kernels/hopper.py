@@ -6,21 +6,19 @@ Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control o
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace,
-)
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, store_entries, subtract, sym_apply
 from freeflyer.kernels.math.dense import invert
 from freeflyer.kernels.math.spatial import load_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.tree.aba import areas, articulated_bodies
+from freeflyer.kernels.tree.aba import articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at,
-    kinematics, velocities,
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at, kinematics,
+    velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.model.poses import position, rotation
@@ -42,12 +40,6 @@ def places(topology):
 
 
 @inlined
-def hopper_workspaces(topology, like):
-    """(work, area of forward dynamics) for `rates`."""
-    return workspace(like, places(topology)[4]), workspace(like, areas(topology)[4])
-
-
-@inlined
 def row_times(work, row, v, first, end):
     """The product of a row's entries and v from `first` to `end`."""
     total = 0.0 * load(v, 0)
@@ -59,10 +51,8 @@ def row_times(work, row, v, first, end):
 @kernel
 def put_rows(topology, parameters, work, centre, foot, line, locked):
     """Rows for each velocity: of the leg's length and angle, of the foot along x and z, of the height of the centre of mass.
-
     line: from the centre of mass to the foot. locked: the angle is that of the frame of the centre of mass, which turns at the
-    locked angular velocity (the thesis, section 3.2.4): angular momentum about the centre of mass by the inertia there.
-    """
+    locked angular velocity (the thesis, section 3.2.4): angular momentum about the centre of mass by the inertia there."""
     subtrees, _, rows, _, _ = places(topology)
     nv, tip, m = load_int(topology, N_V), frame_body(topology, table_int(topology, L.FOOT)), total_mass(parameters)
     square = line[0] * line[0] + line[2] * line[2]
@@ -71,8 +61,7 @@ def put_rows(topology, parameters, work, centre, foot, line, locked):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, last = position(topology, work, i), load_int(topology, body_ints(i) + LAST_BODY)
         mass, h = load(parameters, body_floats(i) + SUBTREE_MASS), load3(work, subtrees + COMPOSITE * i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j, (d, u) = coordinate(topology, c), load_spatial(work, direction_at(topology, c))
             p = add(scale(mass, d), cross(u, h))
             motion, rise = scale(0.0, d), share * p[2]
@@ -151,16 +140,9 @@ def rates(topology, parameters, record, x, work, body, out):
         else:
             joint = joint + given * load(v, j)
     store(out, 2 * nv, turning)
-    store(out, ports + L.EXTERNAL, external)
-    store(out, ports + L.JOINT, joint)
-    store(out, ports + L.FLOOR, push * slip + lift * sink)
-    store(out, ports + L.DAMPER, -damping * lengthening * lengthening)
-    store(out, ports + L.ENERGY_PORT, regulating * lengthening)
-    store(out, ports + L.POLAR, polar * turning)
-    store(work, facts + HEIGHT, foot[2])
-    store(work, facts + FORCE, force)
-    store(work, facts + CLIMB, row_times(work, rows + RISE * nv, v, 0, nv))
-    store(work, facts + FOOT_AT, foot[0])
+    damper, power = -damping * lengthening * lengthening, regulating * lengthening
+    store_entries(out, ports, (external, joint, push * slip + lift * sink, damper, power, polar * turning))  # as layout.py numbers
+    store_entries(work, facts, (foot[2], force, row_times(work, rows + RISE * nv, v, 0, nv), foot[0]))
     joint_angles(topology, parameters, x, body)
     articulated_bodies(topology, parameters, x, v, tau, load3(parameters, GRAVITY), body, from_entry(out, nv))
 
@@ -188,27 +170,11 @@ DIFFERENCE = 1e-7  # m, rad and their rates: in Jacobians, whose error then chan
 
 
 @inlined
-def put_weights(weights, k, of_state, of_rates):
-    """Those of stage k, as entries that a loop can number."""
-    for s in range(2):
-        at, five = WEIGHTS * (2 * k + s), of_state if s == 0 else of_rates
-        store(weights, at, five[0])
-        store(weights, at + 1, five[1])
-        store(weights, at + 2, five[2])
-        store(weights, at + 3, five[3])
-        store(weights, at + 4, five[4])
-
-
-@inlined
 def step_workspaces(like, n):
     """(state, rates, Jacobian, inverse, stages, right side, weights) for `step` of n unknowns and the ports."""
     total, weights = n + PORTS, workspace(like, 2 * STAGES * WEIGHTS)
-    put_weights(weights, 0, STATE_WEIGHTS[0], RATE_WEIGHTS[0])
-    put_weights(weights, 1, STATE_WEIGHTS[1], RATE_WEIGHTS[1])
-    put_weights(weights, 2, STATE_WEIGHTS[2], RATE_WEIGHTS[2])
-    put_weights(weights, 3, STATE_WEIGHTS[3], RATE_WEIGHTS[3])
-    put_weights(weights, 4, STATE_WEIGHTS[4], RATE_WEIGHTS[4])
-    put_weights(weights, 5, STATE_WEIGHTS[5], RATE_WEIGHTS[5])
+    for k, (of_state, of_rates) in enumerate(zip(STATE_WEIGHTS, RATE_WEIGHTS)):  # entries that a loop can number
+        store_entries(weights, 2 * WEIGHTS * k, (*of_state, *of_rates))
     return (workspace(like, total), workspace(like, total), workspace(like, total * n),
         workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 

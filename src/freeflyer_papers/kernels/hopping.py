@@ -6,21 +6,15 @@ length of step and phase; what has ended stays as it is.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace
-from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.model.layout import N_V
-from freeflyer_papers.kernels import layout as L
-from freeflyer_papers.kernels.hopper import (
-    CLIMB,
-    FOOT_AT,
-    FORCE,
-    HEIGHT,
-    hopper_workspaces,
-    places,
-    rates,
-    step,
-    step_workspaces,
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace,
 )
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.math.algebra import store_entries
+from freeflyer.kernels.model.layout import N_V
+from freeflyer.kernels.tree.aba import areas
+from freeflyer_papers.kernels import layout as L
+from freeflyer_papers.kernels.hopper import CLIMB, FOOT_AT, FORCE, HEIGHT, places, rates, step, step_workspaces
 
 HERE = 1e-12  # m: an event is located where its guard is below zero by no more
 BISECTION = 5.0  # every fifth try in a window halves it
@@ -74,26 +68,26 @@ def attempt(topology, parameters, record, n, work, body, spaces, after):
     accepted = hit + clear
 
     time = load(record, L.TIME) + length
-    change(record, L.TIME, load(record, L.TIME), time, accepted)
+    change(record, L.TIME, time, accepted)
     for k in range(n + L.PORTS):
-        change(record, L.STATE + k, load(record, L.STATE + k), load(after, k), accepted)
+        change(record, L.STATE + k, load(after, k), accepted)
     missed = running * (1.0 - fine)
-    change(record, L.START, load(record, L.START), value, clear)
-    change(record, L.GUARD, load(record, L.GUARD), value, clear + short)
-    change(record, L.GUARD, load(record, L.GUARD), load(record, L.START), missed)
-    change(record, L.BEYOND, load(record, L.BEYOND), value, over)
-    change(record, L.WINDOW, window, length, over)
-    change(record, L.WINDOW, load(record, L.WINDOW), zero, hit + missed)
-    change(record, L.BEFORE, load(record, L.BEFORE), length, short)
-    change(record, L.BEFORE, load(record, L.BEFORE), zero, hit + clear + missed)
-    change(record, L.STEP, load(record, L.STEP), length * length_factor(error), clear + missed)
-    change(record, L.STEP, load(record, L.STEP), FIRST_STEP + zero, hit)
+    change(record, L.START, value, clear)
+    change(record, L.GUARD, value, clear + short)
+    change(record, L.GUARD, load(record, L.START), missed)
+    change(record, L.BEYOND, value, over)
+    change(record, L.WINDOW, length, over)
+    change(record, L.WINDOW, zero, hit + missed)
+    change(record, L.BEFORE, length, short)
+    change(record, L.BEFORE, zero, hit + clear + missed)
+    change(record, L.STEP, length * length_factor(error), clear + missed)
+    change(record, L.STEP, FIRST_STEP + zero, hit)
     event = event_of(work, facts, phase)
-    change(record, L.PHASE, phase, phase_after(work, facts, event), hit)
+    change(record, L.PHASE, phase_after(work, facts, event), hit)
     count_event(record, facts, work, time, event, hit)
     count_apex(record, nv, event, hit)
     for k in (L.START, L.GUARD):
-        change(record, k, load(record, k), guard(work, facts, load(record, L.PHASE)), hit)
+        change(record, k, guard(work, facts, load(record, L.PHASE)), hit)
     put_status(record, running)
     return select_less(0.5, hit, event, accepted)
 
@@ -114,9 +108,8 @@ def hop_steps(topology, parameters, system, record, trace):
     """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones the time,
     what it ended with, the phase, and the state with the works at the ports."""
     n, width = 2 * load_int(topology, N_V) + 1, table_int(topology, L.TRACE_COLUMNS)
-    for k in range(table_int(topology, L.RECORD_SIZE)):
-        store(record, k, load(system, k))
-    work, body = hopper_workspaces(topology, system)
+    copy_entries(system, table_int(topology, L.RECORD_SIZE), record)
+    work, body = workspace(system, places(topology)[4]), workspace(system, areas(topology)[4])  # the latter for forward dynamics
     spaces, after = step_workspaces(system, n), workspace(system, n + L.PORTS)
     rates(topology, parameters, record, from_entry(record, L.STATE), work, body, spaces[5])
     here = guard(work, places(topology)[3], load(record, L.PHASE))
@@ -125,11 +118,8 @@ def hop_steps(topology, parameters, system, record, trace):
     for k in range(table_int(topology, L.ATTEMPTS)):
         code = attempt(topology, parameters, record, n, work, body, spaces, after)
         if k < table_int(topology, L.TRACE_ROWS):
-            store(trace, width * k + L.TRACE_TIME, load(record, L.TIME))
-            store(trace, width * k + L.TRACE_CODE, code)
-            store(trace, width * k + L.TRACE_PHASE, load(record, L.PHASE))
-            for i in range(n + L.PORTS):
-                store(trace, width * k + L.TRACE_STATE + i, load(record, L.STATE + i))
+            store_entries(trace, width * k, (load(record, L.TIME), code, load(record, L.PHASE)))
+            copy_entries(from_entry(record, L.STATE), n + L.PORTS, from_entry(trace, width * k + L.TRACE_STATE))
 
 
 OF_FORCE, OF_SPEED = 1e-5, 1e-2  # m/N, s
@@ -156,8 +146,7 @@ def guard(work, facts, phase):
 @inlined
 def event_of(work, facts, phase):
     """Which event ended the phase."""
-    zero = 0.0 * phase
-    touches = load(work, facts + HEIGHT)
+    zero, touches = 0.0 * phase, load(work, facts + HEIGHT)
     flight = select_less(touches, 0.0, zero + L.TOUCH_DOWN, zero + L.APEX)
     above = select_less(0.0, touches, zero + L.LIFT_OFF, zero + L.PRESS)
     return select_less(phase, L.FALLING + 0.5, flight, select_less(phase, L.LOADED + 0.5, zero + L.RELEASE, above))
@@ -175,21 +164,21 @@ def phase_after(work, facts, event):
 
 
 @inlined
-def change(record, at, here, there, whether):
-    """Entry `at` becomes `there` where whether is 1, stays `here` where that is 0."""
-    store(record, at, select_less(0.5, whether, there, here))
+def change(record, at, there, whether):
+    """Entry `at` becomes `there` where whether is 1."""
+    store(record, at, select_less(0.5, whether, there, load(record, at)))
 
 
 @inlined
 def count_event(record, facts, work, time, event, hit):
     """What a record keeps of an event: where the foot came down, and how closely events follow each other."""
     down = hit * select_less(event, L.TOUCH_DOWN + 0.5, 1.0, 0.0)
-    change(record, L.ANCHOR, load(record, L.ANCHOR), load(work, facts + FOOT_AT), down)
+    change(record, L.ANCHOR, load(work, facts + FOOT_AT), down)
     close = select_less(time - load(record, L.LAST_EVENT), CROWDED, load(record, L.CROWD) + 1.0, 0.0 * time)
-    change(record, L.CROWD, load(record, L.CROWD), close, hit)
-    change(record, L.LAST_EVENT, load(record, L.LAST_EVENT), time, hit)
-    change(record, L.STATUS, load(record, L.STATUS), L.CHATTERING + 0.0 * time, select_less(MOST_CROWDED, load(record, L.CROWD),
-        1.0, 0.0))
+    change(record, L.CROWD, close, hit)
+    change(record, L.LAST_EVENT, time, hit)
+    crowded = select_less(MOST_CROWDED, load(record, L.CROWD), 1.0, 0.0)
+    change(record, L.STATUS, L.CHATTERING + 0.0 * time, crowded)
 
 
 @inlined
@@ -202,12 +191,12 @@ def count_apex(record, nv, event, hit):
         apart = now - load(record, before + k)
         if k > 0:
             largest = select_less(largest, apart * apart, apart * apart, largest)
-        change(record, before + k, load(record, before + k), now, apex)
+        change(record, before + k, now, apex)
     tolerance = load(record, L.CALM_TOLERANCE)
     calm = select_less(largest, tolerance * tolerance, load(record, L.CALM) + 1.0, 0.0 * event)
-    change(record, L.CALM, load(record, L.CALM), calm, apex)
-    change(record, L.APEXES, load(record, L.APEXES), load(record, L.APEXES) + 1.0, apex)
+    change(record, L.CALM, calm, apex)
+    change(record, L.APEXES, load(record, L.APEXES) + 1.0, apex)
     status = load(record, L.STATUS)
     status = select_less(CALM_APEXES - 0.5, load(record, L.CALM), L.SETTLED + 0.0 * event, status)
     status = select_less(load(record, L.MOST_APEXES) - 0.5, load(record, L.APEXES), L.COUNTED + 0.0 * event, status)
-    change(record, L.STATUS, load(record, L.STATUS), status, apex)
+    change(record, L.STATUS, status, apex)

@@ -34,15 +34,6 @@ def is_array(known, x, axes, flags):
 
 
 @inlined
-def array_size(x, first, axes):
-    """The product of an array's lengths from axis `first` on."""
-    shape, size = C.integers_at(C.word(x, L.SHAPE)), 1
-    for k in range(first, axes):
-        size *= shape[k]
-    return size
-
-
-@inlined
 def integer(x):
     """The value of an int object; -1 if it has more than 64 bits."""
     value = C.as_integer(x)
@@ -82,17 +73,6 @@ def are_wrenches(known, x):
         if not is_array(known, w, 1, L.READABLE) or C.integers_at(C.word(w, L.SHAPE))[0] != 6:
             return False
     return True
-
-
-@inlined
-def pack_wrenches(x, rows):
-    """Copies a tuple of wrenches to one row of numbers, and returns their number."""
-    count = C.tuple_size(x)
-    for k in range(count):
-        numbers = C.integers_at(C.word(C.tuple_item(x, k), L.DATA))
-        for j in range(6):
-            rows[6 * k + j] = numbers[j]
-    return 6 * count
 
 
 @inlined
@@ -225,11 +205,16 @@ def call(self, arguments, given):
     for k in range(inputs):
         x, axes = arguments[1 + k], entry[L.LAYOUT + k]
         if C.word(x, L.TYPE) == known[L.TUPLE]:
-            packed = stack + 8 * PACKED_ROW
-            input_rows[k], size, found = packed, pack_wrenches(x, C.integers_at(packed)), 0
+            packed = stack + 8 * PACKED_ROW  # the wrenches, one row of numbers
+            input_rows[k], size, found = packed, 6 * C.tuple_size(x), 0
+            for n in range(C.tuple_size(x)):
+                numbers = C.integers_at(C.word(C.tuple_item(x, n), L.DATA))
+                for j in range(6):
+                    C.integers_at(packed)[6 * n + j] = numbers[j]
         else:
-            found = C.load_int32(x, L.AXES) - axes
-            input_rows[k], size = C.word(x, L.DATA), array_size(x, found, axes + found)
+            input_rows[k], size, found = C.word(x, L.DATA), 1, C.load_int32(x, L.AXES) - axes
+            for n in range(found, axes + found):
+                size *= C.integers_at(C.word(x, L.SHAPE))[n]
         sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[L.OWN_INPUTS] else size
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])

@@ -30,10 +30,8 @@ def compile_ahead(
     functions: Iterable[Function], processes: int | None = None, progress: Progress = lambda fraction, what: None
 ) -> int:
     """Compiles what the cache does not hold, by as many processes as there are cores; how many functions that were.
-
     progress(fraction, what): called as functions are done, from the calling thread. Two processes begin at both ends of the list:
-    functions that share kernels should be neighbours in it.
-    """
+    functions that share kernels should be neighbours in it."""
     missing = [f for f in dict.fromkeys(functions) if not build.is_cached(*f)]
     waiting, count = deque(missing), min(processes or usable_cores(), len(missing))
     running: list[subprocess.Popen[bytes]] = []

@@ -98,7 +98,7 @@ def closure(entry: Name, lanes: int) -> list[Any]:
     if isinstance(entry, str):
         body, kinds = {"adapter": (adapter.call, (INT, INTEGERS, INT)), "release": (adapter.release, (INT,))}[entry]
     else:
-        body, kinds = entry_code.single(entry) if lanes == 1 else entry_code.batch(entry, lanes), (INTEGERS,) * 8
+        body, kinds = entry_code.state_by_state(entry, False) if lanes == 1 else entry_code.batch(entry, lanes), (INTEGERS,) * 8
     return list(c_function(name, body, kinds, _made).closure())
 
 

@@ -166,32 +166,20 @@ def one_state(entry: E.Entry) -> Callable:
     return status
 
 
-def single(entry: E.Entry) -> Callable:
+def state_by_state(entry: E.Entry, many: bool) -> Callable:
+    """The function for one state, or for `many`, one after the other."""
     check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
         if status != E.OK:
             return status
-        record = scratch_record(scratch, sizes[E.SCRATCH])
-        return compute(topology, parameters, inputs, options, outputs, sizes, 0, record, where)
-
-    return body
-
-
-def each_state(entry: E.Entry) -> Callable:
-    """The function for any number of states, one by one."""
-    check, compute = check_arguments(entry, 1), one_state(entry)
-
-    def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
-        status = check(topology, inputs, options, outputs, sizes, where)
-        if status != E.OK:
-            return status
-        for state in range(sizes[E.STATES]):
+        for state in range(sizes[E.STATES] if many else 1):
             record = scratch_record(scratch, sizes[E.SCRATCH])
             status = compute(topology, parameters, inputs, options, outputs, sizes, state, record, where)
             if status != E.OK:
-                where[E.STATE] = state
+                if many:
+                    where[E.STATE] = state
                 return status
         return E.OK
 
@@ -201,7 +189,7 @@ def each_state(entry: E.Entry) -> Callable:
 def batch(entry: E.Entry, lanes: int) -> Callable:
     """The function for any number of states, `lanes` at a time."""
     if entry.one_by_one:
-        return each_state(entry)
+        return state_by_state(entry, True)
     count, results = len(entry.inputs), len(entry.outputs)
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)

@@ -6,15 +6,15 @@ With X = L^-T J^T only the coordinates between contacts and the world are touche
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
-    N_PATH, N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
+    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_PATH,
+    N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
@@ -121,7 +121,10 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
     copy_entries(y, start, multipliers)
     for n in range(table_int(topology, N_ITEMS)):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
-        f = force_of(wrenches, y, row, start, count)
+        zero = 0.0 * load(y, row)
+        f = (zero, zero, zero), (zero, zero, zero)
+        for i in range(count):
+            f = spatial_add_scaled(f, load(y, row + i), load_spatial(wrenches, 6 * (row - start + i)))
         store_spatial(forces, 6 * n, f)
         store(normal_forces, n, dot(f[0], load3(wrenches, axes_place(topology, n) + NORMAL)))
         if item_int(topology, n, ITEM_KIND) == HELD:
@@ -132,18 +135,7 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
                     total = total + load(parameters, at + count * i + j) * load(y, row + j)
                 store(multipliers, row + i, total)
         else:
-            for i in range(count):
-                store(multipliers, row + i, load(y, row + i))
-
-
-@inlined
-def force_of(wrenches, y, row, start, count):
-    """The sum of `count` unit wrenches from row `row` on, times y."""
-    zero = 0.0 * load(y, row)
-    f, n = (zero, zero, zero), (zero, zero, zero)
-    for i in range(count):
-        f, n = spatial_add_scaled((f, n), load(y, row + i), load_spatial(wrenches, 6 * (row - start + i)))
-    return f, n
+            copy_entries(from_entry(y, row), count, from_entry(multipliers, row))
 
 
 @inlined
@@ -200,7 +192,7 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, nor
     body_motions(topology, work, v, to)
     diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
     L = factored_mass(topology, parameters, work, diagonal)
-    X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
+    X, (b, sizes, rates) = workspace(q, nv * width + 8), tuple(workspace(q, rows + 1) for _ in range(3))
     wrenches = items_workspace(topology, q)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
     rnea(topology, parameters, q, v, zero, x)

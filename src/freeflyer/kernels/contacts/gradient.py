@@ -10,27 +10,26 @@ V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F make
 """
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less,
-    store, store_row, workspace,
+    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
+    store_row, workspace,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, armature_rates_at, more_than_kinematics,
-    put_pairs, put_table, subtree_forces, subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, finish_table, more_than_kinematics, subtree_forces,
+    subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.linkages.blocks import zero_rows
-from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, put_rows3, rows3, scale, store3
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale, store_spatial,
+    accumulate_spatial, force_cross, load_spatial, motion_cross, spatial_dot, spatial_of, spatial_scale,
 )
-from freeflyer.kernels.model.joints.armature import put_armature_rates
 from freeflyer.kernels.model.layout import (
-    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS,
-    N_SET_ROWS, N_V, VERDICT_SIZE,
+    COLUMN_ROW, FLAGS, FREE_AT, GRAVITY, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_SET_ROWS,
+    N_V, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas as motion_areas
 from freeflyer.kernels.tree.columns import row_dot
@@ -64,9 +63,7 @@ def put_set_table(topology, parameters, v, a, work, items, table):
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, items, 0, BODY)
     subtract_item_forces(topology, parameters, work, items, forces)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
 
 
 @kernel
@@ -83,9 +80,8 @@ def put_item_changes(topology, parameters, work, table, n, wrenches, numbers, by
         for k in range(count):
             F = load_spatial(wrenches, 6 * (first - first_item_row(topology) + k))
             _, F, _ = wrench_from_root(topology, parameters, work, frame, F, BODY)
-            store_spatial(numbers, ITEM_CHANGE * k, F)
-            store_spatial(numbers, ITEM_CHANGE * k + 6, force_cross(V, F))
-            store3(numbers, ITEM_CHANGE * k + 12, cross(F[0], g))
+            f, t = force_cross(V, F)
+            store_entries(numbers, ITEM_CHANGE * k, (*F[0], *F[1], *f, *t, *cross(F[0], g)))
         for c in range(0, reach, step):
             last = load_row(table, LAST * stride + c)
             s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, end))
@@ -125,76 +121,75 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
 
 
 @inlined
-def add_row3(s, A, at, step, x):
-    return add_scaled(x, s, rows3(A, at, step))
+def three_rows(matrices, at, step):
+    """Three row scalars of each matrix."""
+    return tuple(rows3(A, at, step) for A in matrices)
+
+
+@inlined
+def put_three_rows(matrices, at, step, x):
+    for A, a in zip(matrices, x):
+        store_rows(A, at, step, a)
+
+
+@inlined
+def add_three_rows(x, factors, matrices, at, step):
+    """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
+    return tuple(add_scaled(a, s, rows3(A, at, step)) for a, s, A in zip(x, factors, matrices))
 
 
 @kernel
-def put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
-    """Right sides of the equations of y_q, y_v and y_tau, in place of b_q and b_v."""
-    rows, stride, step = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW), row_step(Q)
+def put_right_sides(topology, L, X, width, given, sides, length):
+    """Right sides of the equations of y_q, y_v and y_tau, in place of b_q and b_v; given: Y of q, v and tau."""
+    rows, stride, step = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW), row_step(sides[0])
     path, count = path_of(topology)
     for i in range(rows):
         for j in range(0, length, 3 * step):
-            at, zero = length * i + j, 0.0 * load_row(by_q, length * i + j)
-            q, v, e = scale(-1.0, rows3(by_q, at, step)), scale(-1.0, rows3(by_v, at, step)), (zero, zero, zero)
+            at, zero = length * i + j, 0.0 * load_row(sides[0], length * i + j)
+            x = scale(-1.0, rows3(sides[0], at, step)), scale(-1.0, rows3(sides[1], at, step)), (zero, zero, zero)
             for n in range(count):
                 k = load_int(topology, path + n)
                 s = load(L, (stride + 1) * k) * load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    there = length * k + j
-                    q, v, e = add_row3(s, Q, there, step, q), add_row3(s, V, there, step, v), add_row3(-1.0 * s, E, there, step, e)
-            put_rows3(by_q, at, step, q)
-            put_rows3(by_v, at, step, v)
-            put_rows3(by_tau, at, step, e)
+                    x = add_three_rows(x, (s, s, -1.0 * s), given, length * k + j, step)
+            put_three_rows(sides, at, step, x)
 
 
 @kernel
-def solve_right_sides(G, rows, width, flags, by_q, by_v, by_tau, length):
+def solve_right_sides(G, rows, width, flags, sides, length):
     """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others get zero."""
     inverses, step = workspace(G, rows + 1), row_step(G)
     for c in range(rows):
         store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
     for j in range(0, length, 3 * step):
         for i in range(rows):
-            at = length * i + j
-            q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
+            x = three_rows(sides, length * i + j, step)
             for c in range(i):
-                s, there = -1.0 * load(inverses, c) * load(G, width * c + i), length * c + j
-                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
-            put_rows3(by_q, at, step, q)
-            put_rows3(by_v, at, step, v)
-            put_rows3(by_tau, at, step, e)
+                s = -1.0 * load(inverses, c) * load(G, width * c + i)
+                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
+            put_three_rows(sides, length * i + j, step, x)
         for i in range(rows - 1, -1, -1):
-            at, d = length * i + j, load(inverses, i)
-            q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
+            x, d = three_rows(sides, length * i + j, step), load(inverses, i)
             for c in range(i + 1, rows):
-                s, there = -1.0 * load(G, width * i + c), length * c + j
-                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
-            put_rows3(by_q, at, step, scale(d, q))
-            put_rows3(by_v, at, step, scale(d, v))
-            put_rows3(by_tau, at, step, scale(d, e))
+                s = -1.0 * load(G, width * i + c)
+                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
+            put_three_rows(sides, length * i + j, step, tuple(scale(d, a) for a in x))
 
 
 @kernel
-def subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length):
-    """Q and V become Y - X y; E, which is -Y for tau, becomes X y - Y."""
-    rows, step = table_int(topology, N_SET_ROWS), row_step(Q)
+def subtract_reactions(topology, X, width, given, sides, length):
+    """Given Y of q and v become Y - X y; that of tau, which is -Y, becomes X y - Y."""
+    rows, step = table_int(topology, N_SET_ROWS), row_step(sides[0])
     path, count = path_of(topology)
     for n in range(count):
         k = load_int(topology, path + n)
         for j in range(0, length, 3 * step):
-            at = length * k + j
-            q, v, e = rows3(Q, at, step), rows3(V, at, step), rows3(E, at, step)
+            x = three_rows(given, length * k + j, step)
             for i in range(rows):
                 s = load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    there = length * i + j
-                    q, v = add_row3(-1.0 * s, by_q, there, step, q), add_row3(-1.0 * s, by_v, there, step, v)
-                    e = add_row3(s, by_tau, there, step, e)
-            put_rows3(Q, at, step, q)
-            put_rows3(V, at, step, v)
-            put_rows3(E, at, step, e)
+                    x = add_three_rows(x, (-1.0 * s, -1.0 * s, s), sides, length * i + j, step)
+            put_three_rows(given, length * k + j, step, x)
 
 
 @kernel
@@ -212,8 +207,8 @@ def put_multipliers(topology, parameters, y, length, out):
                 for j in range(0, length, 3 * step):
                     total = scale(load(parameters, numbers), rows3(y, length * row + j, step))
                     for c in range(1, count):
-                        total = add_row3(load(parameters, numbers + c), y, length * (row + c) + j, step, total)
-                    put_rows3(made, j, step, total)
+                        total = add_scaled(total, load(parameters, numbers + c), rows3(y, length * (row + c) + j, step))
+                    store_rows(made, j, step, total)
                 put_row(made, 0, nv, out, nv * (row + i))
             else:
                 put_row(y, length * (row + i), nv, out, nv * (row + i))
@@ -234,16 +229,15 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
     table = workspace(q, table_size(topology))
     put_set_table(topology, parameters, v, a, work, items, table)
-    Q, V, E = workspace(q, nv * length), workspace(q, nv * length), workspace(q, nv * length)
+    Q, V, E = tuple(workspace(q, nv * length) for _ in range(3))
     put_inverse_rows(topology, table, 0, 0, Q, V, length)
     inward(topology, L, Q, V, E, length)
-    by_q, by_v, by_tau = workspace(q, rows * length + 8), workspace(q, rows * length + 8), workspace(q, rows * length + 8)
-    put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, length)
-    put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length)
-    solve_right_sides(G, rows, width, found, by_q, by_v, by_tau, length)
-    subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length)
+    sides = tuple(workspace(q, rows * length + 8) for _ in range(3))
+    put_row_changes(topology, parameters, work, table, wrenches, sides[0], sides[1], length)
+    put_right_sides(topology, L, X, width, (Q, V, E), sides, length)
+    solve_right_sides(G, rows, width, found, sides, length)
+    subtract_reactions(topology, X, width, (Q, V, E), sides, length)
     outward(topology, L, Q, V, E, length, dq, 0, dv, 0, nv, dtau, 0)
-    put_multipliers(topology, parameters, by_q, length, y_q)
-    put_multipliers(topology, parameters, by_v, length, y_v)
-    put_multipliers(topology, parameters, by_tau, length, y_tau)
+    for rows_of_y, out in zip(sides, (y_q, y_v, y_tau)):
+        put_multipliers(topology, parameters, rows_of_y, length, out)
     copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)

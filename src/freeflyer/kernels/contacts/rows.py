@@ -10,19 +10,17 @@ rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any tw
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
+    LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
     workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.math.algebra import (
-    ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
-)
+from freeflyer.kernels.math.algebra import ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.access import like3
 from freeflyer.kernels.model.layout import (
-    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS,
-    ITEMS_AT, LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL,
-    RADIUS, ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS, ITEMS_AT,
+    LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL, RADIUS, ROLLING_NUMBERS,
+    SECOND_TANGENT, SPHERE, TABLE_AT,
 )
 from freeflyer.kernels.model.poses import pose_at, root_position, rotation
 from freeflyer.kernels.tree.columns import put_column, root_direction
@@ -38,13 +36,6 @@ def unit_with_rate(u, du):
     inverse = 1.0 / sqrt(dot(u, u))
     e = scale(inverse, u)
     return e, scale(inverse, subtract(du, scale(dot(e, du), e)))
-
-
-@inlined
-def put_unit_wrench(g, dg, p, dp, wrenches, rates, k):
-    """Row k: the unit wrench along g at p, and its rate."""
-    store_spatial(wrenches, 6 * k, (g, cross(p, g)))
-    store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
 
 
 @kernel
@@ -65,9 +56,9 @@ def put_rolling(parameters, at, kind, R, w, wrenches, rates):
         p, dp = scale(-radius, out), scale(-radius, out_rate)
         f, df = unit_with_rate(cross(a, n), cross(a, dn))
         s, ds = cross(n, f), add(cross(dn, f), cross(n, df))
-    put_unit_wrench(f, df, p, dp, wrenches, rates, 0)
-    put_unit_wrench(s, ds, p, dp, wrenches, rates, 1)
-    put_unit_wrench(n, dn, p, dp, wrenches, rates, 2)
+    for k, (g, dg) in enumerate(((f, df), (s, ds), (n, dn))):  # unit wrenches along g at p
+        store_spatial(wrenches, 6 * k, (g, cross(p, g)))
+        store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
 
 
 @inlined
@@ -90,13 +81,6 @@ def held_wrenches(topology, n, scaled):
     """Where, in parameters, the unit wrenches of a held item begin: those by which equations are solved, or the public ones."""
     at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
     return at if scaled else at + k * (6 + k)
-
-
-@inlined
-def axes_numbers(topology, n):
-    """Where, in parameters, the axes of item n begin."""
-    at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
-    return at + k * (12 + k) if item_int(topology, n, ITEM_KIND) == HELD else at + ROLLING_NUMBERS
 
 
 @inlined
@@ -123,7 +107,8 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
             store(drift, k, 0.0)
     else:
         put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, units, drift)
-    axes, place = axes_numbers(topology, n), axes_place(topology, n)
+    axes, place = item_int(topology, n, ITEM_NUMBERS), axes_place(topology, n)
+    axes += count * (12 + count) if kind == HELD else ROLLING_NUMBERS
     for k in range(0, AXES, 3):
         store3(wrenches, place + k, rotate_back(R, load3(parameters, axes + k)))
     own = row - first_item_row(topology)
@@ -136,8 +121,7 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
     for k in range(count, LANES):
         put_column(tall, 0, LANES, k, (ZERO, ZERO))
     while i > 0:
-        first, end = column_range(topology, i)
-        for d in range(first, end):
+        for d in range(*column_range(topology, i)):
             add_power(tall, count, root_direction(topology, work, i, d), X, width * coordinate(topology, d) + row)
         i = parent_of(topology, i)
 
@@ -204,5 +188,4 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
         for j in range(nv):
             store(J, nv * i + j, load(X, width * j + i))
     copy_entries(made, first, wrenches)
-    for k in range(first, end):
-        store(axes, k - first, load(made, k))
+    copy_entries(from_entry(made, first), end - first, axes)

@@ -8,8 +8,8 @@ are given: closed linkages, and rows of the user's own.
 """
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store,
-    store_row, workspace, zero_entries,
+    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -97,9 +97,8 @@ def put_least(G, rows, first, width, inverses, flags, b, y):
     """The least y in the rows from `first` on, where some of them depend on others."""
     n = rows - first
     E, N, x = workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
+    zero_entries(E, n * n)
     for i in range(n):
-        for j in range(n):
-            store(E, n * i + j, 0.0)
         store(E, n * i + i, load(flags, FLAGS + first + i))
         for j in range(i + 1, n):
             store(E, n * i + j, load(inverses, first + i) * load(G, width * (first + i) + first + j))
@@ -149,16 +148,14 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
 
 @kernel
 def solve_system(topology, parameters, system, a, y, verdict):
-    """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py).
-
-    system: M (n, n), f (n,), J (r, n), b (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of
-    the sum of their squares by M's diagonal.
-    """
+    """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py). system: M (n, n), f (n,), J (r, n), b
+    (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of the sum of their squares by M's
+    diagonal."""
     n, rows, found = table_int(topology, N_UNKNOWNS), table_int(topology, N_SYSTEM_ROWS), table_int(topology, SYSTEM_VERDICT)
     width = row_width(system, rows)
     L, x, X = workspace(system, n * n + 8), workspace(system, n + 1), workspace(system, n * width + 8)
-    b, sizes, G = workspace(system, rows + 1), workspace(system, rows + 1), workspace(system, rows * width + 8)
-    z, facts = workspace(system, rows + 1), workspace(system, found)
+    (b, sizes, z), G = tuple(workspace(system, rows + 1) for _ in range(3)), workspace(system, rows * width + 8)
+    facts = workspace(system, found)
     f_at, J_at = n * n, n * n + n
     b_at = J_at + rows * n
     copy_entries(system, n * n, L)

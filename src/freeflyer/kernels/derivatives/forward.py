@@ -9,18 +9,17 @@ for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products
 """
 
 from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace,
+    copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.derivatives.inverse import (
-    BY_Q, BY_V, DIRECTION_RECORD, FORCE, LAST, NUMBER, ROWS, F, G, S, T, X, Y, accelerations, add_held, areas,
-    armature_rates_at, inverse_table, more_than_kinematics, put_momenta, put_pairs, put_table, subtree_forces,
-    subtree_loads, table_size, velocities,
+    BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
+    finish_table, inverse_table, more_than_kinematics, put_momenta, subtree_forces, subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
-from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
+from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, mirror, row_dot, scalar_column
 from freeflyer.kernels.tree.factor import factor, solve
@@ -43,17 +42,13 @@ def entries_before(table, k, stride, f, g, i):
     dq = dot(g, rows3(table, X * stride + k, stride)) + row_dot(f, table, Y * stride + k, stride)
     dv = dot(g, w) + row_dot(f, table, T * stride + k, stride)
     m = row_dot(f, table, S * stride + k, stride)
-    return select_less(last, i, 0.0, dq), select_less(last, i, 0.0, dv), select_less(last, i, 0.0, m)
+    return tuple(select_less(last, i, 0.0, x) for x in (dq, dv, m))
 
 
 @inlined
 def entries_beyond(table, k, stride, s, end):
     """The same if column i moves them, which are those before `end`."""
-    return (
-        keep_below(table, row_dot(s, table, BY_Q * stride + k, stride), k, end),
-        keep_below(table, row_dot(s, table, BY_V * stride + k, stride), k, end),
-        keep_below(table, row_dot(s, table, F * stride + k, stride), k, end),
-    )  # fmt: skip
+    return tuple(keep_below(table, row_dot(s, table, of * stride + k, stride), k, end) for of in (BY_Q, BY_V, F))
 
 
 @inlined
@@ -79,10 +74,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
             else:
                 number, y = load_row(table, NUMBER * stride + k), entries_before(table, k, stride, f, g, i)
                 z = entries_beyond(table, k, stride, s, end)
-                x = (
-                    select_less(number, i, y[0], z[0]), select_less(number, i, y[1], z[1]),
-                    select_less(number, i, y[2], z[2]),
-                )  # fmt: skip
+                x = tuple(select_less(number, i, y[n], z[n]) for n in range(3))
             store_row(dq, width * i + k, x[0])
             store_row(dv, width * i + k, x[1])
             if with_mass:
@@ -116,14 +108,13 @@ def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
     direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
     if not direct:
         width = row_width(table, n)
-        by_q, by_v, H = workspace(table, n * width), workspace(table, n * width), workspace(table, n * width)
+        by_q, by_v, H = tuple(workspace(table, n * width) for _ in range(3))
     put_rows(topology, table, by_q, by_v, H, width, True)
     subtract_common_turns(topology, table, by_q, width)
     add_held(topology, table, held, count, by_q, width)
     if not direct:
-        condense(topology, by_q, width, dq, nv)
-        condense(topology, by_v, width, dv, nv)
-        condense(topology, H, width, M, nv)
+        for rows, out in ((by_q, dq), (by_v, dv), (H, M)):
+            condense(topology, rows, width, out, nv)
     add_armature_rates(topology, table, armature_rates_at(topology), dv, nv)
     for j in range(nv):
         at = nv * j + j
@@ -156,8 +147,7 @@ def remaining_forces(topology, work, tau):
     directions, _, _, _, forces, _ = areas(topology)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         F = load_spatial(work, forces + FORCE * i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S, j = load_spatial(work, directions + DIRECTION_RECORD * c), coordinate(topology, c)
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 
@@ -195,9 +185,8 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     nv = load_int(topology, N_V)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
     x = workspace(q, nv)
-    for j in range(nv):
-        store(a, j, 0.0)
-        store(x, j, load(tau, j))
+    zero_entries(a, nv)
+    copy_entries(tau, nv, x)
     velocities(topology, work, v)
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
@@ -210,9 +199,7 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     solve(topology, L, x)
     accelerations(topology, work, x, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
     return work
 
 
@@ -226,19 +213,17 @@ def solved_table(topology, parameters, q, v, tau, table, L):
 def put_inverse_rows(topology, table, held, count, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates; held, count: as put_inverse_matrices."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    if n == nv:
-        put_rows(topology, table, Q, V, Q, length, False)
-        subtract_common_turns(topology, table, Q, length)
-        add_held(topology, table, held, count, Q, length)
-        clear_behind(Q, nv, row_width(table, n), length)
-        clear_behind(V, nv, row_width(table, n), length)
-    else:
-        by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
-        put_rows(topology, table, by_q, by_v, by_q, stride, False)
-        subtract_common_turns(topology, table, by_q, stride)
-        add_held(topology, table, held, count, by_q, stride)
-        condense(topology, by_q, stride, Q, length)
-        condense(topology, by_v, stride, V, length)
+    by_q, by_v, width = Q, V, length
+    if n != nv:
+        by_q, by_v, width = workspace(table, n * stride), workspace(table, n * stride), stride
+    put_rows(topology, table, by_q, by_v, by_q, width, False)
+    subtract_common_turns(topology, table, by_q, width)
+    add_held(topology, table, held, count, by_q, width)
+    for rows, out in ((by_q, Q), (by_v, V)):
+        if n == nv:
+            clear_behind(out, nv, row_width(table, n), length)
+        else:
+            condense(topology, rows, stride, out, length)
     add_armature_rates(topology, table, armature_rates_at(topology), V, length)
 
 
@@ -246,7 +231,7 @@ def put_inverse_rows(topology, table, held, count, Q, V, length):
 def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, dtau, tau_at):
     """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`; held, count: as put_inverse_matrices."""
     nv, length = load_int(topology, N_V), solved_width(topology, table)
-    Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
+    Q, V, E = tuple(workspace(table, nv * length) for _ in range(3))
     put_inverse_rows(topology, table, held, count, Q, V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
@@ -261,7 +246,6 @@ def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
 @kernel
 def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
-    sizes = solved_sizes(topology)
-    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
     solved_table(topology, parameters, q, v, tau, table, L)
     forward_matrices(topology, parameters, table, L, dq, dv, dtau)

@@ -10,8 +10,8 @@ using Spatial Vector Algebra (2022)). On the way inwards V itself is not known y
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
-from freeflyer.kernels.math.algebra import add, compose, cross, rotate, strided6
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate, store_entries, store_strided, strided6
 from freeflyer.kernels.math.spatial import (
     load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_of, spatial_subtract, store_spatial,
 )
@@ -49,12 +49,9 @@ def collect_path(topology, parameters, q, v, a, frame, path):
     while b > 0:
         ints, columns = body_ints(b), to + COLUMNS
         first, count = load_int(topology, ints + FIRST_V), load_int(topology, ints + COLUMN_COUNT)
-        store_spatial(path, to + VELOCITY, D)
-        store_spatial(path, to + GROWTH, B)
-        store_spatial(path, to + RATE_TERMS, E)
+        store_entries(path, to, (*D[0], *D[1], *B[0], *B[1], *E[0], *E[1]))
         for c in range(columns, columns + count):
-            for d in range(0, 36, 6):
-                store(path, c + d, 0.0)
+            store_strided(path, c, 6, (0.0,) * 6)
         frame_columns(topology, parameters, b, R, p, path, 6, columns)
         rate = growth = zero, zero
         for c in range(count):
@@ -68,9 +65,7 @@ def collect_path(topology, parameters, q, v, a, frame, path):
         b = load_int(topology, ints + PARENT)
         k += 1
         to += STEP
-    store_spatial(path, to + VELOCITY, D)
-    store_spatial(path, to + GROWTH, B)
-    store_spatial(path, to + RATE_TERMS, E)
+    store_entries(path, to, (*D[0], *D[1], *B[0], *B[1], *E[0], *E[1]))
     return R, p, D, spatial_subtract(B, E)
 
 
@@ -130,17 +125,15 @@ def rate_change(expressed, S, D_i, D, V):
 @inlined
 def put(out, nv, j, expressed, R, p, x):
     """Column j of a row-major matrix with rows of nv grows by x, as it is expressed."""
-    l, w = express(expressed, R, p, x)
-    add_column(out, nv, j, l, w)
+    add_column(out, nv, j, *express(expressed, R, p, x))
 
 
 @kernel
 def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_q, by_v):
     """(6, nv) each: derivatives of a frame's twist (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    for k in range(6 * nv):
-        store(by_q, k, 0.0)
-        store(by_v, k, 0.0)
+    zero_entries(by_q, 6 * nv)
+    zero_entries(by_v, 6 * nv)
     R, p, V, _ = collect_path(topology, parameters, q, v, v, frame, path)
     while b > 0:
         ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
@@ -157,10 +150,8 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
 def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, by_q, by_v, by_a):
     """(6, nv) each: derivatives of a frame's acceleration (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    for k in range(6 * nv):
-        store(by_q, k, 0.0)
-        store(by_v, k, 0.0)
-        store(by_a, k, 0.0)
+    for out in (by_q, by_v, by_a):
+        zero_entries(out, 6 * nv)
     R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path)
     while b > 0:
         ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)

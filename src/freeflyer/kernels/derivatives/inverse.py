@@ -23,26 +23,26 @@ for every column k that moves the frame, so d tau_i / d q_k, of tau that is less
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at,
+    LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, put_rows3, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, subtract,
+)
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
-    store_spatial,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
-    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias,
-    tile_mass,
+    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of,
-    put_records, record_rows,
+    COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
+    record_rows,
 )
 from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
 
@@ -92,9 +92,7 @@ def more_than_kinematics(topology):
 @inlined
 def put_motion(work, at, V):
     """A motion, and zeros behind it, so that a row holds numbers."""
-    store_spatial(work, at, V)
-    store(work, at + 6, 0.0)
-    store(work, at + 7, 0.0)
+    store_entries(work, at, (*V[0], *V[1], 0.0, 0.0))
 
 
 @kernel
@@ -103,8 +101,7 @@ def velocities(topology, work, v):
     put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         V = load_spatial(work, moving + MOTION_RECORD * parent_of(topology, i))
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S = root_direction(topology, work, i, c)
             put_motion(work, directions + DIRECTION_RECORD * c, S)
             V = spatial_add_scaled(V, load(v, coordinate(topology, c)), S)
@@ -120,8 +117,7 @@ def accelerations(topology, work, a, g):
         there, here = moving + MOTION_RECORD * parent_of(topology, i), moving + MOTION_RECORD * i
         swept = motion_cross(load_spatial(work, there), load_spatial(work, here))
         A = spatial_add(load_spatial(work, there + ACCELERATION), swept)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S = load_spatial(work, directions + DIRECTION_RECORD * c)
             A = spatial_add_scaled(A, load(a, coordinate(topology, c)), S)
         put_motion(work, here + ACCELERATION, A)
@@ -137,9 +133,9 @@ def subtree_loads(topology, parameters, work):
         put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
         p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_NUMBER, i, n + 1)))
         z = 0.0 * h[0]
-        put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
-        put_records(work, loads + LANES, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
-        put_records(work, loads + 2 * LANES, LOADS, i, (K[4], K[5], K[6], K[7], K[8], z + m, z, z))
+        entries = (*h, *I, *p, *K, z + m, z, z)
+        for k in range(0, LOADS, LANES):
+            put_records(work, loads + k, LOADS, i, entries[k : k + LANES])
     for i in range(n, 0, -1):
         add_record(work, loads + LOADS * parent_of(topology, i), loads + LOADS * i, 22)
 
@@ -157,7 +153,7 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_NUMBER, i, n + 1))
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
-        put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
+        put_records(work, forces, FORCE, i, (*f, *t, z, z))
     subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, FORCE)
     for i in range(n, 0, -1):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
@@ -166,8 +162,7 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
 @inlined
 def put_rows6(work, at, stride, a):
     """Six rows, `stride` apart, become those of a motion or force."""
-    put_rows3(work, at, stride, a[0])
-    put_rows3(work, at + 3 * stride, stride, a[1])
+    store_rows(work, at, stride, (*a[0], *a[1]))
 
 
 @inlined
@@ -181,45 +176,46 @@ def put_numbers(topology, table, c, step):
 @inlined
 def column_loads(topology, work, loads, c, n):
     """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
-    a = record_rows(topology, work, loads, LOADS, OF_BODY, c, n)
-    b = record_rows(topology, work, loads + LANES, LOADS, OF_BODY, c, n)
-    d = record_rows(topology, work, loads + 2 * LANES, LOADS, OF_BODY, c, n)
-    h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
-    return d[5], h, I, (b[1], b[2], b[3]), (b[4], b[5], b[6], b[7], d[0], d[1], d[2], d[3], d[4])
+    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
+    x = (*a, *b, *d)
+    return x[21], x[:3], x[3:9], x[9:12], x[12:21]
+
+
+@inlined
+def momentum_rows(topology, work, directions, loads, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; (their loads, motions)."""
+    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    put_numbers(topology, table, c, row_step(work))
+    carried = column_loads(topology, work, loads, c, n)
+    s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    put_rows6(table, S * stride + c, stride, s)
+    put_rows6(table, F * stride + c, stride, inertia_times(*carried[:3], s))
+    return carried, s
 
 
 @kernel
 def put_momenta(topology, work, table):
     """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
     directions, _, _, loads, _, _ = areas(topology)
-    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
-    for c in range(0, n, step):
-        put_numbers(topology, table, c, step)
-        m, h, I, _, _ = column_loads(topology, work, loads, c, n)
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-        put_rows6(table, S * stride + c, stride, s)
-        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        momentum_rows(topology, work, directions, loads, table, c)
 
 
 @kernel
 def put_table(topology, work, table):
     directions, moving, _, loads, forces, _ = areas(topology)
-    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
-    for c in range(0, n, step):
-        put_numbers(topology, table, c, step)
-        m, h, I, p, K = column_loads(topology, work, loads, c, n)
-        p, K = scale(2.0, p), scale(2.0, K[:3]) + scale(2.0, K[3:6]) + scale(2.0, K[6:])
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-        put_rows6(table, S * stride + c, stride, s)
-        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
-        put_rows3(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
+    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    for c in range(0, n, row_step(work)):
+        (m, h, I, p, K), s = momentum_rows(topology, work, directions, loads, table, c)
+        p, K = scale(2.0, p), tuple(2.0 * x for x in K)
+        store_rows(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
         V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
         x = motion_cross(V, s)
         y = spatial_add(motion_cross(A, s), motion_cross(V, x))
         force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
         by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
-        put_rows3(table, X * stride + c, stride, x[1])
+        store_rows(table, X * stride + c, stride, x[1])
         put_rows6(table, Y * stride + c, stride, y)
         put_rows6(table, BY_Q * stride + c, stride, by_q)
         z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
@@ -244,6 +240,14 @@ def put_pairs(topology, work, table):
 
 
 @inlined
+def finish_table(topology, parameters, v, work, table):
+    """Writes the table from the motions, loads and forces in work."""
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+
+
+@inlined
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
     """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
@@ -251,21 +255,13 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
-    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    finish_table(topology, parameters, v, work, table)
     return work
 
 
 @kernel
 def inverse_table(topology, parameters, q, v, a, table):
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
-
-
-@inlined
-def held_size(topology, count):
-    """Entries of a table that `put_held` writes."""
-    return WRENCH * load_int(topology, COLUMN_ROW) * count
 
 
 @kernel
@@ -275,14 +271,12 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
     stride = load_int(topology, COLUMN_ROW)
     for k in range(count):
         to = at + WRENCH * stride * k
-        for c in range(WRENCH * stride):
-            store(table, to + c, 0.0)
+        zero_entries(from_entry(table, to), WRENCH * stride)
         if expressed != BODY:
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
             f, m = F[0], subtract(F[1], cross(x, F[0]))
             while b > 0:
-                first, end = column_range(topology, b)
-                for c in range(first, end):
+                for c in range(*column_range(topology, b)):
                     V = load_spatial(work, directions + DIRECTION_RECORD * c)
                     e = force_cross(V, F)
                     if expressed == MIXED:
@@ -301,8 +295,7 @@ def add_held(topology, table, at, count, dq, width):
         _, reach = column_range(topology, body)
         full, b = reach - reach % step, body
         while b > 0:
-            first, end = column_range(topology, b)
-            for i in range(first, end):
+            for i in range(*column_range(topology, b)):
                 s, to = scalar_column(table, S * stride, stride, i), width * i
                 for c in range(0, full, step):
                     store_row(dq, to + c, load_row(dq, to + c) + row_dot(s, table, rows + c, stride))

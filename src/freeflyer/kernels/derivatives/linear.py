@@ -5,16 +5,16 @@ derivatives of forward dynamics. Last, derivatives and linearisation under gravi
 tree/rnea.py and inverse.py.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.derivatives.forward import (
     put_inverse_matrices, put_solved_table, solved_matrices, solved_sizes, solved_table,
 )
-from freeflyer.kernels.derivatives.inverse import held_size, put_held, put_inverse_table, table_size
+from freeflyer.kernels.derivatives.inverse import put_held, put_inverse_table, table_size
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
-from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
-from freeflyer.kernels.tree.rnea import wrench_count
+from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_V, N_BODIES, N_V
+from freeflyer.kernels.tree.rnea import WRENCH, wrench_count
 
 
 @inlined
@@ -27,10 +27,8 @@ def linear_sizes(topology):
 @kernel
 def linear_table(topology, parameters, q, v, tau, table, L):
     """The tables that forward dynamics' derivatives are made of, and v."""
-    at = table_size(topology)
     solved_table(topology, parameters, q, v, tau, table, L)
-    for j in range(load_int(topology, N_V)):
-        store(table, at + j, load(v, j))
+    copy_entries(v, load_int(topology, N_V), from_entry(table, table_size(topology)))
 
 
 @kernel
@@ -75,8 +73,7 @@ def linear_matrices(topology, parameters, table, L, A, B):
 @kernel
 def linear(topology, parameters, q, v, tau, A, B):
     """A (2 nv, 2 nv) and B (2 nv, nv) about a state."""
-    sizes = linear_sizes(topology)
-    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    table, L = tuple(workspace(q, size) for size in linear_sizes(topology))
     linear_table(topology, parameters, q, v, tau, table, L)
     linear_matrices(topology, parameters, table, L, A, B)
 
@@ -84,7 +81,7 @@ def linear(topology, parameters, q, v, tau, A, B):
 @inlined
 def loaded_size(topology):
     """Entries of the table: of inverse.py, what wrenches held gain behind it."""
-    return table_size(topology) + held_size(topology, wrench_count(topology))
+    return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
 
 
 @inlined
@@ -122,11 +119,10 @@ def loaded_solved_sizes(topology):
 @kernel
 def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
     """The tables at (q, v, a), a being what tau gives, and v."""
-    g, count, at = load3(gravity, 0), wrench_count(topology), loaded_size(topology)
+    g, count = load3(gravity, 0), wrench_count(topology)
     work = put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L)
     put_held(topology, parameters, work, wrenches, count, expressed, table, table_size(topology))
-    for j in range(load_int(topology, N_V)):
-        store(table, at + j, load(v, j))
+    copy_entries(v, load_int(topology, N_V), from_entry(table, loaded_size(topology)))
 
 
 @kernel
@@ -139,8 +135,7 @@ def loaded_forward_matrices(topology, parameters, table, L, dq, dv, dtau):
 @kernel
 def loaded_forward_gradient(topology, parameters, q, v, tau, gravity, wrenches, expressed, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a, the wrenches held fixed as they are expressed."""
-    sizes = loaded_solved_sizes(topology)
-    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    table, L = tuple(workspace(q, size) for size in loaded_solved_sizes(topology))
     loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
     loaded_forward_matrices(topology, parameters, table, L, dq, dv, dtau)
 
@@ -154,7 +149,6 @@ def loaded_linear_matrices(topology, parameters, table, L, A, B):
 @kernel
 def loaded_linear(topology, parameters, q, v, tau, gravity, wrenches, expressed, A, B):
     """A (2 nv, 2 nv) and B (2 nv, nv) about a state."""
-    sizes = loaded_solved_sizes(topology)
-    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    table, L = tuple(workspace(q, size) for size in loaded_solved_sizes(topology))
     loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
     loaded_linear_matrices(topology, parameters, table, L, A, B)

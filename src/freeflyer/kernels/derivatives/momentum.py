@@ -11,23 +11,19 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, store, tile_at, workspace
-from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, cross, load3, load9, rotate, scale, store3, store9, subtract,
-)
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
+from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
-    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled,
-    store_spatial,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.model.poses import add_spaced3, spaced3
 from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
-from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direction, root_inertias
+from freeflyer.kernels.tree.columns import gather_inertias, inertia_of, inertia_tiles, root_direction, root_inertias
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
+    MOTION, column_range, coordinate, direction_at, gather_records, kinematics_workspace, parent_of, zeros,
 )
 
 MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
@@ -36,61 +32,34 @@ RATES, LINEAR, SPREAD = 18, 6, 9
 
 
 @inlined
-def clear(work, at, n):
-    """n zeros, three by three."""
-    for k in range(0, n, 3):
-        store3(work, at + k, ZERO)
-
-
-@inlined
 def joint_motion(topology, work, i, rates):
     """The motion of body i in its parent, at the root body's origin, of which `rates` holds the coordinates' part."""
     zero = zeros(load(work, direction_at(topology, 0)))
     V = zero, zero
-    first, end = column_range(topology, i)
-    for c in range(first, end):
+    for c in range(*column_range(topology, i)):
         V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), root_direction(topology, work, i, c))
     return V
 
 
 @kernel
-def gather(topology, work, to, size):
-    """Records of bodies (`size` numbers, a multiple of three, body 0 first) become those of subtrees."""
-    for i in range(load_int(topology, N_BODIES), 0, -1):
-        here, there = to + size * i, to + size * parent_of(topology, i)
-        for k in range(0, size, 3):
-            accumulate3(work, there + k, load3(work, here + k))
-
-
-@kernel
-def gather_inertias(topology, work, to):
-    """Inertias of bodies in tiles become those of subtrees."""
-    step = row_step(work)
-    for i in range(load_int(topology, N_BODIES), 0, -1):
-        here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
-        for k in range(0, COMPOSITE, 3):
-            add_spaced3(work, there + k * step, spaced3(work, here + k * step))
-
-
-@kernel
 def root_momenta(topology, parameters, work, v, inertias, motions, momenta):
     """Writes velocities of bodies at the root body's origin (MOTION) and momenta of subtrees about it (6)."""
-    clear(work, motions, MOTION)
-    clear(work, momenta, 6)
+    store_entries(work, motions, (0.0,) * MOTION)
+    store_entries(work, momenta, (0.0,) * 6)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here = motions + MOTION * parent_of(topology, i), motions + MOTION * i
         V = spatial_add(joint_motion(topology, work, i, v), load_spatial(work, there))
         h, I = inertia_of(work, inertias, i)
         store_spatial(work, here, V)
         store_spatial(work, momenta + 6 * i, inertia_times(load(parameters, body_floats(i) + MASS), h, I, V))
-    gather(topology, work, momenta, 6)
+    gather_records(topology, work, momenta, 6)
 
 
 @kernel
 def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
     """Writes motions of bodies at the root body's origin (MOTION_SIZE) and RATES of subtrees about it."""
-    clear(work, motions, MOTION_SIZE)
-    clear(work, rates, RATES)
+    store_entries(work, motions, (0.0,) * MOTION_SIZE)
+    store_entries(work, rates, (0.0,) * RATES)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here, to = motions + MOTION_SIZE * parent_of(topology, i), motions + MOTION_SIZE * i, rates + RATES * i
         V, rate = load_spatial(work, there), joint_motion(topology, work, i, v)
@@ -100,19 +69,16 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
         m = load(parameters, body_floats(i) + MASS)
         _, k = inertia_times(m, h, I, V)
         p, K = particle_rates(m, h, I, V)
-        store_spatial(work, here, V)
-        store_spatial(work, here + ACCELERATION, A)
-        store_spatial(work, to, spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k))))
-        store3(work, to + LINEAR, p)
-        store9(work, to + SPREAD, K)
-    gather(topology, work, rates, RATES)
+        f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k)))
+        store_entries(work, here, (*V[0], *V[1], *A[0], *A[1]))
+        store_entries(work, to, (*f, *t, *p, *K))
+    gather_records(topology, work, rates, RATES)
 
 
 @inlined
 def add_force(out, nv, j, x, F):
     """Column j of a row-major matrix with rows of nv grows by the force F, whose point x leads to."""
-    f, t = shift_force_back(F, x)
-    add_column(out, nv, j, f, t)
+    add_column(out, nv, j, *shift_force_back(F, x))
 
 
 @inlined
@@ -138,17 +104,15 @@ def momentum_derivatives(topology, parameters, q, v, dq, dv):
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
     apart = zeros(center[0])
-    for k in range(6 * nv):
-        store(dq, k, 0.0)
-        store(dv, k, 0.0)
+    zero_entries(dq, 6 * nv)
+    zero_entries(dv, 6 * nv)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
         there, apart = motions + MOTION * parent_of(topology, i), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)  # the root body's origin from the centre of mass
         h, I = inertia_of(work, inertias, i)
         V, P = load_spatial(work, there), load_spatial(work, here)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j = coordinate(topology, c)
             S = root_direction(topology, work, i, c)
             F = inertia_times(m, h, I, S)
@@ -195,10 +159,8 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
     apart = zeros(center[0])
-    for k in range(6 * nv):
-        store(dq, k, 0.0)
-        store(dv, k, 0.0)
-        store(da, k, 0.0)
+    for out in (dq, dv, da):
+        zero_entries(out, 6 * nv)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)
@@ -206,8 +168,7 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
         h, I = inertia_of(work, inertias, i)
         force, p, K = load_spatial(work, to), load3(work, to + LINEAR), load9(work, to + SPREAD)
         V, A, V_i = load_spatial(work, there), load_spatial(work, there + ACCELERATION), load_spatial(work, here)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             j = coordinate(topology, c)
             S = root_direction(topology, work, i, c)
             dS = motion_cross(V, S)  # S'

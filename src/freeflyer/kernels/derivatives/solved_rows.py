@@ -4,10 +4,8 @@ L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y,
 other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace,
-)
-from freeflyer.kernels.math.algebra import add_scaled, put_rows3, rows3, scale
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.math.algebra import add_scaled, rows3, scale, store_rows
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
 from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 
@@ -53,8 +51,7 @@ def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
 
 @inlined
 def units(E, j, k):
-    step = row_step(E)
-    return unit_row(E, j, k), unit_row(E, j + step, k), unit_row(E, j + 2 * step, k)
+    return tuple(unit_row(E, j + n * row_step(E), k) for n in range(3))
 
 
 @kernel
@@ -86,9 +83,9 @@ def inward(topology, L, Q, V, E, width):
                         for i in range(low, high + 1):
                             s, row = stride * i + k, width * i + j
                             q, v = subtract_row(L, s, Q, row, q), subtract_row(L, s, V, row, v)
-                    put_rows3(Q, at, step, q)
-                    put_rows3(V, at, step, v)
-                put_rows3(E, at, step, e)
+                    store_rows(Q, at, step, q)
+                    store_rows(V, at, step, v)
+                store_rows(E, at, step, e)
 
 
 @inlined
@@ -121,15 +118,11 @@ def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_a
                 while last >= 0:
                     start = line_start(topology, last)
                     for i in range(start, last + 1):
-                        there = length * i + j
-                        q = subtract_row(L, row + i, Q, there, q)
-                        v = subtract_row(L, row + i, V, there, v)
-                        e = subtract_row(L, row + i, E, there, e)
+                        s, there = row + i, length * i + j
+                        q, v, e = subtract_row(L, s, Q, there, q), subtract_row(L, s, V, there, v), subtract_row(L, s, E, there, e)
                     last = coordinate_before(topology, start)
-                put_rows3(Q, at, step, q)
-                put_rows3(V, at, step, v)
-                put_rows3(E, at, step, e)
+                for rows, x in ((Q, q), (V, v), (E, e)):
+                    store_rows(rows, at, step, x)
             if first + strip >= length:
-                put_row(Q, to, nv, dq, q_at + width * k)
-                put_row(V, to, nv, dv, v_at + width * k)
-                put_row(E, to, nv, dtau, tau_at + nv * k)
+                for rows, out, begin in ((Q, dq, q_at + width * k), (V, dv, v_at + width * k), (E, dtau, tau_at + nv * k)):
+                    put_row(rows, to, nv, out, begin)

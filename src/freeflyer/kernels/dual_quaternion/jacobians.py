@@ -6,15 +6,13 @@ Columns are numbered depth-first: those of body i and its parents come before `e
 Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-vectors; numbers in brackets are those of the paper.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width, store, store_row
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, load6, rows6, scale, store3, strided6, subtract, sym_apply,
+    ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_rows, store_strided, strided6, subtract, sym_apply,
 )
 from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.motion import (
-    add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes,
-)
+from freeflyer.kernels.model.joints.motion import add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
@@ -41,11 +39,9 @@ def com_of(parameters, at):
 
 @inlined
 def body_wrench_rate(parameters, at, omega, twist, rate):
-    """Psi rate + S(omega) twist: (25) and (26) as one wrench force + eps torque at the centre of mass.
-
-    For the body's own angular velocity omega, `twist` being its twist, that is what its motion takes; for any other twist it is the
-    product with (44) of Gauss's principle, which is linear in it.
-    """
+    """Psi rate + S(omega) twist: (25) and (26) as one wrench force + eps torque at the centre of mass. For the body's own angular
+    velocity omega, `twist` being its twist, that is what its motion takes; for any other twist it is the product with (44) of
+    Gauss's principle, which is linear in it."""
     m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
     force = scale(m, add(rate[1], cross(omega, twist[1])))
     return force, add(sym_apply(I, rate[0]), cross(twist[0], sym_apply(I, omega)))
@@ -97,13 +93,7 @@ def column_rows(work, at, width):
 
 @inlined
 def put_column_rows(work, at, width, h):
-    (w, l) = h
-    store_row(work, at, w[0])
-    store_row(work, at + width, w[1])
-    store_row(work, at + 2 * width, w[2])
-    store_row(work, at + 3 * width, l[0])
-    store_row(work, at + 4 * width, l[1])
-    store_row(work, at + 5 * width, l[2])
+    store_rows(work, at, width, (*h[0], *h[1]))
 
 
 @inlined
@@ -140,8 +130,7 @@ def jacobians(topology, parameters, q, v, g, work):
         turning = load_spatial(work, motions + MOTION * parent)
         moved, _ = to_child_axes(joint, parameters, q, turning, turning)
         omega, _ = add_joint_twist(joint, parameters, v, moved)
-        store3(work, motions + MOTION * i, omega)
-        store3(work, motions + MOTION * i + 3, moved[1])
+        store_entries(work, motions + MOTION * i, (*omega, *moved[1]))
         c = com_of(parameters, at)
         p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
         there, before = block_at(topology, work, parent), block_width(topology, work, parent)
@@ -161,6 +150,4 @@ def jacobians(topology, parameters, q, v, g, work):
         for k in range(load_int(topology, body_ints(i) + COLUMN_COUNT)):
             linear, angular = add_along_column(joint, parameters, k, 1.0, ZERO, ZERO)
             angular, linear = translate_back(c, (angular, linear))
-            for n in range(3):
-                store(work, here + width * n + first + k, angular[n])
-                store(work, here + width * (n + 3) + first + k, linear[n])
+            store_strided(work, here + first + k, width, (*angular, *linear))

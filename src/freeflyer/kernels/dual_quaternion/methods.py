@@ -14,14 +14,14 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of,
-    jacobians, jacobians_size, omega_of, translate,
+    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of, jacobians,
+    jacobians_size, omega_of, translate,
 )
-from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, put_armature, work_size
+from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, work_size
 from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces, put_armature
 from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
@@ -66,9 +66,8 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     work = workspace(q, jacobians_size(topology, q))
     inertias, rates, weights = workspace(q, n * width), workspace(q, n * width), workspace(q, width)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
-    for k in range(n * width):
-        store(inertias, k, 0.0)
-        store(rates, k, 0.0)
+    zero_entries(inertias, n * width)
+    zero_entries(rates, n * width)
     zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
@@ -104,9 +103,8 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
     work, nv = workspace(q, jacobians_size(topology, q)), load_int(topology, N_V)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
     total = 0.0 * load(work, 0)
-    for j in range(nv):
-        store(active, j, 0.0)
-        store(slope, j, 0.0)
+    zero_entries(active, nv)
+    zero_entries(slope, nv)
     add_armature_forces(topology, parameters, v, 1.0, slope, 0)
     for j in range(nv):
         inertial = load(parameters, load_int(topology, ARMATURE_AT) + j) * load(a, j)

@@ -10,16 +10,13 @@ in place of (24) for every body.
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, subtract
-from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
+from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
-from freeflyer.kernels.model.joints.motion import (
-    add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes,
-)
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, put_armature
+from freeflyer.kernels.model.joints.motion import add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
-from freeflyer.kernels.tree.frames import frame_body
-from freeflyer.kernels.tree.rnea import body_wrench, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import subtract_body_wrenches, wrench_count
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
 BODY_SIZE = 24
@@ -34,10 +31,8 @@ def work_size(topology):
 
 @inlined
 def forward(topology, parameters, q, v, u, own, a, g, work):
-    """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins.
-
-    With `own` the motions v and u are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes.
-    """
+    """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins. With `own` the motions v and u
+    are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes."""
     bodies = 3 * joint_row(topology)
     store_spatial(work, bodies + TWIST, (ZERO, ZERO))
     store_spatial(work, bodies + OWN, (ZERO, ZERO))
@@ -79,44 +74,27 @@ def backward(topology, parameters, q, work, tau):
 
 
 @inlined
-def put_armature(topology, parameters, v, a, tau):
-    """tau (nv,) becomes what armature takes, which no link has."""
-    armature = load_int(topology, ARMATURE_AT)
-    for j in range(load_int(topology, N_V)):
-        store(tau, j, load(parameters, armature + j) * load(a, j))
-    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
-
-
-@inlined
-def add_external(topology, parameters, q, work, wrenches, count, expressed):
-    """The wrenches on bodies become less by what acts on them from outside."""
-    for k in range(count):
-        b = frame_body(topology, wrench_frame(topology, k))
-        if b > 0:
-            at = 3 * joint_row(topology) + BODY_SIZE * b + WRENCH
-            zeta = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate_spatial(work, at, spatial_scale(-1.0, zeta))
+def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
+    """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
+    work = workspace(q, work_size(topology))
+    joint_angles(topology, parameters, q, work)
+    forward(topology, parameters, q, v, v, True, a, g, work)
+    at = 3 * joint_row(topology) + WRENCH
+    subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expressed, at, BODY_SIZE)
+    put_armature(topology, parameters, v, a, tau)
+    backward(topology, parameters, q, work, tau)
 
 
 @kernel
 def newton_euler(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
-    work = workspace(q, work_size(topology))
-    joint_angles(topology, parameters, q, work)
-    forward(topology, parameters, q, v, v, True, a, load3(parameters, GRAVITY), work)
-    put_armature(topology, parameters, v, a, tau)
-    backward(topology, parameters, q, work, tau)
+    put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
 
 
 @kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    work = workspace(q, work_size(topology))
-    joint_angles(topology, parameters, q, work)
-    forward(topology, parameters, q, v, v, True, a, load3(gravity, 0), work)
-    add_external(topology, parameters, q, work, wrenches, wrench_count(topology), expressed)
-    put_armature(topology, parameters, v, a, tau)
-    backward(topology, parameters, q, work, tau)
+    put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
 
 
 @kernel
@@ -133,9 +111,8 @@ def executions(topology, parameters, q, v, mass, out):
     nv = load_int(topology, N_V)
     work, unit, rest, column = workspace(q, work_size(topology)), workspace(q, nv), workspace(q, nv), workspace(q, nv)
     joint_angles(topology, parameters, q, work)
-    for j in range(nv):
-        store(unit, j, 0.0)
-        store(rest, j, 0.0)
+    zero_entries(unit, nv)
+    zero_entries(rest, nv)
     for k in range(nv):
         store(unit, k, 1.0)
         if mass:

@@ -6,9 +6,7 @@ would be driven out of it is left out of the step, and steps end at limits. The 
 |residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways.
 """
 
-from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -131,10 +129,8 @@ def put_step(plan, g, dv, x, lower, upper, J, nv, residual, damping, H, gradient
 
 @kernel
 def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, limit):
-    """Moves x (nq,) to the nearest posture that is least open; writes residual (rows,) there; the number of steps.
-
-    A group has arrived after a Newton step below `enough` (rad or m), whose square the next one would be.
-    """
+    """Moves x (nq,) to the nearest posture that is least open; writes residual (rows,) there; the number of steps. A group has
+    arrived after a Newton step below `enough` (rad or m), whose square the next one would be."""
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), load_int(topology, N_ROWS)
     groups, n = load_int(plan, N_GROUPS), load_int(plan, LARGEST)
     J, H, gradient = workspace(x, rows * nv), workspace(x, n * n), workspace(x, n)
@@ -172,12 +168,15 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
                 else:
                     refused += 1
                     damping *= 10.0
-                    restore_posture(plan, g, nq, x, tried)
+                    for i in range(nq):
+                        if load_int(plan, load_int(plan, GROUP_OF_Q) + i) == g:
+                            store(tried, i, load(x, i))
                 if done or damping > MAX_DAMPING:
                     damping = -1.0
                     at_work -= 1
                 store(dampings, g, damping)
-                clear_step(plan, g, dv)
+                for i in range(load_int(plan, group_ints(plan, g) + N_COORDINATES)):
+                    store(dv, load_int(plan, load_int(plan, group_ints(plan, g) + FIRST_COORDINATE) + i), 0.0)
         copy_entries(tried, nq, x)
         if refused > 0:
             constraints(topology, parameters, x, residual, J)
@@ -186,27 +185,11 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     return steps
 
 
-@inlined
-def restore_posture(plan, g, nq, x, tried):
-    """A group's part of the tried posture becomes that of x."""
-    for i in range(nq):
-        if load_int(plan, load_int(plan, GROUP_OF_Q) + i) == g:
-            store(tried, i, load(x, i))
-
-
-@inlined
-def clear_step(plan, g, dv):
-    at = group_ints(plan, g)
-    for i in range(load_int(plan, at + N_COORDINATES)):
-        store(dv, load_int(plan, load_int(plan, at + FIRST_COORDINATE) + i), 0.0)
-
-
 @kernel
 def close_posture(topology, parameters, q, lower, upper, limits, closed, residual, steps):
     """closed (nq,): the least open posture from q by the plan that is topology's table, and its residual; steps (1,) taken.
-
-    lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most steps.
-    """
+    lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most
+    steps."""
     nq = load_int(topology, N_Q)
     copy_entries(q, nq, closed)
     plan = from_entry(topology, load_int(topology, TABLE_AT))

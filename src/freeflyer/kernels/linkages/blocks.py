@@ -5,16 +5,15 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace,
+    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import (
-    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS, N_BODIES,
     N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
-from freeflyer.kernels.tree.frames import body_motions
+from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 
 OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
 REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
@@ -67,6 +66,22 @@ def linkage_buffers(topology, work):
     )
 
 
+@inlined
+def linkage(topology, parameters, q):
+    """(work, J, inverses): the motions' workspace with the kinematics of q, and `linkage_rows`."""
+    work = motions_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    return work, J, inverses
+
+
+@inlined
+def linkage_map(topology, parameters, q):
+    """As `linkage`, then the map G, the length of its rows, numbers of bodies, rates, independent rates, and the row step."""
+    work, J, inverses = linkage(topology, parameters, q)
+    G, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
+    return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
+
+
 @kernel
 def linkage_rows(topology, parameters, q, work):
     """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
@@ -111,35 +126,46 @@ def pivot_ratio(topology, inverses, worst):
     return 0.0
 
 
+@inlined
+def complete(topology, J, inverses, bias, X, stride, step, get, put):
+    """Fills in the dependent rows of X (nv rows of `stride` numbers), so that J X + bias = 0: `step` columns at a time."""
+    nv, zero = load_int(topology, N_V), like(get(X, 0), 0.0)
+    rest = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, width = inverse_of(topology, k)
+        for first in range(0, stride, step):
+            for i in range(n):
+                row = load_int(topology, row_list + i)
+                total = get(bias, stride * row + first)
+                for j in range(n, n + outside):
+                    place = load_int(topology, places + j)
+                    total = total + load(J, nv * row + place) * get(X, stride * place + first)
+                put(rest, step * i, total)
+            for d in range(n):
+                total = zero
+                for i in range(n):
+                    total = total - load(inverses, to + width * d + i) * get(rest, step * i)
+                put(X, stride * load_int(topology, places + d) + first, total)
+
+
 @kernel
 def complete_rates(topology, J, inverses, bias, x):
     """Fills in the dependent entries of x (nv,), so that J x + bias = 0."""
-    nv = load_int(topology, N_V)
-    rest = workspace(x, nv + 1)
-    for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list = block_of(topology, k)
-        to, stride = inverse_of(topology, k)
-        for i in range(n):
-            row = load_int(topology, row_list + i)
-            total = load(bias, row)
-            for j in range(n, n + outside):
-                place = load_int(topology, places + j)
-                total = total + load(J, nv * row + place) * load(x, place)
-            store(rest, i, total)
-        for d in range(n):
-            total = 0.0 * load(rest, 0)
-            for i in range(n):
-                total = total - load(inverses, to + stride * d + i) * load(rest, i)
-            store(x, load_int(topology, places + d), total)
+    complete(topology, J, inverses, bias, x, 1, 1, load, store)
+
+
+@kernel
+def complete_rate_rows(topology, J, inverses, bias, X, stride):
+    """As `complete_rates`, for X (nv rows of `stride` numbers) and a row of biases for each constraint row."""
+    complete(topology, J, inverses, bias, X, stride, row_step(X), load_row, store_row)
 
 
 @kernel
 def solve_rates(topology, J, bias, x, y):
-    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`.
-
-    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
-    state.
-    """
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`. Where
+    nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
+    state."""
     nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
     work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
     for k in range(linkage_int(topology, N_BLOCKS)):
@@ -170,42 +196,11 @@ def solve_rates(topology, J, bias, x, y):
     return sqrt(worst)
 
 
-@kernel
-def project_forces(topology, J, inverses, tau, multipliers):
-    """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
-    coordinates and is G^T tau at independent ones. Kangaroo paper, eqs. (67), (69); rows that are not independent carry nothing.
-
-    From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
-    """
-    nv = load_int(topology, N_V)
-    zero = 0.0 * load(tau, 0)
-    for k in range(load_int(topology, N_ROWS)):
-        store(multipliers, k, zero)
-    for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
-        n, outside, places, row_list = block_of(topology, k)
-        to, stride = inverse_of(topology, k)
-        for i in range(n):
-            total = zero
-            for d in range(n):
-                total = total + load(inverses, to + stride * d + i) * load(tau, load_int(topology, places + d))
-            store(multipliers, load_int(topology, row_list + i), total)
-        for d in range(n):
-            store(tau, load_int(topology, places + d), zero)
-        for j in range(n, n + outside):
-            place = load_int(topology, places + j)
-            total = load(tau, place)
-            for i in range(n):
-                row = load_int(topology, row_list + i)
-                total = total - load(J, nv * row + place) * load(multipliers, row)
-            store(tau, place, total)
-
-
-@kernel
-def project_force_rows(topology, J, inverses, X, stride):
-    """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
-    nv, step = load_int(topology, N_V), row_step(X)
-    zero = like(load_row(X, 0), 0.0)
-    multipliers = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
+@inlined
+def project(topology, J, inverses, X, stride, step, multipliers, get, put):
+    """The columns of X (nv rows of `stride` numbers) less J^T multipliers, `step` at a time; multipliers of the last ones. From
+    the last block to the first: what one block gives to dependent coordinates of another is given on by that one."""
+    nv, zero = load_int(topology, N_V), 0.0 * get(X, 0)
     for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
         n, outside, places, row_list = block_of(topology, k)
         to, width = inverse_of(topology, k)
@@ -214,25 +209,41 @@ def project_force_rows(topology, J, inverses, X, stride):
                 total = zero
                 for d in range(n):
                     place = stride * load_int(topology, places + d)
-                    total = total + load(inverses, to + width * d + i) * load_row(X, place + first)
-                store_row(multipliers, step * i, total)
+                    total = total + load(inverses, to + width * d + i) * get(X, place + first)
+                put(multipliers, step * load_int(topology, row_list + i), total)
             for d in range(n):
-                store_row(X, stride * load_int(topology, places + d) + first, zero)
+                put(X, stride * load_int(topology, places + d) + first, zero)
             for j in range(n, n + outside):
                 place = load_int(topology, places + j)
-                total = load_row(X, stride * place + first)
+                total = get(X, stride * place + first)
                 for i in range(n):
-                    slope = load(J, nv * load_int(topology, row_list + i) + place)
-                    total = total - slope * load_row(multipliers, step * i)
-                store_row(X, stride * place + first, total)
+                    row = load_int(topology, row_list + i)
+                    total = total - load(J, nv * row + place) * get(multipliers, step * row)
+                put(X, stride * place + first, total)
+
+
+@kernel
+def project_forces(topology, J, inverses, tau, multipliers):
+    """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
+    coordinates and is G^T tau at independent ones. Kangaroo paper, eqs. (67), (69); rows that are not independent carry nothing."""
+    for k in range(load_int(topology, N_ROWS)):
+        store(multipliers, k, 0.0 * load(tau, 0))
+    project(topology, J, inverses, tau, 1, 1, multipliers, load, store)
+
+
+@kernel
+def project_force_rows(topology, J, inverses, X, stride):
+    """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
+    multipliers = workspace(X, load_int(topology, N_ROWS) * row_step(X) + LANES)
+    project(topology, J, inverses, X, stride, row_step(X), multipliers, load_row, store_row)
 
 
 @inlined
-def zero_vector(like, n):
+def zero_vector(example, n):
     """n zeros (at least one)."""
-    x = workspace(like, n + 1)
+    x = workspace(example, n + 1)
     for k in range(n + 1):
-        store(x, k, 0.0 * load(like, 0))
+        store(x, k, 0.0 * load(example, 0))
     return x
 
 
@@ -286,33 +297,6 @@ def zero_rows(X, to, end):
     """Zeros in X from `to` on; `end` is a multiple of the row step."""
     for k in range(0, end, row_step(X)):
         store_row(X, to + k, 0.0)
-
-
-@kernel
-def complete_rate_rows(topology, J, inverses, rest, X, stride):
-    """As `complete_rates`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row.
-
-    Rest is used up.
-    """
-    nv, step = load_int(topology, N_V), row_step(X)
-    zero = like(load_row(X, 0), 0.0)
-    for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list = block_of(topology, k)
-        to, width = inverse_of(topology, k)
-        for first in range(0, stride, step):
-            for i in range(n):
-                row = load_int(topology, row_list + i)
-                total = load_row(rest, stride * row + first)
-                for j in range(n, n + outside):
-                    place = load_int(topology, places + j)
-                    total = total + load(J, nv * row + place) * load_row(X, stride * place + first)
-                store_row(rest, stride * row + first, total)
-            for d in range(n):
-                total = zero
-                for i in range(n):
-                    row = stride * load_int(topology, row_list + i)
-                    total = total - load(inverses, to + width * d + i) * load_row(rest, row + first)
-                store_row(X, stride * load_int(topology, places + d) + first, total)
 
 
 @kernel

@@ -18,18 +18,13 @@ and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
-from freeflyer.kernels.math.turns import (
-    cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing,
-)
+from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
-    LOOP_INTS, LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION,
-    SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT, LOOP_INTS,
+    LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
 from freeflyer.kernels.model.poses import offset, pose_at, rotation
-from freeflyer.kernels.tree.frames import (
-    MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion,
-)
+from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 
@@ -72,8 +67,7 @@ def loop_ints(topology, k):
 @inlined
 def loop_rows(topology, k):
     """(the bits of loop k's mask, its first row)."""
-    at = loop_ints(topology, k)
-    return load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+    return load_int(topology, loop_ints(topology, k) + MASK), load_int(topology, loop_ints(topology, k) + FIRST_ROW)
 
 
 @inlined
@@ -85,27 +79,24 @@ def turns(mask):
 @inlined
 def unit(mask, bit):
     """The unit vector (of numbers) of the one turn whose bit in the mask equals `bit`."""
-    return (
-        1.0 if (mask >> 3 & 1) == bit else 0.0,
-        1.0 if (mask >> 4 & 1) == bit else 0.0,
-        1.0 if (mask >> 5 & 1) == bit else 0.0,
-    )
+    return tuple(1.0 if (mask >> k & 1) == bit else 0.0 for k in range(3, 6))
+
+
+@inlined
+def frame_in_world(topology, parameters, work, frame):
+    """(body, rotation, where its origin is from the body's) of a frame, in world axes."""
+    P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
+    i = frame_body(topology, frame)
+    R = rotation(topology, work, i)
+    return i, compose(R, P), rotate(R, x)
 
 
 @inlined
 def loop_frames(topology, parameters, work, k):
     """(R_A, R_B, x_A, x_B, d) of loop k in world axes: x from the frames' bodies' origins to the frames', d from A to B."""
     at = loop_ints(topology, k)
-    one = load(work, pose_at(topology, work, 0))
-    frame_a, frame_b = load_int(topology, at + FRAME_A), load_int(topology, at + FRAME_B)
-    P, x = placement(topology, parameters, frame_a, one)
-    i = frame_body(topology, frame_a)
-    R = rotation(topology, work, i)
-    R_A, x_A = compose(R, P), rotate(R, x)
-    P, x = placement(topology, parameters, frame_b, one)
-    j = frame_body(topology, frame_b)
-    R = rotation(topology, work, j)
-    R_B, x_B = compose(R, P), rotate(R, x)
+    i, R_A, x_A = frame_in_world(topology, parameters, work, load_int(topology, at + FRAME_A))
+    j, R_B, x_B = frame_in_world(topology, parameters, work, load_int(topology, at + FRAME_B))
     d = subtract(x_B, x_A)
     while i != j:  # a parent has the smaller number
         if i > j:
@@ -118,73 +109,50 @@ def loop_frames(topology, parameters, work, k):
 
 
 @inlined
-def put_masked(out, at, stride, bits, a):
-    """Writes the entries of a whose bits are set, `stride` apart; where the next one goes."""
-    if bits & 1:
-        store(out, at, a[0])
-        at += stride
-    if bits & 2:
-        store(out, at, a[1])
-        at += stride
-    if bits & 4:
-        store(out, at, a[2])
-        at += stride
+def put_masked(put, out, at, stride, bits, a):
+    """Writes by `put` the entries of a whose bits are set, `stride` apart; where the next one goes."""
+    for k in range(3):
+        if bits & 1 << k:
+            put(out, at, a[k])
+            at += stride
     return at
 
 
 @inlined
-def add_masked(out, at, stride, bits, a):
-    """Adds the entries of a whose bits are set, `stride` apart."""
-    if bits & 1:
-        store(out, at, load(out, at) + a[0])
-        at += stride
-    if bits & 2:
-        store(out, at, load(out, at) + a[1])
-        at += stride
-    if bits & 4:
-        store(out, at, load(out, at) + a[2])
+def grow(out, at, x):
+    store(out, at, load(out, at) + x)
 
 
 @inlined
 def put_residual(mask, R_A, R_B, d, out, row):
-    row = put_masked(out, row, 1, mask & 7, rotate_back(R_A, d))
+    row = put_masked(store, out, row, 1, mask & 7, rotate_back(R_A, d))
     tied = turns(mask)
     if tied == 2:
-        put_masked(out, row, 1, mask >> 3, swing(R_A, R_B, unit(mask, 0)))
+        put_masked(store, out, row, 1, mask >> 3, swing(R_A, R_B, unit(mask, 0)))
     elif tied > 0:
         r, _, _, _ = relative_rotation_vector(R_A, R_B)
-        put_masked(out, row, 1, mask >> 3, r)
+        put_masked(store, out, row, 1, mask >> 3, r)
 
 
 @kernel
 def put_column_rows(mask, R_A, g, l, w, sign, J, row, j, nv):
     """Column j of a loop's rows grows by the motion of B's origin along the column (l, w); g is the row of one tied turn."""
-    linear = mask & 1
     if mask & 7:
-        add_masked(J, row * nv + j, nv, mask & 7, scale(sign, rotate_back(R_A, l)))
-        row += linear + (mask >> 1 & 1) + (mask >> 2 & 1)
+        put_masked(grow, J, row * nv + j, nv, mask & 7, scale(sign, rotate_back(R_A, l)))
+        row += (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1)
     tied = turns(mask)
     if tied == 1:
-        store(J, row * nv + j, load(J, row * nv + j) + sign * dot(g, w))
+        grow(J, row * nv + j, sign * dot(g, w))
     elif tied > 1:
-        add_masked(J, row * nv + j, nv, mask >> 3, scale(sign, rotate_back(R_A, w)))
+        put_masked(grow, J, row * nv + j, nv, mask >> 3, scale(sign, rotate_back(R_A, w)))
 
 
 @inlined
 def body_rows(topology, work, i, mask, R_A, g, x, sign, J, row, nv):
     """Body i's columns in a loop's rows; x leads from the body's origin to B's."""
-    first, end = column_range(topology, i)
-    for c in range(first, end):
+    for c in range(*column_range(topology, i)):
         l, w = shift_motion(load_spatial(work, direction_at(topology, c)), x)
         put_column_rows(mask, R_A, g, l, w, sign, J, row, coordinate(topology, c), nv)
-
-
-@inlined
-def turn_row(mask, R_A, R_B):
-    """The row of one tied turn in world axes."""
-    e = unit(mask, 1)
-    r, t, norm, angle = relative_rotation_vector(R_A, R_B)
-    return rotate(R_A, log_row(r, cotangent_factor(dot(r, r), t, norm, angle), e))
 
 
 @inlined
@@ -194,7 +162,8 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
     mask, row = loop_rows(topology, k)
     g = d
     if turns(mask) == 1:
-        g = turn_row(mask, R_A, R_B)
+        r, t, norm, angle = relative_rotation_vector(R_A, R_B)
+        g = rotate(R_A, log_row(r, cotangent_factor(dot(r, r), t, norm, angle), unit(mask, 1)))
     i, x = frame_body(topology, load_int(topology, at + FRAME_A)), add(x_A, d)
     j, y = frame_body(topology, load_int(topology, at + FRAME_B)), x_B
     while i != j:
@@ -249,8 +218,7 @@ def constraints_of(topology, parameters, q, work, residual, J):
     for k in range(load_int(topology, N_COUPLINGS)):
         at, numbers, open_by, slope, _ = coupling_value(topology, parameters, q, k)
         store(residual, first + k, open_by)
-        j = (first + k) * nv + load_int(topology, at + FIRST_VELOCITY)
-        store(J, j, load(J, j) + load(parameters, numbers))
+        grow(J, (first + k) * nv + load_int(topology, at + FIRST_VELOCITY), load(parameters, numbers))
         if load_int(topology, at + SECOND_VELOCITY) >= 0:
             j = (first + k) * nv + load_int(topology, at + SECOND_VELOCITY)
             store(J, j, load(J, j) - load(parameters, numbers + 2) * slope)
@@ -293,13 +261,13 @@ def bias_of(topology, parameters, q, v, work, to, bias):
         l_B, w_B, a_B, dw_B = point_motion(work, to + MOTION_SIZE * i, x_B)
         a = subtract(subtract(a_B, a_A), cross(dw_A, d))
         a = add(a, cross(w_A, subtract(cross(w_A, d), scale(2.0, subtract(l_B, l_A)))))
-        row = put_masked(bias, row, 1, mask & 7, rotate_back(R_A, a))
+        row = put_masked(store, bias, row, 1, mask & 7, rotate_back(R_A, a))
         dw = rotate_back(R_A, subtract(subtract(dw_B, dw_A), cross(w_A, w_B)))
         tied = turns(mask)
         if tied == 1:
             store(bias, row, turn_bias(mask, R_A, R_B, rotate_back(R_A, subtract(w_B, w_A)), dw))
         elif tied > 1:
-            put_masked(bias, row, 1, mask >> 3, dw)
+            put_masked(store, bias, row, 1, mask >> 3, dw)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
         at, numbers, open_by, _, bend = coupling_value(topology, parameters, q, k)

@@ -5,20 +5,17 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace,
-    zero_entries,
+    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, gather_independent, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
+    add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
     whole_velocity, zero_rows, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
-from freeflyer.kernels.tree.columns import (
-    column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias,
-)
+from freeflyer.kernels.tree.columns import column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
@@ -27,8 +24,7 @@ from freeflyer.kernels.tree.rnea import rnea
 @kernel
 def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    _, J, inverses = linkage(topology, parameters, q)
     H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
     stride = row_width(H, nu)
     for i in range(load_int(topology, N_V)):
@@ -39,20 +35,17 @@ def projection_map(topology, parameters, q, G):
 @kernel
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
     """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     x = whole_velocity(topology, work, J, inverses, u)
     y = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, x)
-    for j in range(load_int(topology, N_V)):
-        store(v, j, load(x, j))
-        store(a, j, load(y, j))
+    copy_entries(x, load_int(topology, N_V), v)
+    copy_entries(y, load_int(topology, N_V), a)
 
 
 @inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return motions_workspace(topology, parameters, q,
-                             LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
+    return motions_workspace(topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
 
 
 @inlined
@@ -65,10 +58,8 @@ def support_of(topology, coordinate):
 
 @kernel
 def half_mass(topology, parameters, work, G):
-    """P in nu rows of row_width(nu) numbers, with M_p = P + P^T: P = G^T U G, U the upper triangle of M, its diagonal halved.
-
-    U is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another.
-    """
+    """P in nu rows of row_width(nu) numbers, with M_p = P + P^T: P = G^T U G, U the upper triangle of M, its diagonal halved. U
+    is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another."""
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
@@ -144,8 +135,7 @@ def forces_of(topology, parameters, q, J, inverses, v, a):
 @kernel
 def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     gather_independent(topology, forces, tau)
 
@@ -194,8 +184,7 @@ def projected_inverse_mass(topology, parameters, q, inverse):
 @kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
     """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     rest = workspace(work, load_int(topology, N_V) + 1)
     copy_entries(tau, load_int(topology, N_V), rest)
     project_forces(topology, J, inverses, rest, multipliers)
@@ -205,8 +194,7 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
 @kernel
 def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     copy_entries(shares, load_int(topology, N_ROWS), multipliers)
     gather_independent(topology, forces, tau)

@@ -15,28 +15,38 @@ from freeflyer.kernels.backend import (
     LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_rows, velocity_map, whole_acceleration, whole_velocity,
-    zero_rows,
+    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity, zero_rows,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
     forces_of, projected_forward_dynamics, projected_inverse_mass, projected_mass, support_of,
 )
 from freeflyer.kernels.linkages.tangents import (
-    ACCELERATION, DA, DF, DV, FORCE, MOMENTUM, MOVED, RATE, STATE, TANGENT, VELOCITY, acceleration_tangents,
-    coupling_slopes, force_tangents, inertia_at, load_tangent, loop_forces, spatial_column, spatial_states,
+    ACCELERATION, DA, DF, DV, FIRST_MOMENT, FORCE, MOMENTUM, MOVED, RATE, SPIN, STATE, TANGENT, VELOCITY, WEIGHT,
+    acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces, spatial_column, spatial_states,
     store_tangent, velocity_tangents,
 )
+from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled,
-    spatial_dot, spatial_subtract,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
+    spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V,
-)
-from freeflyer.kernels.tree.frames import motions_workspace
+from freeflyer.kernels.model.layout import ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
+
+
+@inlined
+def direction_rows(work, n):
+    """Room for n numbers of each direction."""
+    return workspace(work, row_step(work) * (n + 1))
+
+
+@inlined
+def tangent_rows(topology, work):
+    """Room for the tangents of all bodies, and for constraint rows, of each direction."""
+    tangents = workspace(work, row_step(work) * TANGENT * (load_int(topology, N_BODIES) + 1))
+    return tangents, direction_rows(work, load_int(topology, N_ROWS))
 
 
 @inlined
@@ -99,7 +109,7 @@ def inertial_tangents(topology, work, states, changes, tangents):
         store_tangent(tangents, i, DF, gained)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at = STATE * i
-        m, h, I = inertia_at(states, at)
+        m, h, I = load(states, at + WEIGHT), load3(states, at + FIRST_MOMENT), load6(states, at + SPIN)
         T, dV = load_tangent(tangents, i, MOVED), load_tangent(tangents, i, DV)
         dA = spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF))
         dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))
@@ -118,18 +128,18 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
     for i in range(load_int(topology, N_BODIES), 0, -1):
         p, F, dF = parent_of(topology, i), load_spatial(states, STATE * i + FORCE), load_tangent(tangents, i, DF)
         seen = spatial_subtract(dF, force_cross(load_tangent(tangents, i, MOVED), F))
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S, to = spatial_column(topology, work, i, c), step * coordinate(topology, c)
             store_row(out, to, load_row(out, to) + spatial_dot(S, seen))
         store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
 
 
 @kernel
-def subtree_forces(topology, states, totals):
-    """Writes the states once more, with the forces of subtrees."""
+def subtree_forces(topology, parameters, work, multipliers, states, totals):
+    """Writes the states once more, with the forces of subtrees, those of loops included."""
     n = load_int(topology, N_BODIES)
     copy_entries(states, STATE * (n + 1), totals)
+    loop_forces(topology, parameters, work, multipliers, totals, FORCE)
     for i in range(n, 0, -1):
         there = STATE * parent_of(topology, i) + FORCE
         accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))
@@ -165,26 +175,18 @@ def motion_tangents(
 @kernel
 def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     """dq (nu, nu) and du (nu, nu): derivatives of tau_p (q, u, u_dot) along q (+) G delta, and by u."""
-    n, nv, rows = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_ROWS)
-    nu, step = load_int(topology, N_INDEPENDENT), row_step(q)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
-    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
+    work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
     v = whole_velocity(topology, work, J, inverses, u)
     a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
     multipliers = forces_of(topology, parameters, q, J, inverses, v, a)[1]
-    states, totals = workspace(work, STATE * (n + 1)), workspace(work, STATE * (n + 1))
-    spatial_states(topology, parameters, work, v, a, states)
-    loop_forces(topology, parameters, work, multipliers, states, FORCE)
-    subtree_forces(topology, states, totals)
-    inertial = workspace(work, STATE * (n + 1))
+    inertial, totals = workspace(work, STATE * (n + 1)), workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, v, a, inertial)
-    width = row_width(work, 2 * nu)
-    tangents = workspace(work, step * TANGENT * (n + 1))
-    directions, rates = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
-    changes, out = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
-    rest, result = workspace(work, step * (rows + 1)), workspace(work, nu * step + LANES)
-    for first in range(0, width, step):
+    subtree_forces(topology, parameters, work, multipliers, inertial, totals)
+    directions, rates, changes, out = (direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv),
+                                       direction_rows(work, nv))
+    tangents, rest = tangent_rows(topology, work)
+    result = workspace(work, nu * step + LANES)
+    for first in range(0, row_width(work, 2 * nu), step):
         choose_directions(topology, G, pitch, nu, first, directions, rates)
         motion_tangents(topology, parameters, q, v, a, work, inertial, J, inverses, directions, rates, changes, tangents, rest)
         inertial_tangents(topology, work, inertial, changes, tangents)
@@ -226,11 +228,7 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
     zero_rows(rates, 0, step * nv)
     for j in range(nv):
         for lane in range(step):
-            k = first + lane
-            if k < nu:
-                store(directions, step * j + lane, load(G, pitch * j + k))
-            else:
-                store(directions, step * j + lane, 0.0)
+            store(directions, step * j + lane, load(G, pitch * j + first + lane) if first + lane < nu else 0.0)
     for lane in range(step):
         k = first + lane - nu
         if k >= 0 and k < nu:

@@ -2,19 +2,15 @@
 
 from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_rows, project_forces, velocity_map, whole_acceleration, whole_velocity,
-    zero_rows, zero_vector,
+    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_rows, zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
-    choose_directions, clear_world, coupling_tangents, joint_tangents, motion_tangents, project_rows, put_lanes,
-    subtree_forces, tangents_of,
+    choose_directions, clear_world, coupling_tangents, direction_rows, joint_tangents, motion_tangents, project_rows, put_lanes,
+    subtree_forces, tangent_rows, tangents_of,
 )
-from freeflyer.kernels.linkages.tangents import (
-    DF, FORCE, STATE, TANGENT, force_tangents, loop_forces, spatial_states, velocity_tangents,
-)
+from freeflyer.kernels.linkages.tangents import DF, FORCE, STATE, TANGENT, force_tangents, spatial_states, velocity_tangents
 from freeflyer.kernels.model.joints.columns import bracket_rows
-from freeflyer.kernels.model.layout import N_BODIES, N_INDEPENDENT, N_ROWS, N_V
-from freeflyer.kernels.tree.frames import motions_workspace
+from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
 
 
 @kernel
@@ -31,16 +27,11 @@ def brackets(topology, J, v, directions, rest):
 @kernel
 def map_rates(topology, parameters, q, u, rates):
     """rates (nv, nu): Gdot while q moves with G u; Gdot u = gamma."""
-    n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
-    step = row_step(q)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
-    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
+    work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
     v = whole_velocity(topology, work, J, inverses, u)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, v, zero_vector(work, nv), states)
-    tangents, rest = workspace(work, step * TANGENT * (n + 1)), workspace(work, step * (load_int(topology, N_ROWS) + 1))
-    directions, moved = workspace(work, step * (nv + 7)), workspace(work, step * (nv + 1))
+    (tangents, rest), directions, moved = tangent_rows(topology, work), direction_rows(work, nv + 6), direction_rows(work, nv)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
         tangents_of(topology, work, states, directions, tangents)
@@ -54,18 +45,13 @@ def map_rates(topology, parameters, q, u, rates):
 @kernel
 def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
     """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
-    n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
-    step = row_step(q)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
-    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
+    work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
     v = whole_velocity(topology, work, J, inverses, u)
     a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, v, a, states)
-    tangents, rest = workspace(work, step * TANGENT * (n + 1)), workspace(work, step * (load_int(topology, N_ROWS) + 1))
-    directions, rates = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
-    changes = workspace(work, step * (nv + 1))
+    (tangents, rest), directions = tangent_rows(topology, work), direction_rows(work, nv)
+    rates, changes = direction_rows(work, nv), direction_rows(work, nv)
     for first in range(0, row_width(work, 2 * nu), step):
         choose_directions(topology, G, pitch, nu, first, directions, rates)
         motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest)
@@ -77,13 +63,8 @@ def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
 @kernel
 def projected_force_derivatives(topology, parameters, q, tau, dq):
     """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
-    n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
-    step = row_step(q)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
-    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
-    zero, rest = zero_vector(work, nv), workspace(work, nv + 1)
-    multipliers = workspace(work, load_int(topology, N_ROWS) + 1)
+    work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
+    zero, rest, multipliers = zero_vector(work, nv), workspace(work, nv + 1), workspace(work, load_int(topology, N_ROWS) + 1)
     copy_entries(tau, nv, rest)
     project_forces(topology, J, inverses, rest, multipliers)
     states = workspace(work, STATE * (n + 1))
@@ -91,11 +72,9 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     for i in range(n + 1):
         for k in range(6):
             store(states, STATE * i + FORCE + k, 0.0 * load(work, 0))
-    loop_forces(topology, parameters, work, multipliers, states, FORCE)
-    totals, tangents = workspace(work, STATE * (n + 1)), workspace(work, step * TANGENT * (n + 1))
-    subtree_forces(topology, states, totals)
-    directions, moved = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
-    out = workspace(work, step * (nv + 1))
+    totals, (tangents, _) = workspace(work, STATE * (n + 1)), tangent_rows(topology, work)
+    subtree_forces(topology, parameters, work, multipliers, states, totals)
+    directions, moved, out = direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv)
     result = workspace(work, nu * step + LANES)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)

@@ -9,8 +9,8 @@ two that change their signs at once leave that of the whole as it was.
 
 from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
 from freeflyer.kernels.linkages.blocks import (
-    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, linkage_buffers, linkage_int, linkage_rows,
-    whole_velocity, zero_vector,
+    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, linkage, linkage_buffers, linkage_int, whole_velocity,
+    zero_vector,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
 from freeflyer.kernels.math.dense import NAN
@@ -25,13 +25,10 @@ SMALL = 1e-13  # rad or m: steps below change nothing more
 
 @kernel
 def move_closed(topology, parameters, q, du, out):
-    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails.
-
-    c is one move, not one after another: so the derivative of out is known.
-    """
+    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails. c is
+    one move, not one after another: so the derivative of out is known."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses = linkage_rows(topology, parameters, q, work)
+    work, J, inverses = linkage(topology, parameters, q)
     x = whole_velocity(topology, work, J, inverses, du)
     here = workspace(q, nq + 1)
     integrate(topology, parameters, q, x, here)

@@ -10,38 +10,30 @@ a point at rest; gravity enters as the acceleration of the world.
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store, store_row, zero_entries,
+    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import (
-    coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, turns, unit,
+    coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
-from freeflyer.kernels.math.algebra import (
-    add, cross, dot, load3, load6, rotate, rotate_back, scale, store3, store6, subtract,
-)
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, point_velocity, shift_force_back,
-    shift_motion_back, spatial_add, spatial_add_scaled, spatial_scale, spatial_subtract, store_spatial,
+    shift_motion_back, spatial_add, spatial_add_scaled, spatial_scale, spatial_subtract,
 )
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COEFFICIENTS,
-    N_COUPLINGS, N_LOOPS, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS,
+    NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
-from freeflyer.kernels.model.poses import position, put_row3, rotation, row3
+from freeflyer.kernels.model.poses import position, put_spaced_rows, rotation, row3
 from freeflyer.kernels.tree.frames import frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
 
 # a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass
 STATE = 40
 VELOCITY, ACCELERATION, RATE, MOMENTUM, FORCE, FIRST_MOMENT, SPIN, WEIGHT = 0, 6, 12, 18, 24, 30, 33, 39
-
-
-@inlined
-def inertia_at(states, at):
-    """(mass, first moment, inertia) of the body whose state begins there."""
-    return load(states, at + WEIGHT), load3(states, at + FIRST_MOMENT), load6(states, at + SPIN)
 
 
 @inlined
@@ -66,8 +58,7 @@ def spatial_states(topology, parameters, work, v, a, states):
         before, R = load_spatial(states, there + VELOCITY), rotation(topology, work, i)
         zero = zeros(R[0]), zeros(R[0])
         rate, change = zero, zero
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             S, j = spatial_column(topology, work, i, c), coordinate(topology, c)
             rate, change = spatial_add_scaled(rate, load(v, j), S), spatial_add_scaled(change, load(a, j), S)
         V = spatial_add(before, rate)
@@ -75,14 +66,10 @@ def spatial_states(topology, parameters, work, v, a, states):
         m = load(parameters, body_floats(i) + MASS) + zero[0][0]
         h, I = inertia_from(parameters, i, R, from_common_point(topology, work, i))
         P = inertia_times(m, h, I, V)
-        store_spatial(states, here + VELOCITY, V)
-        store_spatial(states, here + ACCELERATION, A)
-        store_spatial(states, here + RATE, rate)
-        store_spatial(states, here + MOMENTUM, P)
-        store_spatial(states, here + FORCE, spatial_add(inertia_times(m, h, I, A), force_cross(V, P)))
-        store3(states, here + FIRST_MOMENT, h)
-        store6(states, here + SPIN, I)
-        store(states, here + WEIGHT, m)
+        F = spatial_add(inertia_times(m, h, I, A), force_cross(V, P))
+        for k, (linear, angular) in enumerate((V, A, rate, P, F)):
+            store_entries(states, here + 6 * k, (*linear, *angular))
+        store_entries(states, here + FIRST_MOMENT, (*h, *I, m))
 
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
@@ -100,10 +87,7 @@ def load_tangent(tangents, i, k):
 
 @inlined
 def store_tangent(tangents, i, k, a):
-    step = row_step(tangents)
-    at = step * (TANGENT * i + k)
-    put_row3(tangents, at, a[0])
-    put_row3(tangents, at + 3 * step, a[1])
+    put_spaced_rows(tangents, row_step(tangents) * (TANGENT * i + k), (*a[0], *a[1]))
 
 
 @inlined
@@ -138,30 +122,13 @@ def quaternion_rate(v, t, w):
     return scale(0.5, add(scale(t, w), cross(w, v))), -0.5 * dot(w, v)
 
 
-@inlined
-def put_masked_rows(rows, row, bits, a):
-    """Writes the entries of a whose bits are set into one row of `rows` after another; the next row."""
-    step = row_step(rows)
-    if bits & 1:
-        store_row(rows, step * row, a[0])
-        row += 1
-    if bits & 2:
-        store_row(rows, step * row, a[1])
-        row += 1
-    if bits & 4:
-        store_row(rows, step * row, a[2])
-        row += 1
-    return row
-
-
 @kernel
 def velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rows):
     """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known."""
     step = row_step(tangents)
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = loop_rows(topology, k)
-        R_A, R_B, x = loop_point(topology, parameters, work, k)
-        i, j = loop_bodies(topology, k)
+        (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
+        at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         W = spatial_subtract(V_b, V_a)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
@@ -169,16 +136,16 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
                          motion_cross(T, V_b))
         if mask & 7:
             linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
-            row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
+            at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
         angular = rotate_back(R_A, dW[1])
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             e, w = unit(mask, 1), rotate_back(R_A, W[1])
             du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
-            store_row(rows, step * row, 0.5 * factor * dot(e, change))
+            store_row(rows, at, 0.5 * factor * dot(e, change))
         elif turns(mask) > 1:
-            put_masked_rows(rows, row, mask >> 3, angular)
+            put_masked(store_row, rows, at, step, mask >> 3, angular)
     for k in range(load_int(topology, N_COUPLINGS)):
         second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
@@ -210,9 +177,8 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
     """As velocity_tangents, for all rows of J a + Jdot v; `rates` (nv rows) are the changes of v, and dA is known."""
     step = row_step(tangents)
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = loop_rows(topology, k)
-        R_A, R_B, x = loop_point(topology, parameters, work, k)
-        i, j = loop_bodies(topology, k)
+        (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
+        at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
         W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
@@ -225,7 +191,7 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         if mask & 7:
             y, dy = point_velocity(W, x), add(point_velocity(dW, x), cross(W[1], slide))
             linear = add(add(point_velocity(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
-            row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
+            at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
         angular = rotate_back(R_A, dD[1])
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
@@ -236,9 +202,9 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
             dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
             change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
             change = add(change, add(add(cross(angular, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
-            store_row(rows, step * row, 0.5 * factor * dot(e, change))
+            store_row(rows, at, 0.5 * factor * dot(e, change))
         elif turns(mask) > 1:
-            put_masked_rows(rows, row, mask >> 3, angular)
+            put_masked(store_row, rows, at, step, mask >> 3, angular)
     for k in range(load_int(topology, N_COUPLINGS)):
         second, _, bend, third = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
@@ -253,17 +219,12 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
 def masked(x, row, bits):
     """(the entries of x from `row` on at the places whose bits are set, zero elsewhere; the next row)."""
     zero = 0.0 * load(x, 0)
-    a, b, c = zero, zero, zero
-    if bits & 1:
-        a = load(x, row)
-        row += 1
-    if bits & 2:
-        b = load(x, row)
-        row += 1
-    if bits & 4:
-        c = load(x, row)
-        row += 1
-    return (a, b, c), row
+    a = zero, zero, zero
+    for k in range(3):
+        if bits & 1 << k:
+            a = *a[:k], load(x, row), *a[k + 1 :]
+            row += 1
+    return a, row
 
 
 @kernel

@@ -14,6 +14,12 @@ def add(a, b):
 
 
 @inlined
+def add_entries(a, b):
+    """The sum of tuples of any length."""
+    return tuple(x + y for x, y in zip(a, b))
+
+
+@inlined
 def subtract(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
@@ -106,11 +112,6 @@ def sym_rotate(R, I):
 
 
 @inlined
-def sym_add(a, b):
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
-
-
-@inlined
 def point_inertia(a, b):
     """(a . b) 1 - (a b^T + b a^T) / 2: for a = b and unit mass, the inertia of a point at a."""
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
@@ -134,10 +135,15 @@ def load3(buffer, i):
 
 
 @inlined
-def store3(buffer, i, a):
-    store(buffer, i, a[0])
-    store(buffer, i + 1, a[1])
-    store(buffer, i + 2, a[2])
+def load6(buffer, i):
+    """A symmetric matrix."""
+    return tuple(load(buffer, i + k) for k in range(6))
+
+
+@inlined
+def load9(buffer, i):
+    """A rotation."""
+    return tuple(load(buffer, i + k) for k in range(9))
 
 
 @inlined
@@ -146,18 +152,8 @@ def strided3(buffer, i, step):
 
 
 @inlined
-def accumulate_strided3(buffer, i, step, a):
-    store(buffer, i, load(buffer, i) + a[0])
-    store(buffer, i + step, load(buffer, i + step) + a[1])
-    store(buffer, i + 2 * step, load(buffer, i + 2 * step) + a[2])
-
-
-@inlined
 def strided6(buffer, i, step):
-    return (
-        load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step),
-        load(buffer, i + 3 * step), load(buffer, i + 4 * step), load(buffer, i + 5 * step),
-    )  # fmt: skip
+    return tuple(load(buffer, i + k * step) for k in range(6))
 
 
 @inlined
@@ -166,66 +162,41 @@ def rows3(buffer, i, step):
 
 
 @inlined
-def put_rows3(buffer, i, step, a):
-    store_row(buffer, i, a[0])
-    store_row(buffer, i + step, a[1])
-    store_row(buffer, i + 2 * step, a[2])
-
-
-@inlined
 def rows6(buffer, i, step):
-    return (
-        load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step),
-        load_row(buffer, i + 3 * step), load_row(buffer, i + 4 * step), load_row(buffer, i + 5 * step),
-    )  # fmt: skip
+    return tuple(load_row(buffer, i + k * step) for k in range(6))
 
 
 @inlined
-def accumulate3(buffer, i, a):
-    store(buffer, i, load(buffer, i) + a[0])
-    store(buffer, i + 1, load(buffer, i + 1) + a[1])
-    store(buffer, i + 2, load(buffer, i + 2) + a[2])
+def store3(buffer, i, a):
+    store_entries(buffer, i, a)
 
 
 @inlined
-def load6(buffer, i):
-    """A symmetric matrix."""
-    return (
-        load(buffer, i), load(buffer, i + 1), load(buffer, i + 2),
-        load(buffer, i + 3), load(buffer, i + 4), load(buffer, i + 5),
-    )  # fmt: skip
+def store_entries(buffer, i, a):
+    """The entries of a tuple of any length."""
+    for k, x in enumerate(a):
+        store(buffer, i + k, x)
 
 
 @inlined
-def accumulate6(buffer, i, a):
-    accumulate3(buffer, i, (a[0], a[1], a[2]))
-    accumulate3(buffer, i + 3, (a[3], a[4], a[5]))
+def accumulate(buffer, i, a):
+    for k, x in enumerate(a):
+        store(buffer, i + k, load(buffer, i + k) + x)
 
 
 @inlined
-def accumulate9(buffer, i, a):
-    accumulate6(buffer, i, (a[0], a[1], a[2], a[3], a[4], a[5]))
-    accumulate3(buffer, i + 6, (a[6], a[7], a[8]))
+def store_strided(buffer, i, step, a):
+    for k, x in enumerate(a):
+        store(buffer, i + k * step, x)
 
 
 @inlined
-def store6(buffer, i, a):
-    store3(buffer, i, (a[0], a[1], a[2]))
-    store3(buffer, i + 3, (a[3], a[4], a[5]))
+def accumulate_strided(buffer, i, step, a):
+    for k, x in enumerate(a):
+        store(buffer, i + k * step, load(buffer, i + k * step) + x)
 
 
 @inlined
-def load9(buffer, i):
-    """A rotation."""
-    return (
-        load(buffer, i), load(buffer, i + 1), load(buffer, i + 2),
-        load(buffer, i + 3), load(buffer, i + 4), load(buffer, i + 5),
-        load(buffer, i + 6), load(buffer, i + 7), load(buffer, i + 8),
-    )  # fmt: skip
-
-
-@inlined
-def store9(buffer, i, R):
-    store3(buffer, i, (R[0], R[1], R[2]))
-    store3(buffer, i + 3, (R[3], R[4], R[5]))
-    store3(buffer, i + 6, (R[6], R[7], R[8]))
+def store_rows(buffer, i, step, a):
+    for k, x in enumerate(a):
+        store_row(buffer, i + k * step, x)

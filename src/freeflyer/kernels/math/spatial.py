@@ -6,7 +6,7 @@ each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entri
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate3, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
+    accumulate, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
 )
 
 
@@ -91,8 +91,8 @@ def store_spatial(buffer, i, a):
 
 @inlined
 def accumulate_spatial(buffer, i, a):
-    accumulate3(buffer, i, a[0])
-    accumulate3(buffer, i + 3, a[1])
+    accumulate(buffer, i, a[0])
+    accumulate(buffer, i + 3, a[1])
 
 
 @inlined
@@ -117,24 +117,15 @@ def sym_outer(S, s, a):
 @inlined
 def outer(B, s, a, b):
     """B - s a b^T"""
-    x, y, z = s * a[0], s * a[1], s * a[2]
-    return (
-        B[0] - x * b[0], B[1] - x * b[1], B[2] - x * b[2], B[3] - y * b[0], B[4] - y * b[1], B[5] - y * b[2],
-        B[6] - z * b[0], B[7] - z * b[1], B[8] - z * b[2],
-    )  # fmt: skip
+    x = scale(s, a)
+    return tuple(B[k] - x[k // 3] * b[k % 3] for k in range(9))
 
 
 @inlined
 def shift_articulated(A, B, C, r):
     """B and C of an articulated inertia at the parent's origin, from which its own origin is at r (A stays)."""
-    x = cross((A[0], A[1], A[2]), r)
-    y = cross((A[1], A[3], A[4]), r)
-    z = cross((A[2], A[4], A[5]), r)
-    D = (
-        B[0] - x[0], B[1] - x[1], B[2] - x[2],
-        B[3] - y[0], B[4] - y[1], B[5] - y[2],
-        B[6] - z[0], B[7] - z[1], B[8] - z[2],
-    )  # fmt: skip
+    x = (*cross((A[0], A[1], A[2]), r), *cross((A[1], A[3], A[4]), r), *cross((A[2], A[4], A[5]), r))
+    D = tuple(B[k] - x[k] for k in range(9))
     # C + [r]x B + ([r]x D)^T
     return D, (
         C[0] + (r[1] * B[6] - r[2] * B[3]) + (r[1] * D[6] - r[2] * D[3]),

@@ -59,11 +59,9 @@ def sincos(x):
 
 @kernel
 def sincos_row(work, angles, sines, cosines, n):
-    """sin and cos of the n entries of `work` from `angles` on, written from `sines` and `cosines` on.
-
-    One state: eight joints go through one register, so n is padded to a multiple of 8 by the layout. Angles are checked first,
-    because the common loop is a third faster without a way to the C library in it.
-    """
+    """sin and cos of the n entries of `work` from `angles` on, written from `sines` and `cosines` on. One state: eight joints go
+    through one register, so n is padded to a multiple of 8 by the layout. Angles are checked first, because the common loop is a
+    third faster without a way to the C library in it."""
     step, usual = row_step(work), True
     for i in range(0, n, step):
         usual &= all_below(load_row(work, angles + i), LIMIT)

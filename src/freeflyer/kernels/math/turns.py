@@ -104,10 +104,7 @@ def shortest_turn(v, t):
 @inlined
 def linear_log(p, w, t, norm, angle):
     """l of the body twist (l, w) that displaces the origin by p, in the axes at its beginning; the rest: see `shortest_turn`."""
-    square = dot(w, w)  # (1 - (x / 2) cot(x / 2)) / x^2
-    large = (1.0 - 0.5 * angle * t / select_less(square, SWITCH, 1.0, norm)) / select_less(square, SWITCH, 1.0, square)
-    x = cross(w, p)
-    factor = select_less(square, SWITCH, horner(COTANGENT, square), large)
+    factor, x = cotangent_factor(dot(w, w), t, norm, angle), cross(w, p)
     return add(p, add_scaled(scale(-0.5, x), factor, cross(w, x)))
 
 
@@ -124,15 +121,11 @@ def matrix_quaternion(R):
     ww = 1.0 + R[0] + R[4] + R[8]
     xy, xz, yz = R[1] + R[3], R[2] + R[6], R[5] + R[7]
     xw, yw, zw = R[7] - R[5], R[2] - R[6], R[3] - R[1]
-    a, b, c, d, largest = xx, xy, xz, xw, xx
-    a, b = select_less(largest, yy, xy, a), select_less(largest, yy, yy, b)
-    c, d = select_less(largest, yy, yz, c), select_less(largest, yy, yw, d)
-    largest = select_less(largest, yy, yy, largest)
-    a, b = select_less(largest, zz, xz, a), select_less(largest, zz, yz, b)
-    c, d = select_less(largest, zz, zz, c), select_less(largest, zz, zw, d)
-    largest = select_less(largest, zz, zz, largest)
-    a, b = select_less(ww, largest, a, xw), select_less(ww, largest, b, yw)
-    c, d = select_less(ww, largest, c, zw), select_less(ww, largest, d, ww)
+    q, largest = (xx, xy, xz, xw), xx
+    for pivot, entries in ((yy, (xy, yy, yz, yw)), (zz, (xz, yz, zz, zw))):
+        q = tuple(select_less(largest, pivot, x, y) for x, y in zip(entries, q))
+        largest = select_less(largest, pivot, pivot, largest)
+    a, b, c, d = tuple(select_less(ww, largest, x, y) for x, y in zip(q, (xw, yw, zw, ww)))
     norm = 1.0 / sqrt(a * a + b * b + c * c + d * d)
     return (norm * a, norm * b, norm * c), norm * d
 

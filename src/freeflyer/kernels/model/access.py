@@ -31,10 +31,7 @@ def numbers_at(topology, i):
 @inlined
 def numbers3(work, parameters, at):
     """Three numbers, from `at` on, of as many bodies as a row scalar of work holds."""
-    return (
-        number_row(work, parameters, at), number_row(work, parameters, at + LANES),
-        number_row(work, parameters, at + 2 * LANES),
-    )  # fmt: skip
+    return tuple(number_row(work, parameters, at + LANES * k) for k in range(3))
 
 
 @inlined
@@ -45,5 +42,5 @@ def joint_row(topology):
 
 @inlined
 def like3(s, a):
-    """A 3-vector of numbers as scalars of the type of s."""
-    return like(s, a[0]), like(s, a[1]), like(s, a[2])
+    """Numbers as scalars of the type of s."""
+    return tuple(like(s, x) for x in a)

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.kernels.backend import (
-    LANES, block, inlined, kernel, load_int, primitive, row_step, store, store_row, tile_at, transposed,
-)
-from freeflyer.kernels.math.algebra import accumulate_strided3, load3, put_rows3, rows3, store3, strided3
+from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed
+from freeflyer.kernels.math.algebra import accumulate_strided, load3, rows3, store3, store_rows, store_strided, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
@@ -81,13 +79,7 @@ def transpose_vectors(topology, work):
     for i in range(0, load_int(topology, N_BODIES) + 1, LANES):
         for pair in range(2):  # X and Y; Z and the position from the reference body
             rows = transposed(block(work, vectors + POSE_VECTORS * i + LANES * pair, POSE_VECTORS))
-            to = poses + POSE * i + 6 * LANES * pair
-            store_row(work, to, rows[0])
-            store_row(work, to + LANES, rows[1])
-            store_row(work, to + 2 * LANES, rows[2])
-            store_row(work, to + 3 * LANES, rows[4])
-            store_row(work, to + 4 * LANES, rows[5])
-            store_row(work, to + 5 * LANES, rows[6])
+            store_rows(work, poses + POSE * i + 6 * LANES * pair, LANES, (*rows[:3], *rows[4:7]))
 
 
 X_AXIS, Y_AXIS, Z_AXIS, FROM_REFERENCE, FROM_PARENT, POSITION = range(6)  # a pose's vectors, counted in vectors
@@ -105,22 +97,13 @@ def spaced3(work, at):
 
 
 @inlined
-def spaced6(work, at):
-    """Six entries of a record."""
-    return spaced3(work, at) + spaced3(work, at + 3 * row_step(work))
+def put_spaced(work, at, a):
+    store_strided(work, at, row_step(work), a)
 
 
 @inlined
-def put_spaced3(work, at, a):
-    step = row_step(work)
-    store(work, at, a[0])
-    store(work, at + step, a[1])
-    store(work, at + 2 * step, a[2])
-
-
-@inlined
-def add_spaced3(work, at, a):
-    accumulate_strided3(work, at, row_step(work), a)
+def add_spaced(work, at, a):
+    accumulate_strided(work, at, row_step(work), a)
 
 
 @inlined
@@ -130,8 +113,8 @@ def row3(work, at):
 
 
 @inlined
-def put_row3(work, at, a):
-    put_rows3(work, at, row_step(work), a)
+def put_spaced_rows(work, at, a):
+    store_rows(work, at, row_step(work), a)
 
 
 @inlined

@@ -6,8 +6,7 @@ are cheaper to compute again than to keep: what is kept fits the nearest cache e
 
 from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, accumulate6, accumulate9, add, add_scaled, cross, dot, load3, load6, load9, store3, store6,
-    store9, sym_add, sym_apply,
+    ZERO, accumulate, add, add_entries, add_scaled, cross, dot, load3, load6, load9, store3, store_entries, sym_apply,
 )
 from freeflyer.kernels.math.spatial import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
@@ -44,9 +43,7 @@ def bias_motions(topology, parameters, q, v, work, bodies):
         acc = cross(w, cross(w, r))
         w, _, acc = to_child(joint, parameters, q, w, w, acc)
         w, dw, acc = velocity_terms(joint, parameters, v, w, zeros(w[0]), acc)
-        store3(work, here + VELOCITY, w)
-        store3(work, here + LINEAR, acc)
-        store3(work, here + ANGULAR, dw)
+        store_entries(work, here, (*w, *acc, *dw))
 
 
 @inlined
@@ -56,14 +53,8 @@ def rigid(parameters, at, w):
     I = (J[3] + J[5], -J[1], -J[2], J[0] + J[5], -J[4], J[0] + J[3])
     z = zeros(w[0])[0]
     A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
-    C = like3(w[0], I[:3]) + like3(w[0], I[3:])
+    C = like3(w[0], I)
     return A, B, C, cross(w, cross(w, h)), cross(w, sym_apply(C, w))
-
-
-@inlined
-def add9(a, b):
-    x, y = add((a[0], a[1], a[2]), (b[0], b[1], b[2])), add((a[3], a[4], a[5]), (b[3], b[4], b[5]))
-    return x + y + add((a[6], a[7], a[8]), (b[6], b[7], b[8]))
 
 
 @inlined
@@ -73,17 +64,9 @@ def gather_inertia(topology, parameters, work, i, below, bodies):
         for k in range(LEVEL_SIZE):
             store(work, below + k, 0.0)
     A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
-    A, B = sym_add(A, load6(work, below + A_AT)), add9(B, load9(work, below + B_AT))
-    C = sym_add(C, load6(work, below + C_AT))
+    A, B = add_entries(A, load6(work, below + A_AT)), add_entries(B, load9(work, below + B_AT))
+    C = add_entries(C, load6(work, below + C_AT))
     return A, B, C, add(f, load3(work, below + FORCE)), add(t, load3(work, below + TORQUE))
-
-
-@inlined
-def put_column(work, to, U, V, inverse, u):
-    store3(work, to + U_AT, U)
-    store3(work, to + V_AT, V)
-    store(work, to + INVERSE, inverse)
-    store(work, to + REST, u)
 
 
 @inlined
@@ -101,17 +84,9 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
     B, C = shift_articulated(A, B, C, r)
     t = add(t, cross(r, f))
     if load_int(topology, ints + LAST_BODY) == load_int(topology, body_ints(parent) + LAST_BODY):  # it comes first
-        store6(work, level + A_AT, A)
-        store9(work, level + B_AT, B)
-        store6(work, level + C_AT, C)
-        store3(work, level + FORCE, f)
-        store3(work, level + TORQUE, t)
+        store_entries(work, level, (*A, *B, *C, *f, *t))
     else:
-        accumulate6(work, level + A_AT, A)
-        accumulate9(work, level + B_AT, B)
-        accumulate6(work, level + C_AT, C)
-        accumulate3(work, level + FORCE, f)
-        accumulate3(work, level + TORQUE, t)
+        accumulate(work, level, (*A, *B, *C, *f, *t))
 
 
 @inlined
@@ -129,7 +104,7 @@ def articulate_body(topology, parameters, q, tau, work, i, joint, first, end, le
         if end - first > 1 and has_armature(topology):
             u = u - load(work, rotors + j)
         f, t = add_scaled(f, inverse * u, U), add_scaled(t, inverse * u, V)
-        put_column(work, columns + ELIMINATED * k, U, V, inverse, u)
+        store_entries(work, columns + ELIMINATED * k, (*U, *V, inverse, u))
     subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A, B, C, f, t)
 
 
@@ -156,8 +131,7 @@ def articulate(topology, parameters, q, tau, work, levels, bodies, columns, roto
 @kernel
 def accelerations(topology, parameters, q, g, work, bodies, columns, a):
     """Outward again: joint accelerations under gravity g."""
-    store3(work, bodies + LINEAR, (-g[0], -g[1], -g[2]))
-    store3(work, bodies + ANGULAR, ZERO)
+    store_entries(work, bodies + LINEAR, (-g[0], -g[1], -g[2], *ZERO))
     for n in range(load_int(topology, N_BODIES)):
         i = by_depth(topology, n)
         here, there = bodies + BODY_SIZE * i, bodies + BODY_SIZE * load_int(topology, body_ints(i) + PARENT)
@@ -173,17 +147,7 @@ def accelerations(topology, parameters, q, g, work, bodies, columns, a):
             rate = load(work, to + INVERSE) * (load(work, to + REST) - dot(U, linear) - dot(V, angular))
             linear, angular = add_along_column(joint, parameters, k - first, rate, linear, angular)
             store(a, coordinate(topology, k), rate)
-        store3(work, here + LINEAR, linear)
-        store3(work, here + ANGULAR, angular)
-
-
-@kernel
-def put_armature_forces(topology, parameters, v, work, to):
-    """Writes, from `to` on, the forces (nv,) of velocity that armature takes, if it takes any."""
-    if has_armature(topology):
-        for j in range(load_int(topology, N_V)):
-            store(work, to + j, 0.0)
-        add_armature_forces(topology, parameters, v, 1.0, work, to)
+        store_entries(work, here + LINEAR, (*linear, *angular))
 
 
 @inlined
@@ -209,7 +173,10 @@ def articulated_bodies(topology, parameters, q, v, tau, g, work, a):
     """a (nv,) of M(q) a + bias(q, v) = tau, under gravity g."""
     levels, bodies, columns, rotors, _ = areas(topology)
     bias_motions(topology, parameters, q, v, work, bodies)
-    put_armature_forces(topology, parameters, v, work, rotors)
+    if has_armature(topology):
+        for j in range(load_int(topology, N_V)):
+            store(work, rotors + j, 0.0)
+        add_armature_forces(topology, parameters, v, 1.0, work, rotors)
     articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors)
     accelerations(topology, parameters, q, g, work, bodies, columns, a)
 

@@ -17,8 +17,7 @@ from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.frames import (
-    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
-    put_pose,
+    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion, put_pose,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
@@ -71,8 +70,7 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
         m, own = load(parameters, body_floats(i) + SUBTREE_MASS), load_spatial(work, forces + FORCE * i)
         accumulate_spatial(work, forces + FORCE * parent_of(topology, i), own)
         weight = scale(m, g), cross(h, g)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             s, j = spatial_of(scalar_column(work, S, stride, c)), coordinate(topology, c)
             store(both, nv + j, load(both, nv + j) - spatial_dot(s, weight))
             store(both, j, load(both, j) + spatial_dot(s, spatial_subtract(own, weight)))
@@ -87,8 +85,7 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         apart = tree_offset(topology, work, i, apart)
         x = subtract(apart, centre)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             p, k = shift_force_back(spatial_of(scalar_column(work, F, stride, c)), x)
             add_column(A, nv, coordinate(topology, c), p, k)
     for k in range(3 * nv):
@@ -113,8 +110,7 @@ def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacob
     store_spatial(motions, 12 * k + 6, (a, dw))
     at, b = 6 * nv * k, i
     while b > 0:
-        first, end = column_range(topology, b)
-        for n in range(first, end):
+        for n in range(*column_range(topology, b)):
             d, u = spatial_of(scalar_column(work, S, stride, n))
             d = add(d, cross(u, y))
             if expressed == BODY:

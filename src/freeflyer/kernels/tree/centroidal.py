@@ -4,19 +4,13 @@ Positions are relative to the origin of the first tree's reference body, so that
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
-from freeflyer.kernels.math.algebra import (
-    add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply,
-)
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.columns import add_column
-from freeflyer.kernels.model.layout import (
-    COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
-)
+from freeflyer.kernels.model.layout import COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
-from freeflyer.kernels.tree.columns import (
-    inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass,
-)
+from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
 from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
@@ -34,11 +28,9 @@ def tree_origin(topology, work, i):
 
 @inlined
 def tree_offset(topology, work, i, offset):
-    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first.
-
-    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
-    loop over bodies: sums of it may be computed in another order where it is used at once.
-    """
+    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first. It
+    is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
+    loop over bodies: sums of it may be computed in another order where it is used at once."""
     if i == 1:
         return zeros(offset[0])
     if parent_of(topology, i) == 0:
@@ -56,7 +48,7 @@ def moment_of(topology, parameters, work):
         m, c = tile_mass(topology, parameters, work, i)
         at = pose_at(topology, work, i)
         total = add(total, scale(m, add(row3(work, at + 9 * step), rotate(row_rotation(work, at), c))))
-    h = row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
+    h = tuple(row_total(work, x) for x in total)
     i, apart = 1, zeros(h[0])
     while i <= n:  # from each tree's origin to that of the first
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
@@ -88,8 +80,7 @@ def momentum_matrix(topology, parameters, q, A):
         apart = tree_offset(topology, work, i, apart)
         x = subtract(apart, c)  # the root body's origin from the CoM
         h, I = inertia_of(work, composites, i)
-        first, end = column_range(topology, i)
-        for k in range(first, end):
+        for k in range(*column_range(topology, i)):
             F = shift_force_back(inertia_times(m, h, I, root_direction(topology, work, i, k)), x)
             if shared:
                 add_column(A, nv, coordinate(topology, k), F[0], F[1])
@@ -115,10 +106,8 @@ def momentum_of(parameters, work, i, here, R):
 
 @inlined
 def momentum_and_rate(topology, parameters, q, v):
-    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates.
-
-    Bodies are summed up about the origin of their own tree, trees about the centre of mass.
-    """
+    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates. Bodies
+    are summed up about the origin of their own tree, trees about the centre of mass."""
     work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
     body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)
@@ -141,12 +130,10 @@ def momentum_and_rate(topology, parameters, q, v):
 @kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
-    p, k, _, _ = momentum_and_rate(topology, parameters, q, v)
-    store_spatial(h, 0, (p, k))
+    store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v)[:2])
 
 
 @kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
-    _, _, f, t = momentum_and_rate(topology, parameters, q, v)
-    store_spatial(b, 0, (f, t))
+    store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v)[2:])

@@ -5,22 +5,17 @@ columns c .. last(c): a dot product of S_c with the F of its whole subtree runs 
 """
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for,
-    store, store_row, tile_at, zero_entries,
+    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store,
+    store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
+from freeflyer.kernels.math.algebra import ZERO, add, rotate, strided6, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
-    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT,
-    SUBTREE_MASS,
+    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SINES_AT, SUBTREE_MASS,
 )
-from freeflyer.kernels.model.poses import (
-    add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6,
-)
-from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of,
-)
+from freeflyer.kernels.model.poses import add_spaced, pose_at, put_spaced_rows, root_position, row3, row_rotation, spaced3
+from freeflyer.kernels.tree.kinematics import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 
 
 @inlined
@@ -49,10 +44,7 @@ def tile_inertias(topology, parameters, work, i, x):
 
 @inlined
 def put_inertias(work, at, h, I):
-    step = row_step(work)
-    put_row3(work, at, h)
-    put_row3(work, at + 3 * step, (I[0], I[1], I[2]))
-    put_row3(work, at + 6 * step, (I[3], I[4], I[5]))
+    put_spaced_rows(work, at, (*h, *I))
 
 
 @inlined
@@ -84,31 +76,31 @@ def own_inertias(topology, parameters, work, to):
 def inertia_of(work, to, i):
     """(first moment, inertia) of body i in the tiles that begin at `to`."""
     at = to + tile_at(work, COMPOSITE, i)
-    return spaced3(work, at), spaced6(work, at + 3 * row_step(work))
+    return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
 @kernel
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
     root_inertias(topology, parameters, work, to)
+    gather_inertias(topology, work, to)
+
+
+@kernel
+def gather_inertias(topology, work, to):
+    """Inertias of bodies in tiles become those of subtrees."""
     step = row_step(work)
     for i in range(load_int(topology, N_BODIES), 0, -1):
         here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
-        add_spaced3(work, there, spaced3(work, here))
-        add_spaced3(work, there + 3 * step, spaced3(work, here + 3 * step))
-        add_spaced3(work, there + 6 * step, spaced3(work, here + 6 * step))
+        for k in range(0, COMPOSITE, 3):
+            add_spaced(work, there + k * step, spaced3(work, here + k * step))
 
 
 @inlined
 def put_column(work, at, stride, c, S):
     """Column c of six rows becomes the motion or force S."""
-    l, w = S
-    store(work, at + c, l[0])
-    store(work, at + stride + c, l[1])
-    store(work, at + 2 * stride + c, l[2])
-    store(work, at + 3 * stride + c, w[0])
-    store(work, at + 4 * stride + c, w[1])
-    store(work, at + 5 * stride + c, w[2])
+    for k, x in enumerate((*S[0], *S[1])):
+        store(work, at + k * stride + c, x)
 
 
 @inlined
@@ -127,8 +119,7 @@ def column_rows(topology, parameters, work, composites, S, F):
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         h, I = inertia_of(work, composites, i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             V = root_direction(topology, work, i, c)
             put_column(work, S, stride, c, V)
             put_column(work, F, stride, c, inertia_times(m, h, I, V))
@@ -137,19 +128,16 @@ def column_rows(topology, parameters, work, composites, S, F):
 @inlined
 def scalar_column(work, at, stride, c):
     """Column c of six rows."""
-    return (
-        load(work, at + c), load(work, at + stride + c), load(work, at + 2 * stride + c),
-        load(work, at + 3 * stride + c), load(work, at + 4 * stride + c), load(work, at + 5 * stride + c),
-    )  # fmt: skip
+    return tuple(load(work, at + k * stride + c) for k in range(6))
 
 
 @inlined
 def row_dot(s, work, at, stride):
     """s . (the six rows from `at` on), as many columns as a row scalar holds."""
-    return (
-        s[0] * load_row(work, at) + s[1] * load_row(work, at + stride) + s[2] * load_row(work, at + 2 * stride)
-        + s[3] * load_row(work, at + 3 * stride) + s[4] * load_row(work, at + 4 * stride) + s[5] * load_row(work, at + 5 * stride)
-    )  # fmt: skip
+    total = s[0] * load_row(work, at)
+    for k in range(1, 6):
+        total = total + s[k] * load_row(work, at + k * stride)
+    return total
 
 
 @inlined

@@ -14,15 +14,13 @@ moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j .
 joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace,
-)
+from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store3, store9, subtract,
+    ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add,
-    spatial_dot, spatial_of, spatial_scale, spatial_subtract, store_spatial,
+    force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_dot, spatial_of,
+    spatial_scale, spatial_subtract, store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
@@ -30,11 +28,11 @@ from freeflyer.kernels.model.joints.columns import add_bracket_forces
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
-    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix,
-    root_direction, root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
+    root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import (
-    MOTION, column_range, coordinate, kinematics_workspace, parent_of, velocities,
+    MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
 )
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 
@@ -47,9 +45,7 @@ def particle_rates(m, h, I, V):
     l, w = V
     t = 0.5 * (I[0] + I[3] + I[5])
     # second moment Sigma = t 1 - I; xdot = l + w x x, so sum xdot x^T = l h^T + [w]x Sigma, with trace l . h
-    x = cross(w, (t - I[0], -I[1], -I[2]))
-    y = cross(w, (-I[1], t - I[3], -I[4]))
-    z = cross(w, (-I[2], -I[4], t - I[5]))
+    x, y, z = cross(w, (t - I[0], -I[1], -I[2])), cross(w, (-I[1], t - I[3], -I[4])), cross(w, (-I[2], -I[4], t - I[5]))
     s = dot(l, h)
     return add_scaled(cross(w, h), m, l), (
         s - l[0] * h[0] - x[0], -(l[0] * h[1]) - y[0], -(l[0] * h[2]) - z[0],
@@ -67,18 +63,12 @@ def root_motion(topology, work, motions, i):
 @kernel
 def subtree_rates(topology, parameters, work, motions, bodies, to):
     """Writes p and K of every subtree about its root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
-    for k in range(4):
-        store3(work, to + 3 * k, ZERO)
-    for i in range(1, n + 1):
+    store_entries(work, to, (0.0,) * RATE)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         h, I = inertia_of(work, bodies, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
-        store3(work, to + RATE * i, p)
-        store9(work, to + RATE * i + SPREAD, K)
-    for i in range(n, 0, -1):
-        here, there = to + RATE * i, to + RATE * parent_of(topology, i)
-        for k in range(0, RATE, 3):
-            accumulate3(work, there + k, load3(work, here + k))
+        store_entries(work, to + RATE * i, (*p, *K))
+    gather_records(topology, work, to, RATE)
 
 
 @kernel
@@ -87,24 +77,20 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
     stride = load_int(topology, COLUMN_ROW)
     for c in range(load_int(topology, N_COLUMNS), stride):
         put_column(work, P, stride, c, (ZERO, ZERO))
-        for k in range(3):
-            store(work, G + stride * k + c, 0.0)
+        store_strided(work, G + c, stride, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
         p, K = load3(work, to), load9(work, to + SPREAD)
         V = root_motion(topology, work, motions, i)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             l, w = S = root_direction(topology, work, i, c)
             dS = motion_cross(V, S)
             f, t = inertia_times(m, h, I, dS)
             g = add(cross(p, l), rotate_back(K, w))
             put_column(work, T, stride, c, dS)
             put_column(work, P, stride, c, (subtract(f, cross(p, w)), add(t, rotate(K, w))))
-            store(work, G + c, g[0])
-            store(work, G + stride + c, g[1])
-            store(work, G + 2 * stride + c, g[2])
+            store_strided(work, G + c, stride, g)
 
 
 @kernel
@@ -117,8 +103,7 @@ def coriolis(topology, parameters, q, v, C):
     rates = motions + MOTION * (n + 1)
     S = rates + RATE * (n + 1)
     F, T, P, G = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride
-    work = kinematics_workspace(topology, parameters, q,
-                                2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride)
+    work = kinematics_workspace(topology, parameters, q, G + 3 * stride - composites)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
     subtree_inertias(topology, parameters, work, composites)
@@ -132,11 +117,7 @@ def coriolis(topology, parameters, q, v, C):
         subtree_products(topology, work, S, P, c, upper, width)
         end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
         for k in range(c - c % step, end, step):
-            x = (
-                s[3] * load_row(work, G + k)
-                + s[4] * load_row(work, G + stride + k)
-                + s[5] * load_row(work, G + 2 * stride + k)
-            )
+            x = s[3] * load_row(work, G + k) + s[4] * load_row(work, G + stride + k) + s[5] * load_row(work, G + 2 * stride + k)
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
         clear_beyond(lower, width, c, end)
     put_matrix(topology, upper, lower, C)
@@ -168,14 +149,12 @@ def half_velocities(topology, v, u):
 @kernel
 def subtree_momenta(topology, parameters, work, motions, bodies, to):
     """Writes the momentum of every subtree about its root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
     store_spatial(work, to, (ZERO, ZERO))
-    for i in range(1, n + 1):
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         h, I = inertia_of(work, bodies, i)
         P = inertia_times(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
         store_spatial(work, to + FORCE * i, P)
-    for i in range(n, 0, -1):
-        accumulate_spatial(work, to + FORCE * parent_of(topology, i), load_spatial(work, to + FORCE * i))
+    gather_records(topology, work, to, FORCE)
 
 
 @kernel
@@ -184,9 +163,8 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
     same of half the base's velocity alone."""
     stride, root = load_int(topology, COLUMN_ROW), 0
     for c in range(load_int(topology, N_COLUMNS), stride):
-        put_column(work, Q, stride, c, (ZERO, ZERO))
-        put_column(work, Y, stride, c, (ZERO, ZERO))
-        put_column(work, B, stride, c, (ZERO, ZERO))
+        for rows in (Q, Y, B):
+            put_column(work, rows, stride, c, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
@@ -195,8 +173,7 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
             root = i
         V, base = root_motion(topology, work, motions, i), spatial_scale(0.5, root_motion(topology, work, halves, root))
         W, G = root_motion(topology, work, halves, parent_of(topology, i)), inertia_times(m, h, I, base)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             l, w = S = root_direction(topology, work, i, c)
             dS, X, x = motion_cross(V, S), motion_cross(S, W), motion_cross(S, base)
             rate = cross(w, p), add(add(rotate(K, w), rotate_back(K, w)), cross(p, l))
@@ -204,10 +181,9 @@ def gradient_rows(topology, parameters, work, motions, halves, composites, rates
             put_column(work, T, stride, c, dS)
             put_column(work, Z, stride, c, spatial_add(dS, X))
             put_column(work, Q, stride, c, rate)
-            turned = spatial_subtract(force_cross(S, H), inertia_times(m, h, I, X))
-            put_column(work, Y, stride, c, spatial_subtract(rate, turned))
-            turned = spatial_subtract(force_cross(S, G), inertia_times(m, h, I, x))
-            put_column(work, B, stride, c, spatial_subtract(rate, turned))
+            for rows, momentum, moved in ((Y, H, X), (B, G, x)):
+                turned = spatial_subtract(force_cross(S, momentum), inertia_times(m, h, I, moved))
+                put_column(work, rows, stride, c, spatial_subtract(rate, turned))
 
 
 @kernel
@@ -246,8 +222,7 @@ def hamel_terms(topology, parameters, q, v, M, C):
     rates = halves + MOTION * (n + 1)
     momenta = rates + RATE * (n + 1)
     S = momenta + FORCE * (n + 1)
-    F, T, Z, Q, Y = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride, S + 30 * stride
-    B = S + 36 * stride
+    F, T, Z, Q, Y, B = tuple(S + 6 * k * stride for k in range(1, 7))
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)
@@ -270,9 +245,7 @@ def hamel_terms(topology, parameters, q, v, M, C):
 
 @kernel
 def hamel_coriolis(topology, parameters, q, v, C):
-    """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
-
-    b is the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes
-    whole to C_qq.
-    """
+    """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew. b is
+    the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes whole
+    to C_qq."""
     hamel_terms(topology, parameters, q, v, workspace(q, load_int(topology, N_V) * load_int(topology, N_V)), C)

@@ -6,7 +6,7 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
@@ -70,9 +70,7 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     """Blocks of M and C; D: six rows of Mdot. The last four receive (nv, nv), (nv, nv), (6, nv), (6, nv)."""
     nv, width = n + BASE, row_width(M, n)
     B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
-    Z, N = workspace(M, BASE * width), workspace(M, BASE * width)
-    W, R, X = workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width)
-    rate = workspace(M, BASE * width)
+    Z, N, W, R, X, rate = tuple(workspace(M, BASE * width) for _ in range(6))
     for k in range(BASE):
         for i in range(BASE):
             store(B, BASE * k + i, load(M, nv * k + i))
@@ -112,14 +110,13 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_C, at + BASE + j, load(cy, width * i + j))
 
 
-@kernel
+@inlined
 def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
     """A robot that does not float: its M and C, no transform."""
     copy_entries(M, nv * nv, to_M)
     copy_entries(C, nv * nv, to_C)
-    for k in range(BASE * nv):
-        store(to_N, k, 0.0)
-        store(to_rate, k, 0.0)
+    zero_entries(to_N, BASE * nv)
+    zero_entries(to_rate, BASE * nv)
 
 
 @inlined
@@ -129,33 +126,38 @@ def floats(topology):
     return n > 0 and root_floating(topology, 1) and load_int(topology, body_ints(1) + LAST_BODY) == n
 
 
-@kernel
-def decoupled_passive(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
-    """M_T and C_T (nv, nv), passive; [1, N] and its rate (6, nv). Mdot = C + C^T."""
+@inlined
+def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
+    """M_T and C_T (nv, nv); [1, N] and its rate (6, nv). D, rows of Mdot: C + C^T, or Hamel's C + ad(nu_b)^T M_b."""
     nv = load_int(topology, N_V)
     M, C, D = spare_rows(q, nv, nv), spare_rows(q, nv, nv), spare_rows(q, BASE, nv)
-    crba(topology, parameters, q, M)
-    coriolis(topology, parameters, q, v, C)
+    if passive:
+        crba(topology, parameters, q, M)
+        coriolis(topology, parameters, q, v, C)
+    else:
+        hamel_terms(topology, parameters, q, v, M, C)
     if not floats(topology):
         keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
         return
-    for k in range(BASE):
+    if passive:
+        for k in range(BASE):
+            for j in range(nv):
+                store(D, nv * k + j, load(C, nv * k + j) + load(C, nv * j + k))
+    else:
+        V = load_spatial(v, 0)
         for j in range(nv):
-            store(D, nv * k + j, load(C, nv * k + j) + load(C, nv * j + k))
-    decouple_blocks(nv - BASE, M, C, D, 1.0, to_M, to_C, to_N, to_rate)
+            carried = force_cross(V, spatial_of(strided6(M, j, nv)))
+            put_column(D, 0, nv, j, spatial_subtract(spatial_of(strided6(C, j, nv)), carried))
+    decouple_blocks(nv - BASE, M, C, D, 1.0 if passive else 0.0, to_M, to_C, to_N, to_rate)
+
+
+@kernel
+def decoupled_passive(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
+    """M_T and C_T (nv, nv), passive; [1, N] and its rate (6, nv)."""
+    decoupled(topology, parameters, q, v, True, to_M, to_C, to_N, to_rate)
 
 
 @kernel
 def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
-    """The same of the Hamel equations: C_b = Mdot_b - ad(nu_b)^T M_b in the rows of the base."""
-    nv = load_int(topology, N_V)
-    M, C, D = spare_rows(q, nv, nv), spare_rows(q, nv, nv), spare_rows(q, BASE, nv)
-    hamel_terms(topology, parameters, q, v, M, C)
-    if not floats(topology):
-        keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
-        return
-    V = load_spatial(v, 0)
-    for j in range(nv):
-        carried = force_cross(V, spatial_of(strided6(M, j, nv)))
-        put_column(D, 0, nv, j, spatial_subtract(spatial_of(strided6(C, j, nv)), carried))
-    decouple_blocks(nv - BASE, M, C, D, 0.0, to_M, to_C, to_N, to_rate)
+    """The same of the Hamel equations."""
+    decoupled(topology, parameters, q, v, False, to_M, to_C, to_N, to_rate)

@@ -4,11 +4,9 @@ First moments of mass add up inward, from each subtree to its parent's origin; v
 minus the power of gravity along every column, from the first moments of mass of what the column moves.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, sym_apply,
+    ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, store_entries, sym_apply,
 )
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.motion import acceleration_terms
@@ -16,20 +14,27 @@ from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, ori
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, FREE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, SINES_AT, SUBTREE_MASS,
 )
-from freeflyer.kernels.model.poses import add_spaced3, offset, pose_at, put_row3, row_rotation, spaced3
+from freeflyer.kernels.model.poses import add_spaced, offset, pose_at, put_spaced_rows, row_rotation, spaced3
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.columns import tile_mass
-from freeflyer.kernels.tree.kinematics import (
-    column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros,
-)
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of, zeros
 
 MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3
 
 
+@inlined
+def total_moment(topology, parameters, q):
+    """First moment of mass of all moving bodies about the world's origin."""
+    moments = 3 * joint_row(topology)
+    work = workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1))
+    gather_moments(topology, parameters, q, work, moments)
+    return load3(work, moments)
+
+
 @kernel
-def total_moment(topology, parameters, q, work, moments):
-    """First moment of mass of all moving bodies about the world's origin, left in the first three entries of `moments`."""
+def gather_moments(topology, parameters, q, work, moments):
+    """Writes first moments of mass of all subtrees, at their own origins, that of the world first."""
     n = load_int(topology, N_BODIES)
     joint_angles(topology, parameters, q, work)
     store3(work, moments, ZERO)
@@ -39,39 +44,26 @@ def total_moment(topology, parameters, q, work, moments):
         i = by_depth(topology, k)
         there, joint = moments + 3 * load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
         h = load3(work, moments + 3 * i)
-        h, _ = to_parent(joint, parameters, q, h, h)
-        r = origin(joint, parameters, q)
-        accumulate3(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
-
-
-@inlined
-def moment_workspace(topology, q):
-    moments = 3 * joint_row(topology)
-    return workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1)), moments
+        h, r = to_parent(joint, parameters, q, h, h)[0], origin(joint, parameters, q)
+        accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
 @kernel
 def com(topology, parameters, q, c):
     """c (3,)"""
-    work, moments = moment_workspace(topology, q)
-    total_moment(topology, parameters, q, work, moments)
-    store3(c, 0, scale(1.0 / total_mass(parameters), load3(work, moments)))
+    store3(c, 0, scale(1.0 / total_mass(parameters), total_moment(topology, parameters, q)))
 
 
 @kernel
 def potential_energy(topology, parameters, q, U):
     """U (1,): -m g . c, zero with the centre of mass at the world's origin."""
-    work, moments = moment_workspace(topology, q)
-    total_moment(topology, parameters, q, work, moments)
-    store(U, 0, -dot(load3(parameters, GRAVITY), load3(work, moments)))
+    store(U, 0, -dot(load3(parameters, GRAVITY), total_moment(topology, parameters, q)))
 
 
 @kernel
 def potential_energy_under(topology, parameters, q, g, U):
     """U (1,): as `potential_energy`, under gravity g (3,)."""
-    work, moments = moment_workspace(topology, q)
-    total_moment(topology, parameters, q, work, moments)
-    store(U, 0, -dot(load3(g, 0), load3(work, moments)))
+    store(U, 0, -dot(load3(g, 0), total_moment(topology, parameters, q)))
 
 
 @inlined
@@ -88,8 +80,7 @@ def kinetic_energy(topology, parameters, q, v, T):
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
     work = workspace(q, bodies + MOTION * (n + 1))
     joint_angles(topology, parameters, q, work)
-    store3(work, bodies + LINEAR, ZERO)
-    store3(work, bodies + ANGULAR, ZERO)
+    store_entries(work, bodies, (*ZERO, *ZERO))
     total = zeros(load(work, 0))[0]
     for k in range(n):
         i = by_depth(topology, k)
@@ -99,8 +90,7 @@ def kinetic_energy(topology, parameters, q, v, T):
         l = add(l, cross(w, origin(joint, parameters, q)))
         l, w, _ = to_child(joint, parameters, q, l, w, w)
         w, l = acceleration_terms(joint, parameters, v, w, l)  # velocities add up as accelerations do
-        store3(work, here + LINEAR, l)
-        store3(work, here + ANGULAR, w)
+        store_entries(work, here, (*l, *w))
         total = total + twice_kinetic(parameters, body_floats(i), l, w)
     for j in range(load_int(topology, N_V)):
         total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
@@ -118,15 +108,14 @@ def forces_under(topology, parameters, q, g, tau):
     for i in range(0, n + 1, row_step(work)):
         m, c = tile_mass(topology, parameters, work, i)
         h = scale(m, rotate(row_rotation(work, pose_at(topology, work, i)), c))
-        put_row3(work, moments + tile_at(work, MOMENT_SIZE, i), h)
+        put_spaced_rows(work, moments + tile_at(work, MOMENT_SIZE, i), h)
     zero_entries(tau, load_int(topology, N_V))
     for i in range(n, 0, -1):
         m, h = load(parameters, body_floats(i) + SUBTREE_MASS), spaced3(work, moments + tile_at(work, MOMENT_SIZE, i))
         there = moments + tile_at(work, MOMENT_SIZE, parent_of(topology, i))
-        add_spaced3(work, there, add_scaled(h, m, offset(topology, work, i)))
+        add_spaced(work, there, add_scaled(h, m, offset(topology, work, i)))
         force, moment = scale(m, g), cross(h, g)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
+        for c in range(*column_range(topology, i)):
             at, j = direction_at(topology, c), coordinate(topology, c)
             power = dot(load3(work, at), force) + dot(load3(work, at + 3), moment)
             store(tau, j, load(tau, j) - power)

@@ -3,17 +3,18 @@
 Motions: poses, velocities and the accelerations that they have while no joint accelerates.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
-    add, compose, cross, load3, load9, rotate, rotate_back, store3, store9, subtract,
+    add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract,
 )
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
-from freeflyer.kernels.model.access import body_ints, like3
+from freeflyer.kernels.model.access import body_floats, body_ints, like3
 from freeflyer.kernels.model.joints.columns import frame_columns
-from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
+from freeflyer.kernels.model.joints.placement import relative_pose
 from freeflyer.kernels.model.layout import (
-    DEPTH, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT,
+    DEPTH, FIRST_Q, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT, TURN,
+    TURN_OFFSET,
 )
 from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
@@ -32,7 +33,7 @@ def placement(topology, parameters, frame, s):
     """Pose (rotation, position) of a frame in its body, as scalars of the type of s."""
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
     R, p = load9(parameters, at), like3(s, load3(parameters, at + 9))
-    return like3(s, R[:3]) + like3(s, R[3:6]) + like3(s, R[6:]), p
+    return like3(s, R), p
 
 
 @inlined
@@ -43,7 +44,8 @@ def path_workspace(topology, parameters, q, body):
     store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the type from
     k, b = 0, body
     while b > 0:
-        store(work, k, joint_angle(topology, parameters, q, b))
+        coordinate = load(q, load_int(topology, body_ints(b) + FIRST_Q))
+        store(work, k, load(parameters, body_floats(b) + TURN) * coordinate + load(parameters, body_floats(b) + TURN_OFFSET))
         b = load_int(topology, body_ints(b) + PARENT)
         k += 1
     for i in range(k, row):
@@ -54,15 +56,7 @@ def path_workspace(topology, parameters, q, body):
 
 @inlined
 def put_pose(X, at, R, p):
-    for k in range(3):
-        store(X, at + 12 + k, 0.0)
-    store(X, at + 15, 1.0)
-    store3(X, at, (R[0], R[1], R[2]))
-    store3(X, at + 4, (R[3], R[4], R[5]))
-    store3(X, at + 8, (R[6], R[7], R[8]))
-    store(X, at + 3, p[0])
-    store(X, at + 7, p[1])
-    store(X, at + 11, p[2])
+    store_entries(X, at, (*R[:3], p[0], *R[3:6], p[1], *R[6:], p[2], 0.0, 0.0, 0.0, 1.0))
 
 
 @kernel
@@ -84,8 +78,7 @@ def frame_pose(topology, parameters, q, frame, X):
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
     nv, b = load_int(topology, N_V), frame_body(topology, frame)
-    for k in range(6 * nv):
-        store(J, k, 0.0)
+    zero_entries(J, 6 * nv)
     work, row = path_workspace(topology, parameters, q, b)
     R, p = placement(topology, parameters, frame, load(work, 3 * row))
     k = 0
@@ -98,8 +91,7 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
         k += 1
     if expressed != BODY:
         for j in range(nv):
-            w = rotate(R, (load(J, 3 * nv + j), load(J, 4 * nv + j), load(J, 5 * nv + j)))
-            l = rotate(R, (load(J, j), load(J, nv + j), load(J, 2 * nv + j)))
+            w, l = rotate(R, strided3(J, 3 * nv + j, nv)), rotate(R, strided3(J, j, nv))
             if expressed == WORLD:
                 l = add(l, cross(p, w))
             put_column(J, 0, nv, j, (l, w))
@@ -118,8 +110,7 @@ def motions_workspace(topology, parameters, q, extra):
 @kernel
 def body_motions(topology, work, v, to):
     """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
-    for k in range(MOTION_SIZE):
-        store(work, to + k, 0.0)
+    store_entries(work, to, (0.0,) * MOTION_SIZE)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)
         l_p, w_p = load_spatial(work, there)
@@ -168,17 +159,19 @@ def expressed_motion(expressed, R, p, l, w, a, dw):
 @kernel
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):
     """V (6,): twist of a frame in body, mixed or world expression."""
-    R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
-    l, w, _, _ = expressed_motion(expressed, R, p, l, w, a, dw)
-    store_spatial(V, 0, (l, w))
+    store_spatial(V, 0, expressed_motion(expressed, *frame_motion(topology, parameters, q, v, frame))[:2])
 
 
 @kernel
 def frame_bias(topology, parameters, q, v, frame, expressed, A):
     """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
-    R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
-    _, _, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
-    store_spatial(A, 0, (a, dw))
+    store_spatial(A, 0, expressed_motion(expressed, *frame_motion(topology, parameters, q, v, frame))[2:])
+
+
+@inlined
+def put_poses(topology, work, poses):
+    for i in range(load_int(topology, N_BODIES) + 1):
+        store_entries(poses, 12 * i, (*rotation(topology, work, i), *position(topology, work, i)))
 
 
 @kernel
@@ -187,11 +180,8 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     work = motions_workspace(topology, parameters, q, 0)
     body_motions(topology, work, v, to)
-    for i in range(n + 1):
-        store9(poses, 12 * i, rotation(topology, work, i))
-        store3(poses, 12 * i + 9, position(topology, work, i))
-    for k in range(MOTION_SIZE * (n + 1)):
-        store(motions, k, load(work, to + k))
+    put_poses(topology, work, poses)
+    copy_entries(from_entry(work, to), MOTION_SIZE * (n + 1), motions)
     for c in range(load_int(topology, N_COLUMNS)):
         store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))
 
@@ -199,7 +189,4 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
 @kernel
 def all_poses(topology, parameters, q, poses):
     """poses (12 a body, world first): rotation, position."""
-    work = kinematics_workspace(topology, parameters, q, 0)
-    for i in range(load_int(topology, N_BODIES) + 1):
-        store9(poses, 12 * i, rotation(topology, work, i))
-        store3(poses, 12 * i + 9, position(topology, work, i))
+    put_poses(topology, kinematics_workspace(topology, parameters, q, 0), poses)

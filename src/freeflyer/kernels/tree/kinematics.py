@@ -9,25 +9,22 @@ A record of a body or column is summed along the tree a register at a time; form
 """
 
 from freeflyer.kernels.backend import (
-    block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store, store_row, transposed,
-    workspace,
+    LANES, block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, accumulate6, add, column, load3, load6, point_inertia, rotate, scale, store3, store6, sym_add,
-    sym_rotate,
+    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, store_entries, sym_rotate, transpose,
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.columns import world_columns
 from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
-    COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN,
-    FREE_AT, INERTIA, IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT, SUBTREE_MASS,
+    COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FREE_AT, INERTIA,
+    IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT, SUBTREE_MASS,
 )
 from freeflyer.kernels.model.poses import (
-    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at,
-    pose_vectors_at, put_row3, put_spaced3, rotation, spaced3, store_vector, times, transpose_poses, vector,
-    vector_step,
+    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at, pose_vectors_at,
+    put_spaced, put_spaced_rows, rotation, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
@@ -38,7 +35,7 @@ MOTION = 6  # velocity of a body: a motion at its origin
 def inertia_about(m, c, I):
     """(first moment, inertia) about a point, of mass m at c from it whose inertia about its centre is I."""
     h = scale(m, c)
-    return h, sym_add(I, point_inertia(h, c))
+    return h, add_entries(I, point_inertia(h, c))
 
 
 @inlined
@@ -52,9 +49,7 @@ def inertia_from(parameters, i, R, x):
 @inlined
 def body_inertia(parameters, i, R):
     """(first moment, inertia) of body i about its origin, in the axes that R leads to."""
-    at = body_floats(i)
-    c = rotate(R, load3(parameters, at + COM))
-    return inertia_about(load(parameters, at + MASS), c, sym_rotate(R, load6(parameters, at + INERTIA)))
+    return inertia_from(parameters, i, R, ZERO)
 
 
 @inlined
@@ -83,8 +78,7 @@ def direction_at(topology, column):
 @inlined
 def add_joint_motion(topology, work, i, rates, V):
     """V plus the sum of body i's columns times their rates."""
-    first, end = column_range(topology, i)
-    for c in range(first, end):
+    for c in range(*column_range(topology, i)):
         V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), load_spatial(work, direction_at(topology, c)))
     return V
 
@@ -99,19 +93,25 @@ def zeros(example):
 def composite_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree, at its root body's origin, from `to` on (body 0: the world)."""
     n = load_int(topology, N_BODIES)
-    for k in range(COMPOSITE):
-        store(work, to + k, 0.0)
+    store_entries(work, to, (0.0,) * COMPOSITE)
     for i in range(1, n + 1):
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        store3(work, to + COMPOSITE * i, h)
-        store6(work, to + COMPOSITE * i + SECOND_MOMENT, I)
+        store_entries(work, to + COMPOSITE * i, (*h, *I))
     for i in range(n, 0, -1):
         h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + SECOND_MOMENT)
         m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
         there = to + COMPOSITE * parent_of(topology, i)
         mr = scale(m, r)
-        accumulate3(work, there, add(h, mr))
-        accumulate6(work, there + SECOND_MOMENT, sym_add(I, point_inertia(add(add(h, h), mr), r)))
+        accumulate(work, there, (*add(h, mr), *add_entries(I, point_inertia(add(add(h, h), mr), r))))
+
+
+@kernel
+def gather_records(topology, work, to, size):
+    """Records of bodies (`size` numbers, a multiple of three, body 0 first) become those of subtrees."""
+    for i in range(load_int(topology, N_BODIES), 0, -1):
+        here, there = to + size * i, to + size * parent_of(topology, i)
+        for k in range(0, size, 3):
+            accumulate(work, there + k, load3(work, here + k))
 
 
 @kernel
@@ -127,16 +127,11 @@ OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i
 
 
 @inlined
-def record_of(topology, whose, i):
-    if whose == OF_NUMBER:
-        return i
-    b = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * i + COLUMN_BODY)
-    return b if whose == OF_BODY else parent_of(topology, b)
-
-
-@inlined
 def record_at(topology, at, size, whose, i, end):
-    return at + size * record_of(topology, whose, min(i, end - 1))
+    k = min(i, end - 1)
+    if whose != OF_NUMBER:
+        k = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COLUMN_BODY)
+    return at + size * (parent_of(topology, k) if whose == OF_PARENT else k)
 
 
 @inlined
@@ -144,16 +139,7 @@ def record_rows(topology, work, at, size, whose, i, end):
     """Eight entries from `at` on of the records, `size` apart, of i, i + 1, ... (those from `end` on: of the last)."""
     if row_step(work) == 1:
         return block(work, record_at(topology, at, size, whose, i, end), 1)
-    return transposed((
-        load_row(work, record_at(topology, at, size, whose, i, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 1, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 2, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 3, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 4, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 5, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 6, end)),
-        load_row(work, record_at(topology, at, size, whose, i + 7, end)),
-    ))  # fmt: skip
+    return transposed(tuple(load_row(work, record_at(topology, at, size, whose, i + k, end)) for k in range(LANES)))
 
 
 @inlined
@@ -194,30 +180,18 @@ def relative_poses(topology, parameters, q, work, i):
     """Pose in its parent of every body from i on, as many as a row scalar holds, into the records of poses."""
     row, step, to = joint_row(topology), row_step(work), pose_at(topology, work, i)
     R, r = relative_rows(topology, parameters, work, i)
-    put_row3(work, to, (R[0], R[3], R[6]))
-    put_row3(work, to + 3 * step, (R[1], R[4], R[7]))
-    put_row3(work, to + 6 * step, (R[2], R[5], R[8]))  # numbers still, of Packs
-    put_row3(work, to + 9 * step, r)
+    put_spaced_rows(work, to, (*transpose(R), *r))  # numbers still, of Packs
     for b in range(max(i, 1), min(i + step, load_int(topology, N_BODIES) + 1)):
         if not row_pose_holds(topology, b):
             S, s = relative_pose(topology, parameters, q, b, load(work, row + b), load(work, 2 * row + b))
-            at = pose_at(topology, work, b)
-            put_spaced3(work, at, column(S, 0))
-            put_spaced3(work, at + 3 * step, column(S, 1))
-            put_spaced3(work, at + 6 * step, column(S, 2))
-            put_spaced3(work, at + 9 * step, s)
+            put_spaced(work, pose_at(topology, work, b), (*transpose(S), *s))
 
 
 @inlined
-def put_pose_vectors(work, to, X, Y, Z, x, r, p):
-    """Axes, then positions from the reference body, from the parent and in the world."""
-    step = vector_step(work)
-    store_vector(work, to + X_AXIS * step, X)
-    store_vector(work, to + Y_AXIS * step, Y)
-    store_vector(work, to + Z_AXIS * step, Z)
-    store_vector(work, to + FROM_REFERENCE * step, x)
-    store_vector(work, to + FROM_PARENT * step, r)
-    store_vector(work, to + POSITION * step, p)
+def put_pose_vectors(work, to, vectors):
+    """Axes, then positions from the reference body, from the parent and in the world: as poses.py numbers them."""
+    for k, a in enumerate(vectors):
+        store_vector(work, to + k * vector_step(work), a)
 
 
 @inlined
@@ -227,9 +201,9 @@ def put_world(topology, work):
     zero = vector(work, (z, z, z))
     X, Y, Z = vector(work, (z + 1.0, z, z)), vector(work, (z, z + 1.0, z)), vector(work, (z, z, z + 1.0))
     n, step = load_int(topology, N_BODIES), row_step(work)
-    put_pose_vectors(work, pose_vectors_at(topology, work, 0), X, Y, Z, zero, zero, zero)
+    put_pose_vectors(work, pose_vectors_at(topology, work, 0), (X, Y, Z, zero, zero, zero))
     for i in range(n + 1, (n + step) // step * step):
-        put_pose_vectors(work, pose_vectors_at(topology, work, i), zero, zero, zero, zero, zero, zero)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), (zero,) * 6)
 
 
 @kernel
@@ -247,15 +221,13 @@ def kinematics(topology, parameters, q, work):
         ints, at = body_ints(i), pose_at(topology, work, i)
         if step == 1:
             relative_poses(topology, parameters, q, work, i)
-        a, b, c = spaced3(work, at), spaced3(work, at + 3 * step), spaced3(work, at + 6 * step)
-        t = spaced3(work, at + 9 * step)
+        a, b, c, t = tuple(spaced3(work, at + k * step) for k in range(0, 12, 3))
         there = pose_vectors_at(topology, work, load_int(topology, ints + PARENT))
-        X, Y = load_vector(work, there + X_AXIS * far), load_vector(work, there + Y_AXIS * far)
-        Z = load_vector(work, there + Z_AXIS * far)
+        X, Y, Z = tuple(load_vector(work, there + k * far) for k in (X_AXIS, Y_AXIS, Z_AXIS))
         r = along(X, Y, Z, t)
         x, p = plus(load_vector(work, there + FROM_REFERENCE * far), r), plus(load_vector(work, there + POSITION * far), r)
         X, Y, Z = along(X, Y, Z, a), along(X, Y, Z, b), along(X, Y, Z, c)
-        put_pose_vectors(work, pose_vectors_at(topology, work, i), X, Y, Z, x, r, p)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), (X, Y, Z, x, r, p))
         if load_int(topology, ints + IS_REFERENCE) == 1:
             put_references(topology, work, i)
         to = columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN)

@@ -14,19 +14,17 @@ root body's origin, so nothing is shifted and every inner loop runs along rows.
 from freeflyer.kernels.backend import (
     inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
 )
-from freeflyer.kernels.math.algebra import accumulate6, accumulate9, dot, load6, load9, store6, store9
+from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries
 from freeflyer.kernels.math.dense import NAN
-from freeflyer.kernels.math.spatial import (
-    articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer,
-)
+from freeflyer.kernels.math.spatial import articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MASS, MAX_DEPTH, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS, SUBTREE_SPREAD,
 )
 from freeflyer.kernels.model.poses import offset, root_position
 from freeflyer.kernels.tree.columns import (
-    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column,
-    put_matrix, root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
+    clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix,
+    root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
@@ -36,42 +34,19 @@ MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could
 
 @inlined
 def inverse_inertia(parameters, at, slide, turn, d):
-    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`.
-
-    Beyond a massless link, d is the difference of inertias that may cancel: the rest must exceed their rounding.
-    """
+    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`. Beyond a massless link, d
+    is the difference of inertias that may cancel: the rest must exceed their rounding."""
     largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
     return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
 
 
 @inlined
 def eliminate_column(parameters, at, A, B, C, l, w, armature):
-    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
-
-    1 / d is NaN where the column moves no inertia.
-    """
+    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w). 1 / d is NaN where the
+    column moves no inertia."""
     U, V = articulated_apply(A, B, C, l, w)
     inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
     return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
-
-
-@inlined
-def add_to_parent(work, there, A, B, C, r):
-    """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
-    B, C = shift_articulated(A, B, C, r)
-    accumulate6(work, there + LINEAR, A)
-    accumulate9(work, there + MIXED, B)
-    accumulate6(work, there + ANGULAR, C)
-
-
-@inlined
-def store_rigid(parameters, work, i, inertias, here):
-    """Writes body i's inertia as an articulated one."""
-    h, I = inertia_of(work, inertias, i)
-    m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    store6(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
-    store9(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-    store6(work, here + ANGULAR, I)
 
 
 @kernel
@@ -105,33 +80,32 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
     n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
     own_inertias(topology, parameters, work, inertias)
     for i in range(1, n + 1):
-        store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
+        h, I = inertia_of(work, inertias, i)
+        m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
+        A, B = (z + m, z, z, z + m, z, z + m), (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z)
+        store_entries(work, bodies + ARTICULATED * i, (*A, *B, *I))
     for i in range(n, 0, -1):
         here = bodies + ARTICULATED * i
         A, B, C = load6(work, here + LINEAR), load9(work, here + MIXED), load6(work, here + ANGULAR)
         x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
-            at = direction_at(topology, c)
-            l, w = load_spatial(work, at)
+            l, w = load_spatial(work, direction_at(topology, c))
             more = load(parameters, armature + coordinate(topology, c))
             f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            add_to_parent(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
+            B, C = shift_articulated(A, B, C, offset(topology, work, i))
+            accumulate(work, bodies + ARTICULATED * parent_of(topology, i), (*A, *B, *C))
 
 
 @inlined
 def add_outer(work, to, from_row, stride, s, x):
     """Six rows at `to` become those at `from_row` plus s times the row scalar x."""
-    store_row(work, to, load_row(work, from_row) + s[0] * x)
-    store_row(work, to + stride, load_row(work, from_row + stride) + s[1] * x)
-    store_row(work, to + 2 * stride, load_row(work, from_row + 2 * stride) + s[2] * x)
-    store_row(work, to + 3 * stride, load_row(work, from_row + 3 * stride) + s[3] * x)
-    store_row(work, to + 4 * stride, load_row(work, from_row + 4 * stride) + s[4] * x)
-    store_row(work, to + 5 * stride, load_row(work, from_row + 5 * stride) + s[5] * x)
+    for k, factor in enumerate(s):
+        store_row(work, to + k * stride, load_row(work, from_row + k * stride) + factor * x)
 
 
 @kernel
@@ -162,10 +136,8 @@ def minv(topology, parameters, q, Minv):
     for i in range(1, n + 1):
         level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
         before = level - 6 * stride
-        first, end = column_range(topology, i)
-        for c in range(first, end):
-            inverse, s = load(work, inverses + c), scalar_column(work, S, stride, c)
-            u = scalar_column(work, U, stride, c)
+        for c in range(*column_range(topology, i)):
+            inverse, s, u = load(work, inverses + c), scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
             for k in range(c - c % step, width, step):
                 x = load_row(H, width * c + k) - inverse * row_dot(u, work, before + k, stride)
                 store_row(H, width * c + k, x)

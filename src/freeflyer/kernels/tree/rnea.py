@@ -9,17 +9,17 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 (world axes, about the world's origin).
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate3, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, scale, store3, subtract,
+    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract,
     turning,
 )
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_forces
+from freeflyer.kernels.model.joints.armature import put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, relative_pose, to_child, to_parent
-from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT
+from freeflyer.kernels.model.layout import GRAVITY, MASS, MOMENT, N_BODIES, PARENT, SECOND, TABLE_AT
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 
@@ -125,6 +125,16 @@ VELOCITY, TURNING, ACCELERATION, FORCE, TORQUE = 0, 3, 6, 9, 12
 
 
 @inlined
+def subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expressed, at, size):
+    """Forces required by bodies, `size` apart from `at` on, in their axes, are reduced by the wrenches on them."""
+    for k in range(count):
+        b = frame_body(topology, wrench_frame(topology, k))
+        if b > 0:
+            wrench = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
+            accumulate_spatial(work, at + size * b, spatial_scale(-1.0, wrench))
+
+
+@inlined
 def newton_euler(parameters, at, T, acc):
     """Force and moment at the origin, of a body's acceleration there and of how it turns."""
     h, J = load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
@@ -142,8 +152,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
     work = workspace(q, bodies + BODY_SIZE * (n + 1))
     joint_angles(topology, parameters, q, work)
-    store3(work, bodies + VELOCITY, ZERO)
-    store3(work, bodies + TURNING, ZERO)
+    store_entries(work, bodies, (*ZERO, *ZERO))
     store3(work, bodies + ACCELERATION, (-g[0], -g[1], -g[2]))
     for k in range(n):
         i = by_depth(topology, k)
@@ -155,21 +164,9 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         w, dw, acc = velocity_terms(joint, parameters, v, w, dw, acc)
         dw, acc = acceleration_terms(joint, parameters, a, dw, acc)
         force, moment = newton_euler(parameters, body_floats(i), turning(w, dw), acc)
-        store3(work, here + VELOCITY, w)
-        store3(work, here + TURNING, dw)
-        store3(work, here + ACCELERATION, acc)
-        store3(work, here + FORCE, force)
-        store3(work, here + TORQUE, moment)
-    armature = load_int(topology, ARMATURE_AT)
-    for j in range(load_int(topology, N_V)):
-        store(tau, j, load(parameters, armature + j) * load(a, j))
-    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
-    for k in range(count):
-        b = frame_body(topology, wrench_frame(topology, k))
-        if b > 0:
-            force, moment = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate3(work, bodies + BODY_SIZE * b + FORCE, scale(-1.0, force))
-            accumulate3(work, bodies + BODY_SIZE * b + TORQUE, scale(-1.0, moment))
+        store_entries(work, here, (*w, *dw, *acc, *force, *moment))
+    put_armature(topology, parameters, v, a, tau)
+    subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expressed, bodies + FORCE, BODY_SIZE)
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         here, parent, joint = bodies + BODY_SIZE * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
@@ -178,8 +175,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         if parent > 0:
             force, moment = to_parent(joint, parameters, q, force, moment)
             r, there = origin(joint, parameters, q), bodies + BODY_SIZE * parent
-            accumulate3(work, there + FORCE, force)
-            accumulate3(work, there + TORQUE, add(moment, cross(r, force)))
+            accumulate(work, there + FORCE, (*force, *add(moment, cross(r, force))))
 
 
 @kernel

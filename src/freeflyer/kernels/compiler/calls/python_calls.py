@@ -133,13 +133,10 @@ def record(entry: Entry) -> np.ndarray:
 
 
 def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
-    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch, whose
-    inputs are each of all states or of one that they share.
-
-    For one state wrenches (k, 6) may be a tuple of arrays (6,). `out` is None, the array for an only output, or a tuple of the
-    arrays of several. Returns these or new ones; None for what it does not take (anything but plain arrays, long batches, functions
-    yet to be compiled) and for states that are refused.
-    """
+    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch,
+    whose inputs are each of all states or of one that they share. For one state wrenches (k, 6) may be a tuple of arrays (6,).
+    `out` is None, the array for an only output, or a tuple of the arrays of several. Returns these or new ones; None for what it
+    does not take (anything but plain arrays, long batches, functions yet to be compiled) and for states that are refused."""
     method = MethodDef(name.encode(), adapter, L.METH_FASTCALL, None)
     _kept.append((words, method))
     return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(words, L.ENTRY_NAME), None)

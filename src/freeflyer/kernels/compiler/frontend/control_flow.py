@@ -166,11 +166,9 @@ class ControlFlow(Operators):
         self._loop(s, None, turn, paths)
 
     def _loop(self, s: Any, first: str | None, turn: Callable[[Any], tuple[Any, Any]], paths: list[Path]) -> None:
-        """A loop. turn(counter) writes a turn and returns, at its end, the next counter and whether to go on.
-
-        Variables that a turn sets are phis at its begin. Their kinds are not known before a turn is written. So it is written
-        again, with wider kinds, until all values fit. `paths`: other paths that lead behind the loop.
-        """
+        """A loop. turn(counter) writes a turn and returns, at its end, the next counter and whether to go on. Variables that a
+        turn sets are phis at its begin. Their kinds are not known before a turn is written. So it is written again, with wider
+        kinds, until all values fit. `paths`: other paths that lead behind the loop."""
         scope, before, names = self.scope, self.block, self.scope.names
         outer, carried = (scope.breaks, scope.continues), [n for n in names if n in written(s)]
         kinds = tuple([K.in_registers(K.kind_of(names[n])) for n in carried])

@@ -30,11 +30,9 @@ def means(meanings: dict[Any, Callable[..., Any]]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function as LLVM code, in which it is named @SELF.
-
-    `result`: the kind of its value. `convention`: how it is called. `parameters`: their LLVM types. `body`: its definition.
-    `declared`: lines that declare what it calls. `callees`: functions of kernels that it calls.
-    """
+    """A function as LLVM code, in which it is named @SELF. `result`: the kind of its value. `convention`: how it is called.
+    `parameters`: their LLVM types. `body`: its definition. `declared`: lines that declare what it calls. `callees`: functions of
+    kernels that it calls."""
 
     name: str
     result: Any

@@ -20,10 +20,8 @@ class KernelError(TypeError):
 
 
 class Source:
-    """A function's syntax tree, and the names that it reaches. `locals`: names that it sets anywhere.
-
-    Errors: KernelError for parameters that are not plain names, and if the text is not where Python says.
-    """
+    """A function's syntax tree, and the names that it reaches. `locals`: names that it sets anywhere. Errors: KernelError for
+    parameters that are not plain names, and if the text is not where Python says."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         code = function.__code__
@@ -94,11 +92,9 @@ class Block:
 
 @dataclass(eq=False)
 class Scope:
-    """A function whose text is being compiled, into a function of its own or into its caller.
-
-    `names`: values of its variables. `returns`, `breaks`, `continues`: the open blocks that end so, with the value returned or the
-    variables. `node`: the place in its text. `caller`: the scope that calls it.
-    """
+    """A function whose text is being compiled, into a function of its own or into its caller. `names`: values of its variables.
+    `returns`, `breaks`, `continues`: the open blocks that end so, with the value returned or the variables. `node`: the place in
+    its text. `caller`: the scope that calls it."""
 
     source: Source
     names: dict[str, Any]

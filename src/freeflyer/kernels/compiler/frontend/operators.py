@@ -173,8 +173,8 @@ class Operators(Instructions):
     def _of_integers(self, op: type[ast.operator], a: Any, b: Any) -> Any:
         if type(b) is int and NO_EFFECT.get(op) == b and scalar_kind(a) is K.INT:
             return a
-        if type(a) is int and scalar_kind(b) is K.INT and ((op is ast.Add and a == 0) or (op is ast.Mult and a == 1)):
-            return b
+        if type(a) is int and scalar_kind(b) is K.INT and (op, a) in ((ast.Add, 0), (ast.Mult, 1), (ast.Mult, 0)):
+            return b if (op, a) != (ast.Mult, 0) else 0
         if op in (ast.BitAnd, ast.BitOr, ast.BitXor) and scalar_kind(a) is K.BOOL and scalar_kind(b) is K.BOOL:
             return self.write(K.BOOL, f"{INTS[op]} i1 {self.name(a, K.BOOL)}, {self.name(b, K.BOOL)}")
         x, y = self.name(a, K.INT), self.name(b, K.INT)
@@ -310,10 +310,25 @@ class Operators(Instructions):
             self.refuse(f"the conditional expression {made.why}", "values of one kind on both paths")
         return made
 
+    def _generated(self, e: ast.GeneratorExp) -> tuple[Any, ...]:
+        """The entries of tuple(... for ...): one for each entry of a tuple."""
+        outer, self.scope.names, made = self.scope.names, dict(self.scope.names), []
+        values = self.value(e.generators[0].iter)
+        if not isinstance(values, tuple) or len(e.generators) > 1 or e.generators[0].ifs:
+            self.refuse(f"found a generator over {K.describe(values)}", "one loop over range(...) that is known, or over a tuple")
+        for x in values:
+            self.assign(e.generators[0].target, x)  # of ControlFlow
+            made.append(self.value(e.elt))
+        self.scope.names = outer
+        return tuple(made)
+
     def _call(self, e: ast.Call) -> Any:
         if e.keywords:
             self.refuse(f"found the keyword argument {e.keywords[0].arg}", "arguments by position")
-        function, arguments = self.value(e.func), self.values(e.args)
+        function = self.value(e.func)
+        if function is tuple and len(e.args) == 1 and isinstance(e.args[0], ast.GeneratorExp):
+            return self._generated(e.args[0])
+        arguments = self.values(e.args)
         statement, self.scope.node = self.scope.node, e
         made = self.call(function, arguments)  # of Functions
         self.scope.node = statement

@@ -63,11 +63,9 @@ def taken(e: Functions, like: K.Buffer) -> K.Register:
 
 
 def workspace(e: Functions, like: K.Buffer, n: Any) -> K.Buffer:
-    """n entries of the memory that the record of `like` describes, in whole cache lines.
-
-    If there are not as many left, the memory's begin: the entry sees by TAKEN that results are undefined, and refuses. Entries make
-    sure that any single workspace fits.
-    """
+    """n entries of the memory that the record of `like` describes, in whole cache lines. If there are not as many left, the
+    memory's begin: the entry sees by TAKEN that results are undefined, and refuses. Entries make sure that any single workspace
+    fits."""
     packs(e, like)
     size = e.name(padded(e, times(e, n, like.lanes)), K.INT)
     taken = field(e, like.record, TAKEN)

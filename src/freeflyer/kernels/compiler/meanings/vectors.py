@@ -107,10 +107,16 @@ def absolute(e: Functions, x: Any) -> Any:
     return e.write(K.INT, f"select i1 {negative.name}, i64 {e.name(minus, K.INT)}, i64 {e.name(x, K.INT)}")
 
 
-def length(e: Functions, x: Any) -> int:
-    if not isinstance(x, tuple):
-        e.refuse(f"found len of {K.describe(x)}", "tuples")
-    return len(x)
+def of_tuples(python: Any) -> Any:
+    """The meaning of a function of Python that takes tuples, or integers that are known, and makes a tuple or an integer."""
+
+    def meaning(e: Functions, *xs: Any) -> Any:
+        if not xs or not all(type(x) is int if python is range else isinstance(x, tuple) for x in xs):
+            e.refuse(f"found {python.__name__} of {', '.join(map(K.describe, xs))}", "tuples; for range integers that are known")
+        made = python(*xs)
+        return made if isinstance(made, int) else tuple(made)
+
+    return meaning
 
 
 means({
@@ -126,7 +132,7 @@ means({
     math.atan2: lambda e, y, x: c_library(e, "atan2", y, x),
     min: lambda e, *xs: extreme(e, min, "slt", "olt", xs),
     max: lambda e, *xs: extreme(e, max, "sgt", "ogt", xs),
-    abs: absolute, len: length,
+    abs: absolute, **{python: of_tuples(python) for python in (len, zip, enumerate, range)},
 })  # fmt: skip
 
 

@@ -11,8 +11,10 @@ acceleration of the origin in body axes. Topology lists the bodies of those join
 here.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.math.algebra import accumulate3, cross, load3, scale, subtract
+from freeflyer.kernels.backend import (
+    from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+)
+from freeflyer.kernels.math.algebra import accumulate, cross, load3, scale, subtract
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, ARMATURES_AT, BALL, FIRST_V, KIND, N_ARMATURES, N_V
 
@@ -45,11 +47,6 @@ def cross_scaled(d, x):
     return (d[2] - d[1]) * x[1] * x[2], (d[0] - d[2]) * x[2] * x[0], (d[1] - d[0]) * x[0] * x[1]
 
 
-@inlined
-def accumulate(out, at, sign, x):
-    accumulate3(out, at, scale(sign, x))
-
-
 @kernel
 def add_armature_forces(topology, parameters, v, sign, out, to):
     """out, nv entries from `to` on, grows by sign * (v x* (A v)) of every joint."""
@@ -58,10 +55,19 @@ def add_armature_forces(topology, parameters, v, sign, out, to):
         at = load_int(topology, ARMATURE_AT) + j
         if not ball:
             a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
-            accumulate(out, to + j, sign, cross(w, product(a, l)))
-            accumulate(out, to + j + 3, sign, cross_scaled(a, l))
+            accumulate(out, to + j, scale(sign, cross(w, product(a, l))))
+            accumulate(out, to + j + 3, scale(sign, cross_scaled(a, l)))
             j, at = j + 3, at + 3
-        accumulate(out, to + j, sign, cross_scaled(load3(parameters, at), load3(v, j)))
+        accumulate(out, to + j, scale(sign, cross_scaled(load3(parameters, at), load3(v, j))))
+
+
+@inlined
+def put_armature(topology, parameters, v, a, tau):
+    """tau (nv,) becomes what armature takes, which no link has."""
+    armature = load_int(topology, ARMATURE_AT)
+    for j in range(load_int(topology, N_V)):
+        store(tau, j, load(parameters, armature + j) * load(a, j))
+    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
 
 
 @inlined
@@ -83,10 +89,9 @@ def trace_minus(d):
 
 @kernel
 def add_armature_coriolis(topology, parameters, v, C):
-    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and C_J(x) y - C_J(y)
-    x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a particle of mass a at the
-    origin.
-    """
+    """C (nv, nv), of all but armature, grows by the part C_J of every joint: skew, with C_J(v) v = v x* (A v) and C_J(x) y -
+    C_J(y) x = A [x, y], which leaves one matrix. With one number a in all linear coordinates it is that of a particle of mass a
+    at the origin."""
     nv = load_int(topology, N_V)
     for k in range(load_int(topology, N_ARMATURES)):
         ball, j = armature_joint(topology, k)
@@ -96,9 +101,8 @@ def add_armature_coriolis(topology, parameters, v, C):
             half = scale(0.5, a)
             aside, p = product(trace_minus(half), l), product(half, l)
             add_skew(C, to, nv, product(trace_minus(half), w), ONES)
-            add_skew(C, to + 3, nv, aside, ONES)
-            add_skew(C, to + 3, nv, l, scale(-1.0, half))
-            add_skew(C, to + 3, nv, p, MINUS)
+            for x, d in ((aside, ONES), (l, scale(-1.0, half)), (p, MINUS)):
+                add_skew(C, to + 3, nv, x, d)
             add_skew(C, to + 3 * nv, nv, l, half)
             add_skew(C, to + 3 * nv, nv, p, MINUS)
             j, at, to = j + 3, at + 3, to + 3 * (nv + 1)
@@ -128,8 +132,7 @@ def put_armature_rates(topology, parameters, v, out, to):
     """Writes, from `to` on, RATES numbers a joint: derivatives of its forces by its velocities, in rows of 3 or 6."""
     for k in range(load_int(topology, N_ARMATURES)):
         ball, j = armature_joint(topology, k)
-        for n in range(RATES):
-            store(out, to + RATES * k + n, 0.0)
+        zero_entries(from_entry(out, to + RATES * k), RATES)
         add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
 
 

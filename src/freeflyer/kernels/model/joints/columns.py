@@ -2,7 +2,7 @@
 
 from freeflyer.kernels.backend import inlined, load, load_int, load_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import add, add_scaled, dot, scale, subtract
-from freeflyer.kernels.math.spatial import articulated_apply, force_cross, motion_cross
+from freeflyer.kernels.math.spatial import articulated_apply, force_cross, motion_cross, spatial_of
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist, kind_of, twist_column
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DIRECTION, FIRST_V, SLIDE, TURN
@@ -12,15 +12,7 @@ from freeflyer.kernels.model.poses import store_vector, times
 @inlined
 def body_column(kind, k):
     """Column k (linear, angular) of a joint, in its body's axes. Not for screws."""
-    return (is_column(kind, 0, k), is_column(kind, 1, k), is_column(kind, 2, k)), (
-        is_column(kind, 3, k), is_column(kind, 4, k), is_column(kind, 5, k),
-    )  # fmt: skip
-
-
-@inlined
-def is_column(kind, n, k):
-    """1 if unit twist n is column k, else 0."""
-    return 1.0 if twist_column(kind, n) == k else 0.0
+    return spatial_of(tuple(1.0 if twist_column(kind, n) == k else 0.0 for n in range(6)))
 
 
 @inlined
@@ -45,12 +37,8 @@ def world_columns(topology, parameters, i, X, Y, Z, work, to):
         put_direction(work, to, 0, times(load(parameters, at + SLIDE), Z), times(load(parameters, at + TURN), Z))
         return
     zero = times(0.0, X)
-    put_direction(work, to, twist_column(kind, 0), X, zero)
-    put_direction(work, to, twist_column(kind, 1), Y, zero)
-    put_direction(work, to, twist_column(kind, 2), Z, zero)
-    put_direction(work, to, twist_column(kind, 3), zero, X)
-    put_direction(work, to, twist_column(kind, 4), zero, Y)
-    put_direction(work, to, twist_column(kind, 5), zero, Z)
+    for n, axis in enumerate((X, Y, Z, X, Y, Z)):
+        put_direction(work, to, twist_column(kind, n), *((axis, zero) if n < 3 else (zero, axis)))
 
 
 @inlined
@@ -71,39 +59,25 @@ def frame_columns(topology, parameters, i, R, p, J, nv, j):
         l = subtract(scale(p[0], y), scale(p[1], x))  # z x p, in the frame
         add_column(J, nv, j, add(scale(turn, l), scale(slide, z)), scale(turn, z))
         return
-    zero = scale(0.0, x)
-    add_if_column(J, nv, j, twist_column(kind, 0), x, zero)
-    add_if_column(J, nv, j, twist_column(kind, 1), y, zero)
-    add_if_column(J, nv, j, twist_column(kind, 2), z, zero)
-    add_if_column(J, nv, j, twist_column(kind, 3), subtract(scale(p[1], z), scale(p[2], y)), x)
-    add_if_column(J, nv, j, twist_column(kind, 4), subtract(scale(p[2], x), scale(p[0], z)), y)
-    add_if_column(J, nv, j, twist_column(kind, 5), subtract(scale(p[0], y), scale(p[1], x)), z)
-
-
-@inlined
-def add_if_column(J, nv, j, k, l, w):
-    """Column j + k of J grows by (l, w), if k is a column."""
-    if k >= 0:
-        add_column(J, nv, j + k, l, w)
+    zero, axes = scale(0.0, x), (x, y, z)
+    for n, axis in enumerate((x, y, z, x, y, z)):
+        a, b, k = (n + 1) % 3, (n + 2) % 3, twist_column(kind, n)
+        l, w = (axis, zero) if n < 3 else (subtract(scale(p[a], axes[b]), scale(p[b], axes[a])), axis)
+        if k >= 0:
+            add_column(J, nv, j + k, l, w)
 
 
 @inlined
 def add_column(J, nv, j, l, w):
     """Column j of a row-major (6, nv) matrix grows by (l, w): mimic joints share it."""
-    store(J, j, load(J, j) + l[0])
-    store(J, nv + j, load(J, nv + j) + l[1])
-    store(J, 2 * nv + j, load(J, 2 * nv + j) + l[2])
-    store(J, 3 * nv + j, load(J, 3 * nv + j) + w[0])
-    store(J, 4 * nv + j, load(J, 4 * nv + j) + w[1])
-    store(J, 5 * nv + j, load(J, 5 * nv + j) + w[2])
+    for k, x in enumerate((*l, *w)):
+        store(J, k * nv + j, load(J, k * nv + j) + x)
 
 
 @inlined
 def subtract_bracket_matrix(topology, i, v, at, A, to, width):
-    """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`.
-
-    All velocity coordinates v begin at entry `at` of their buffer.
-    """
+    """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`. All
+    velocity coordinates v begin at entry `at` of their buffer."""
     kind = kind_of(topology, i)
     if is_screw(kind):
         return
@@ -130,10 +104,8 @@ def add_bracket_forces(topology, i, v, M, nv, C):
 
 @inlined
 def bracket_rows(topology, i, v, x, to):
-    """Writes ad(v_i) x_i of body i's joint from row `to` of x on; x holds a row scalar for each velocity coordinate.
-
-    Returns the joint's first coordinate and how many rows were written: none for joints of one column.
-    """
+    """Writes ad(v_i) x_i of body i's joint from row `to` of x on; x holds a row scalar for each velocity coordinate. Returns the
+    joint's first coordinate and how many rows were written: none for joints of one column."""
     kind, j = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_V)
     if is_screw(kind):
         return j, 0

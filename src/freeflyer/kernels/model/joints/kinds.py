@@ -6,7 +6,7 @@ body's pose by exp of a body twist, so that q (+) dv is where a constant body ve
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate_strided3, add, load3, quaternion_rotation, rotate, rotate_back, store3, strided3, subtract,
+    ZERO, accumulate_strided, add, load3, quaternion_rotation, rotate, rotate_back, store3, strided3, subtract,
 )
 from freeflyer.kernels.math.turns import displacement, integrate_quaternion, linear_log, rotation_vector
 from freeflyer.kernels.model.access import body_ints, like3
@@ -59,9 +59,9 @@ def joint_twist(kind, x, first, step):
 def add_twist(kind, x, first, step, l, w):
     """Coordinates x[first], x[first + step], ... grow by those of (l, w) in body axes: a twist or a wrench. Not for screws."""
     if kind != BALL:
-        accumulate_strided3(x, first, step, l)
+        accumulate_strided(x, first, step, l)
         first += 3 * step
-    accumulate_strided3(x, first, step, w)
+    accumulate_strided(x, first, step, w)
 
 
 @inlined

@@ -8,12 +8,10 @@ angle. So a screw costs two or three plane rotations, as everywhere in this fold
 
 from freeflyer.kernels.backend import inlined, load, store
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate_back
-from freeflyer.kernels.math.turns import about_x, about_z
+from freeflyer.kernels.math.turns import about_x, about_z, azimuth
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist
-from freeflyer.kernels.model.joints.placement import (
-    COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, azimuth, full_rotation,
-)
+from freeflyer.kernels.model.joints.placement import COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, full_rotation
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
 
@@ -26,10 +24,8 @@ def cross_z(a, s):
 @inlined
 def velocity_terms(joint, parameters, v, w, dw, acc):
     """Angular velocity, angular acceleration and origin acceleration of a body whose joint does not accelerate, in its axes.
-
     Given those of the point of the parent at the body's origin, in the same axes, and the joint's velocity (l_J, w_J) of v: w +
-    w_J; dw + w x w_J; acc + 2 w x l_J + w_J x l_J.
-    """
+    w_J; dw + w x w_J; acc + 2 w x l_J + w_J x l_J."""
     kind, at, _, j, _, _, _ = joint
     if is_screw(kind):
         turn, slide, rate = load(parameters, at + TURN), load(parameters, at + SLIDE), load(v, j)
@@ -96,10 +92,8 @@ def to_child_axes(joint, parameters, q, g, h):
         return (rotate_back(R, g[0]), rotate_back(R, g[1])), (rotate_back(R, h[0]), rotate_back(R, h[1]))
     y, x = -load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
     sine, cosine = -load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
-    return (
-        (about_z(-s, c, about_x(sine, cosine, azimuth(y, x, g[0]))), about_z(-s, c, about_x(sine, cosine, azimuth(y, x, g[1])))),
-        (about_z(-s, c, about_x(sine, cosine, azimuth(y, x, h[0]))), about_z(-s, c, about_x(sine, cosine, azimuth(y, x, h[1])))),
-    )
+    a, b, d, e = tuple(about_z(-s, c, about_x(sine, cosine, azimuth(y, x, vector))) for vector in (*g, *h))
+    return (a, b), (d, e)
 
 
 @inlined

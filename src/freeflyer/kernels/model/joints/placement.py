@@ -4,14 +4,14 @@ A screw's axes follow from its parent's by an azimuth about z (zero but at branc
 (see model/flatten.py): two or three plane rotations, which cost half of a full one.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import (
     add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
 )
 from freeflyer.kernels.math.trig import sincos_row
-from freeflyer.kernels.math.turns import about_x, about_z, full_about_x, full_about_z, sym_about_x, sym_about_z
+from freeflyer.kernels.math.turns import (
+    about_x, about_z, azimuth, full_about_x, full_about_z, inertia_azimuth, sym_about_x, sym_about_z,
+)
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row, like3, numbers3, numbers_at
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_of, translated
 from freeflyer.kernels.model.layout import (
@@ -40,30 +40,18 @@ def joint_angles(topology, parameters, q, work):
 
 
 @inlined
-def joint_angle(topology, parameters, q, i):
-    """The angle of body i's joint, as far as it is a screw."""
-    at = body_floats(i)
-    coordinate = load(q, load_int(topology, body_ints(i) + FIRST_Q))
-    return load(parameters, at + TURN) * coordinate + load(parameters, at + TURN_OFFSET)
-
-
-@inlined
 def joint_at(topology, work, i):
     """Body i's joint, for the functions that take one: (kind, record in parameters, first coordinates in q and in v; first
     coordinate itself, sine, cosine)."""
     ints, row = body_ints(i), joint_row(topology)
     first_q, first_v = load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
-    return (
-        kind_of(topology, i), body_floats(i), first_q, first_v, load(work, i), load(work, row + i),
-        load(work, 2 * row + i),
-    )
+    return kind_of(topology, i), body_floats(i), first_q, first_v, *tuple(load(work, k * row + i) for k in range(3))
 
 
 @inlined
 def one_column_joint(topology, work, i):
     """As `joint_at`, of a joint that has one column: it is a screw."""
-    _, at, first_q, first_v, x, s, c = joint_at(topology, work, i)
-    return SCREW, at, first_q, first_v, x, s, c
+    return SCREW, *joint_at(topology, work, i)[1:]
 
 
 @inlined
@@ -71,7 +59,7 @@ def relative_pose(topology, parameters, q, i, s, c):
     """Pose (rotation, offset) of body i in its parent, from its joint's sine and cosine."""
     at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
     P = load9(parameters, at + ROTATION)
-    R, r = like3(s, P[:3]) + like3(s, P[3:6]) + like3(s, P[6:]), like3(s, load3(parameters, at + TRANSLATION))
+    R, r = like3(s, P), like3(s, load3(parameters, at + TRANSLATION))
     if is_screw(kind):
         slide = load(parameters, at + SLIDE) * load(q, first) + load(parameters, at + SLIDE_OFFSET)
         return spin_z(R, s, c), add_scaled(r, slide, column(R, 2))
@@ -82,13 +70,9 @@ def relative_pose(topology, parameters, q, i, s, c):
 def relative_rows(topology, parameters, work, i):
     """As `relative_pose`, of as many bodies from i on as a row scalar holds, right where `row_pose_holds`."""
     at, row = numbers_at(topology, i), joint_row(topology)
-    R = (
-        numbers3(work, parameters, at + LANES * ROTATION) + numbers3(work, parameters, at + LANES * (ROTATION + 3))
-        + numbers3(work, parameters, at + LANES * (ROTATION + 6))
-    )  # fmt: skip
-    slide = number_row(work, parameters, at + LANES * SLIDE) * load_row(work, i) + number_row(
-        work, parameters, at + LANES * SLIDE_OFFSET
-    )
+    R = tuple(number_row(work, parameters, at + LANES * (ROTATION + k)) for k in range(9))
+    slide = number_row(work, parameters, at + LANES * SLIDE) * load_row(work, i)
+    slide = slide + number_row(work, parameters, at + LANES * SLIDE_OFFSET)
     r = add_scaled(numbers3(work, parameters, at + LANES * TRANSLATION), slide, column(R, 2))
     return spin_z(R, load_row(work, row + i), load_row(work, 2 * row + i)), r
 
@@ -115,17 +99,6 @@ def full_rotation(joint, parameters, q):
     """Rotation of a body in its parent. Not for screws."""
     kind, at, first, _, _, _, _ = joint
     return compose(load9(parameters, at + ROTATION), joint_rotation(kind, q, first))
-
-
-@inlined
-def azimuth(s, c, a):
-    """About z, if there is an angle: there is none but at branches."""
-    return a if s == 0.0 else about_z(s, c, a)
-
-
-@inlined
-def inertia_azimuth(s, c, A, B, C):
-    return (A, B, C) if s == 0.0 else (sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C))
 
 
 @inlined
