@@ -18,7 +18,7 @@ from freeflyer.kernels.optimization.condensation import condense_rows, condense_
 from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
-KEPT = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
+KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer may miss equations and limits that it is to keep
 
 
 @kernel
@@ -49,9 +49,8 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
 
 
 @kernel
-def put_least(H, slope, theta, beta, inverses, d, r, F, multipliers):
-    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero, and their multipliers
-    (d,)."""
+def put_least(H, slope, theta, beta, inverses, d, r, F):
+    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
     E, e = workspace(H, d * r + 8), workspace(H, d + 8)
     for i in range(d):
         kept = select_less(load(inverses, i), ZERO, 1.0, 0.0)
@@ -59,7 +58,7 @@ def put_least(H, slope, theta, beta, inverses, d, r, F, multipliers):
         for j in range(r):
             store(E, r * i + j, kept * load(theta, r * i + j))
     none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
-    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots, multipliers)
+    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots, workspace(H, d + 8))
 
 
 @inlined
@@ -125,27 +124,15 @@ def put_sides(theta, beta, inverses, k, share, d, w):
 
 
 @kernel
-def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, multipliers):
+def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
     """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to K alpha = k +
-    [0; B F], K (rows, n), of which the last d rows have sides B (d, r). multipliers (d,) of these: K^T times all of them is metric
-    alpha + linear."""
+    [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
     a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
     beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
     H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d
-    sides, between = workspace(linear, d * d + 8), workspace(linear, d + 8)
-    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, sides, H, slope)
-    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F, between)
+    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
+    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
     put_accelerations(a, A, n, r, F, alpha)
-    for i in range(d):
-        store(multipliers, i, 0.0 * load(beta, first))
-    for c in range(d):
-        x = load(beta, first + c)
-        for j in range(r):
-            x = x + load(theta, r * c + j) * load(F, j)
-        inverse = load(inverses, first + c)
-        x = select_less(ZERO, inverse, x * inverse, -1.0 * load(between, c))
-        for i in range(c + 1):
-            store(multipliers, i, load(multipliers, i) + x * load(sides, d * c + i))
 
 
 @inlined
@@ -227,7 +214,7 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
         copy(k, held + met, squares, b, 0)
         if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
             return True
-    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, workspace(K, d + 8))
+    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)
     return False
 
 
@@ -237,14 +224,11 @@ def keeps(A, lower, upper, x, N, first, end):
     width = row_width(A, N)
     for i in range(first, end):
         value, low, high = dot(A, N * i, x, 0, width), load(lower, i), load(upper, i)
-        if low == high:
-            miss = abs(value - high)
-            if not miss <= KEPT * (1.0 + abs(high)):
-                size = 1.0 + abs(high)
-                for j in range(N):
-                    size += abs(load(A, N * i + j) * load(x, j))
-                if not miss <= KEPT * size:
-                    return False
-        elif not low <= value <= high:
-            return False
+        miss, share = max(low - value, value - high), KEPT if low == high else ROUNDING
+        if not miss <= share * (1.0 + min(abs(low), abs(high))):
+            size = 1.0
+            for j in range(N):
+                size += abs(load(A, N * i + j) * load(x, j))
+            if not miss <= share * size:
+                return False
     return True

@@ -29,7 +29,7 @@ from freeflyer.kernels.optimization.layout import (
     N_LEVELS,
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
+from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, put_products, solve_levels
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
@@ -57,13 +57,16 @@ def bound_of(held, lower, upper, i):
 
 @kernel
 def put_row(metric, W, A, weights, i, n, width, T, parts):
-    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a."""
-    scale = sqrt(load(weights, i))
+    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
+    scale, first, last = sqrt(load(weights, i)), n, 0
     if metric:
         for j in range(n):
-            store(parts, j, -scale * load(A, width * i + j))
+            x = load(A, width * i + j)
+            store(parts, j, -scale * x)
+            if x != 0.0:
+                first, last = min(first, j), j + 1
         clear(T, width * i, width * i + width)
-        subtract_products(T, width * i, 0, width, parts, 0, n, W, width)
+        subtract_products(T, width * i, first, width, parts, first, last, W, width)
     else:
         for k in range(0, width, row_step(T)):
             store_row(T, width * i + k, scale * load_row(A, width * i + k))
@@ -258,17 +261,15 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    clear(barred, 0, m)
-    clear(T, 0, m * width)
+    for buffer in (barred, made, own):
+        clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
-    clear(made, 0, m)
-    clear(own, 0, m)
-    clear(rows, 0, m * width)
     put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
+        clear(rows, width * i + n, width * i + width)
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
@@ -276,12 +277,10 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
     known = abs(load(start, 0)) < LARGEST
     if known:
-        put_coordinates(metric, W, start, center, n, width, y)
-        for i in range(m):
-            total = 0.0
-            for j in range(n):
-                total += load(rows, width * i + j) * load(start, j)
-            store(values, i, total)
+        for j in range(n):
+            store(point, j, load(start, j))
+        put_coordinates(metric, R, point, center, n, width, y)
+        put_products(rows, m, width, point, 0, values)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
     attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
@@ -318,8 +317,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        for i in range(m):
-            store(values, i, dot(rows, width * i, point, 0, width))
+        put_products(rows, m, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             change, released = stop, -1
@@ -362,8 +360,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-            for i in range(m):
-                store(values, i, dot(rows, width * i, point, 0, width))
+            put_products(rows, m, width, point, 0, values)
             hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             clear(barred, 0, m)
             attempt, some_barred, tested = attempt + 1, False, False
@@ -372,6 +369,12 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
             loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
             seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
+    begin = 0
+    for k in range(levels):  # limits that depend on rows before them hold nothing
+        for i in range(begin, load_int(ends, k)):
+            if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL:
+                store(held, i, FREE)
+        begin = load_int(ends, k)
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)

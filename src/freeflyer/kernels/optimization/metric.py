@@ -12,7 +12,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combi
 
 @kernel
 def put_inverse_factor(H, n, width, W, R, parts):
-    """W (n, width) = R^-1 of H = R^T R, both upper triangular; R (n, width), parts (n,): room."""
+    """W (n, width) = R^-1 of H = R^T R, R (n, width), both upper triangular; parts (n,): room."""
     clear(R, 0, n * width)
     clear(W, 0, n * width)
     for i in range(n):
@@ -21,6 +21,7 @@ def put_inverse_factor(H, n, width, W, R, parts):
         for c in range(i):
             store(parts, c, load(R, width * c + i))
         subtract_products(R, width * i, i, width, parts, 0, i, R, width)
+        clear(R, width * i, width * i + i)
         scale_row(R, width * i, 1.0 / sqrt(load(R, width * i + i)), width)
     for back in range(n):
         i = n - 1 - back
@@ -64,16 +65,13 @@ def put_direction(metric, W, y, n, width, x):
 
 
 @inlined
-def put_coordinates(metric, W, x, center, n, width, y):
-    """y (width,) of x = center + W y, without a metric x = center + y."""
-    for back in range(n):
-        i = n - 1 - back
-        total = load(x, i) - load(center, i)
-        if metric:
-            for j in range(i + 1, n):
-                total -= load(W, width * i + j) * load(y, j)
-            total = total / load(W, width * i + i)
-        store(y, i, total)
+def put_coordinates(metric, R, x, center, n, width, y):
+    """y (width,) = R (x - center), without a metric x - center."""
+    for k in range(0, width, row_step(y)):
+        store_row(y, k, load_row(x, k) - load_row(center, k))
+    if metric:
+        for i in range(n):
+            store(y, i, dot(R, width * i, y, 0, width))
 
 
 @inlined
