@@ -208,7 +208,8 @@ def release_missed(A, lower, upper, x, N, hard, rows, held):
 @kernel
 def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, start, tau, a, F, x, held, facts, wrenches):
     """tau (motors,), accelerations a (velocities,), forces F (k,) in the rows of the contacts, unknowns x; held (rows,) as
-    `solve_hierarchy`, but zero for equations that are missed, zeros if no limit is active; facts (layout.py); wrenches (contacts, 6) in the frames' axes.
+    `solve_hierarchy`, but zero for equations that are missed, zeros if no limit is active; facts (layout.py); wrenches (contacts,
+    6) in the frames' axes.
 
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
     guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none.

@@ -34,15 +34,11 @@ CHANGES = 5  # for each row: the largest number of rows held, which is reached i
 
 
 @kernel
-def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, M, packed, g, h, R, parts):
-    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d + T_i y - side_i)^2 of the equations of a level; W W^T is the
-    inverse of its matrix. The last six: room."""
+def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, parts):
+    """W W^T, the inverse of the matrix of a level: share and the squares of the equations' rows. The last four: room."""
     clear(M, 0, n * width)
-    clear(g, 0, width)
-    add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
         if load(held, i) == EQUAL:
-            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
             for j in range(n):
                 if load(T, width * i + j) != 0.0:
                     add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
@@ -51,6 +47,16 @@ def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, 
             store(packed, n * i + j, load(M, width * i + j))
         store(packed, n * i + i, share + load(M, width * i + i))
     put_inverse_factor(packed, n, width, W, R, parts)
+
+
+@kernel
+def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, g, h):
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of the equations of a level. g, h: room."""
+    clear(g, 0, width)
+    add_scaled_row(g, 0, -share, rest, 0, 0, width)
+    for i in range(from_row, end):
+        if load(held, i) == EQUAL:
+            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
     put_combination(g, n, W, width, h)
     put_direction(True, W, h, n, width, g)
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
@@ -80,18 +86,52 @@ def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, place
 
 
 @kernel
-def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
+def move(share, W, u, fixed, rank, n, width, y, d, parts):
+    """y (width,) moves by this share of W u; what rounding has left along fixed rows goes."""
+    put_direction(True, W, u, n, width, d)
+    put_products(fixed, rank, width, d, 0, parts)
+    subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
+    add_scaled_row(y, 0, share, d, 0, 0, width)
+
+
+@kernel
+def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
                 multipliers, slots, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y; strengths (m,):
-    their multipliers times the size of their rows. The last eight: room."""
+    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
+    are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
+    hold y, and how many numbers of Q's rows are used."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
-    clear(multipliers, 0, stride)
-    clear(slots, 0, stride)
-    for i in range(m):
-        store(places, i, -1.0)
-    count, rounds, going, used = 0, 0, True, width
+    rounds, going = 0, True
+    while count > 0:
+        for i in range(m):
+            for j in range(count):
+                if load(places, i) == 1.0 * j:
+                    value, side = dot(T, width * i, y, 0, width), load(held, i)
+                    store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
+        for j in range(count):
+            x = load(multipliers, j) / load(L, stride * j + j)
+            store(parts, j, x)
+            for k in range(j + 1, count):
+                store(multipliers, k, load(multipliers, k) - load(L, stride * k + j) * x)
+        place, worst = -1, 0.0
+        set_row(multipliers, 0, parts, 0, row_width(T, count))
+        for back in range(count):
+            j = count - 1 - back
+            x = load(multipliers, j) / load(L, stride * j + j)
+            add_scaled_row(multipliers, 0, -x, L, stride * j, 0, j)
+            store(multipliers, j, x)
+            if x < worst:
+                place, worst = j, x
+        if place < 0:
+            clear(step, 0, stride)
+            for j in range(count):
+                add_scaled_row(step, 0, load(parts, j), Q, wide * j, 0, width)
+            move(-1.0, W, step, fixed, rank, n, width, y, d, parts)
+            break
+        release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+        count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
         for i in range(end):
@@ -136,10 +176,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
             for j in range(count):
                 if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
                     t, place = -1.0 * load(multipliers, j) / load(step, j), j
-            put_direction(True, W, from_entry(Q, at), n, width, d)  # and what rounding has left along fixed rows goes
-            put_products(fixed, rank, width, d, 0, parts)
-            subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
-            add_scaled_row(y, 0, -t * length, d, 0, 0, width)
+            move(-t * length, W, from_entry(Q, at), fixed, rank, n, width, y, d, parts)
             add_scaled_row(multipliers, 0, t, step, 0, 0, count + 1)
             own = load(multipliers, count)
             if place == count:
@@ -156,6 +193,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
         for j in range(count):
             if load(places, i) == 1.0 * j:
                 store(strengths, i, load(multipliers, j) * load(sizes, i))
+    return count, used
 
 
 @kernel
@@ -214,20 +252,25 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             put_products(Q, rank, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough, moved = 0, 0.0, 1.0
+        passes, enough, moved, count, used = 0, 0.0, 1.0, 0, width
         clear(shifts, 0, m)
+        clear(multipliers, 0, stride)
+        clear(slots, 0, stride)
+        put_level_metric(P, begin, end, held, share, n, width, W, S, L, R, parts)
+        for i in range(m):
+            store(places, i, -1.0)
+            if load(softness, i) > 0.0:
+                store(held, i, FREE)
         while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED):
             passes += 1
             set_row(before, 0, y, 0, width)
             for i in range(end):
-                if load(softness, i) > 0.0:
-                    store(held, i, FREE)
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
                 store(least, i, load(low, i) - load(shifts, i))
                 store(most, i, load(high, i) - load(shifts, i))
-            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
-            keep_limits(
-                T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
+            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
+            count, used = keep_limits(
+                count, used, T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
                 multipliers, slots, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
