@@ -280,7 +280,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         for j in range(n):
             store(point, j, load(start, j))
         put_coordinates(metric, R, point, center, n, width, y)
-        put_products(rows, m, width, point, 0, values)
+        put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
     attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
@@ -317,7 +317,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        put_products(rows, m, width, point, 0, values)
+        put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             change, released = stop, -1
@@ -360,7 +360,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-            put_products(rows, m, width, point, 0, values)
+            put_products(rows, m, width, width, point, 0, values)
             hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             clear(barred, 0, m)
             attempt, some_barred, tested = attempt + 1, False, False

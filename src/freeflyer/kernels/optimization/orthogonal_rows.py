@@ -37,13 +37,14 @@ def clear(A, start, end):
 
 
 @kernel
-def put_products(A, rows, width, B, at, parts):
-    """parts (rows,) = A b, A (rows, width), for the row b of B from `at` on; four at a time, so that none waits for its own sum."""
+def put_products(A, rows, width, used, B, at, parts):
+    """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a time,
+    so that none waits for its own sum."""
     step, even = row_step(A), rows // 4 * 4
     for j in range(0, even, 4):
         x = 0.0 * load_row(B, at)
         y, z, w = x, x, x
-        for k in range(0, width, step):
+        for k in range(0, used, step):
             b, row = load_row(B, at + k), width * j + k
             x, y = x + load_row(A, row) * b, y + load_row(A, row + width) * b
             z, w = z + load_row(A, row + 2 * width) * b, w + load_row(A, row + 3 * width) * b
@@ -52,26 +53,26 @@ def put_products(A, rows, width, B, at, parts):
         store(parts, j + 2, row_total(A, z))
         store(parts, j + 3, row_total(A, w))
     for j in range(even, rows):
-        store(parts, j, dot(A, width * j, B, at, width))
+        store(parts, j, dot(A, width * j, B, at, used))
 
 
 @kernel
-def add_orthogonal(Q, rank, width, L, to, most, parts):
+def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
-    numbers of L from `to` on. parts: room for `rank` numbers; memory taken in loops is not given back.
+    numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers; memory taken in loops is not given back.
 
     Whether anything is left of it.
     """
     at = width * rank
-    whole = dot(Q, at, Q, at, width)
+    whole = dot(Q, at, Q, at, used)
     clear(L, to, to + most)
     before, left = whole, 0.0
     for _ in range(2):
-        put_products(Q, rank, width, Q, at, parts)
+        put_products(Q, rank, width, used, Q, at, parts)
         for j in range(rank):
             store(L, to + j, load(L, to + j) + load(parts, j))
-        subtract_products(Q, at, 0, width, parts, 0, rank, Q, width)
-        left = dot(Q, at, Q, at, width)
+        subtract_products(Q, at, 0, used, parts, 0, rank, Q, width)
+        left = dot(Q, at, Q, at, used)
         if left > ENOUGH * before or not left > DEPENDENT * DEPENDENT * whole:
             break
         before = left
@@ -79,7 +80,7 @@ def add_orthogonal(Q, rank, width, L, to, most, parts):
         return False
     length = sqrt(left)
     store(L, to + rank, length)
-    for k in range(0, width, row_step(Q)):
+    for k in range(0, used, row_step(Q)):
         store_row(Q, at + k, 1.0 / length * load_row(Q, at + k))
     return True
 
@@ -94,14 +95,14 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
     for i in range(first, m):
         store(own, i, 0.0)
         if load(held, i) != 0.0 and rank == n:
-            put_products(Q, n, width, T, width * i, parts)
+            put_products(Q, n, width, width, T, width * i, parts)
             clear(L, width * i, width * i + width)
             for j in range(n):
                 store(L, width * i + j, load(parts, j))
         elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, L, width * i, width, parts):
+            if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
                 store(own, i, 1.0)
                 rank += 1
 
@@ -118,7 +119,7 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             for j in range(columns):
                 store(U, high * j + i - begin, load(L, width * i + before + j))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, R, wide * j, wide, parts):
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts):
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):

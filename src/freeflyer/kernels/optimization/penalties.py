@@ -89,7 +89,7 @@ def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, place
 def move(share, W, u, fixed, rank, n, width, y, d, parts):
     """y (width,) moves by this share of W u; what rounding has left along fixed rows goes."""
     put_direction(True, W, u, n, width, d)
-    put_products(fixed, rank, width, d, 0, parts)
+    put_products(fixed, rank, width, width, d, 0, parts)
     subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
     add_scaled_row(y, 0, share, d, 0, 0, width)
 
@@ -134,9 +134,10 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
+        put_products(T, end, width, width, y, 0, strengths)
         for i in range(end):
             if load(held, i) == FREE and load(softness, i) > 0.0:
-                value = dot(T, width * i, y, 0, width)
+                value = load(strengths, i)
                 over, under = (value - load(high, i)) / load(sizes, i), (load(low, i) - value) / load(sizes, i)
                 if max(over, under) > worst:
                     worst, p, side = max(over, under), i, 1.0 if over > under else -1.0
@@ -156,7 +157,7 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
             subtract_products(Q, at, 0, width, parts, 0, n, W, width)
             store(Q, at + width + slot, sqrt(soft))
             store(slots, count, 1.0 * slot)
-            if not add_orthogonal(Q, count, wide, L, stride * count, stride, parts):  # rounding is left of it
+            if not add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts):  # rounding is left of it
                 store(softness, p, 0.0)
                 break
             clear(step, 0, stride)
@@ -226,7 +227,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                     store(locked, i, 1.0)
                     if rank < n and dot(P, width * i, P, width * i, width) > RESTING * RESTING * load(sizes, i) * load(sizes, i):
                         set_row(Q, width * rank, P, width * i, width)
-                        if add_orthogonal(Q, rank, width, sums, 0, width, parts):
+                        if add_orthogonal(Q, rank, width, width, sums, 0, width, parts):
                             rank += 1
                 else:
                     store(held, i, FREE)
@@ -242,14 +243,14 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         for i in range(m):
             store(softness, i, 0.0)
             if load(locked, i) == 0.0:
-                put_products(fresh, rank - known, width, P, width * i, parts)
+                put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
                 own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
                 if load(held, i) == FREE and i < end and own > LEFT * LEFT * size:
                     store(softness, i, 1.0 if i >= begin else SOFT * relative * own / share)
         clear(rest, 0, width)
         if stage == levels:
-            put_products(Q, rank, width, y, 0, parts)
+            put_products(Q, rank, width, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
         passes, enough, moved, count, used = 0, 0.0, 1.0, 0, width
