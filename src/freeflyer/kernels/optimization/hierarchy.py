@@ -29,7 +29,7 @@ from freeflyer.kernels.optimization.layout import (
     N_LEVELS,
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, put_products, solve_levels
+from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, exchange_row, factor_rows, put_combination, put_products, solve_levels
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
@@ -282,19 +282,24 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         put_coordinates(metric, R, point, center, n, width, y)
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
-    attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
+    seen, arrivals, next_seen, repeats, exchanged = 0.0, 0, 1, 0, False
+    attempt, late, change, single, rank, started, stalls, rounds, going, loose, wrong, times = (
+        0, LATE, 0, -1, 0, known, 0, 0, 1.0, False, WRONG, 0)  # fmt: skip
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
+        if single >= 0:
+            exchanged = True
+            if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+                change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
         rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
-        change = m
+        change, single = m, -1
         if started:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
@@ -320,10 +325,10 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-            change, released = stop, -1
+            single, released = stop, -1
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
-            change = min(change, first)
+            change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst = wrong_row(
@@ -341,18 +346,20 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 started = True
                 if worst >= 0:
                     store(held, worst, FREE)
-                    change, released = worst, worst
+                    single, released = worst, worst
                 elif some_barred and not tested:  # beside other limits it may not be
                     clear(barred, 0, m)
                     tested = True
                 elif loose:
                     loosen(lower, upper, lengths, m, 0.0, low, high)
                     loose, started = False, False
+                elif exchanged:  # factors that were exchanged row by row lose digits
+                    change, exchanged = 0, False
                 else:
                     going = 0.0
         if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
-            change, stalls, loose = 0, 0, False
+            change, single, exchanged, stalls, loose = 0, -1, False, 0, False
             loosen(lower, upper, lengths, m, 0.0, low, high)
             put_start(
                 levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,

@@ -85,6 +85,14 @@ def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     return True
 
 
+@inlined
+def set_part(L, at, parts, n, width):
+    """A row of L from n numbers, zero behind them."""
+    clear(L, at + n, at + width)
+    for j in range(n):
+        store(L, at + j, load(parts, j))
+
+
 @kernel
 def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
     """Q and L of the rows of T that are held, from row `first` on; own (m,): 1 for rows independent of those before them."""
@@ -96,15 +104,84 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
         store(own, i, 0.0)
         if load(held, i) != 0.0 and rank == n:
             put_products(Q, n, width, width, T, width * i, parts)
-            clear(L, width * i, width * i + width)
-            for j in range(n):
-                store(L, width * i + j, load(parts, j))
+            set_part(L, width * i, parts, n, width)
         elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
             if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
                 store(own, i, 1.0)
                 rank += 1
+
+
+@kernel
+def turn(L, held, i, j, m, width, Q):
+    """Columns j and j + 1 of the held rows of L (m, width), and rows of Q, turn so that entry (i, j + 1) vanishes (Givens)."""
+    a, b = load(L, width * i + j), load(L, width * i + j + 1)
+    r = sqrt(a * a + b * b)
+    c, s = a / r, b / r
+    store(L, width * i + j, r)
+    store(L, width * i + j + 1, 0.0)
+    for k in range(i + 1, m):
+        if load(held, k) != 0.0:
+            at = width * k + j
+            a, b = load(L, at), load(L, at + 1)
+            store(L, at, c * a + s * b)
+            store(L, at + 1, c * b - s * a)
+    for k in range(width * j, width * j + width, row_step(Q)):
+        x, y = load_row(Q, k), load_row(Q, k + width)
+        store_row(Q, k, c * x + s * y)
+        store_row(Q, k + width, c * y - s * x)
+
+
+@inlined
+def depends(L, T, i, j, width):
+    """Whether the entry of L at which row i of T would be independent of those before it is none."""
+    entry = load(L, width * i + j)
+    return entry * entry <= DEPENDENT * DEPENDENT * dot(T, width * i, T, width * i, width)
+
+
+@kernel
+def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
+    """Q, L and own as of `factor_rows`, after row i is held or released; whether all rows still are clearly independent or not."""
+    place, last = 0, rank
+    for k in range(i):
+        if load(own, k) != 0.0:
+            place += 1
+    if load(held, i) == 0.0:
+        going = load(own, i) != 0.0
+        store(own, i, 0.0)
+        for k in range(i + 1, m):
+            if going and load(own, k) != 0.0:
+                turn(L, held, k, place, m, width, Q)
+                place += 1
+            elif going and load(held, k) != 0.0:
+                going = depends(L, T, k, place, width)
+                store(own, k, 0.0 if going else 1.0)
+                if going:
+                    store(L, width * k + place, 0.0)
+        return True
+    for k in range(0, width, row_step(Q)):
+        store_row(Q, width * rank + k, load_row(T, width * i + k))
+    if rank == n or not add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
+        if rank == n:
+            put_products(Q, n, width, width, T, width * i, parts)
+            set_part(L, width * i, parts, n, width)
+        last = rank - 1
+        while last >= place and depends(L, T, i, last, width):
+            store(L, width * i + last, 0.0)
+            last -= 1
+    store(own, i, 1.0 if last >= place else 0.0)
+    for back in range(last - place):
+        turn(L, held, i, last - 1 - back, m, width, Q)
+    for k in range(i + 1, m):
+        if place <= last and load(own, k) != 0.0:
+            place += 1
+            if place > last:
+                if last < rank:
+                    store(own, k, 0.0)
+            elif depends(L, T, k, place, width):
+                return False
+    return True
 
 
 @kernel
