@@ -29,13 +29,12 @@ from freeflyer.kernels.optimization.layout import (
     N_LEVELS,
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, exchange_row, factor_rows, put_combination, put_products, solve_levels
+from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
 WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
-SLIGHT = 1e-7  # likewise of a level that cannot be met: what it gains by less is left to the levels below
 ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
@@ -125,7 +124,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
     worst, begin, before = -1, 0, 0
     for k in range(levels + 1):
         last = k == levels
-        end, gradient, most, enough = m, 0.0, 0.0, wrong if last else max(wrong, SLIGHT)
+        end, gradient, most = m, 0.0, 0.0
         clear(d, 0, width)
         clear(multipliers, 0, m)
         if last:
@@ -140,14 +139,14 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
             for i in range(begin, end):
                 if load(held, i) != FREE:
                     size = sqrt(dot(T, width * i, T, width * i, width))
-                    gradient += (abs(load(residuals, i)) + ROUNDING / SLIGHT * abs(load(e, i))) * size
+                    gradient += (abs(load(residuals, i)) + ROUNDING / WRONG * abs(load(e, i))) * size
                     add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
             for i in range(begin, end):
                 if load(held, i) != FREE and load(held, i) != EQUAL and load(barred, i) == 0.0:
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > enough * gradient:
+                    if push > wrong * gradient:
                         store(decided, i, 1.0)
-                    if push < -enough * gradient and push < most:
+                    if push < -wrong * gradient and push < most:
                         worst, most = i, push
         if last or load(unmet, k) != 0.0:
             j = before
@@ -162,9 +161,9 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                 at = load(held, i)
                 if at != FREE and at != EQUAL and load(decided, i) == 0.0:
                     push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > enough * gradient:
+                    if push > wrong * gradient:
                         store(decided, i, 1.0)
-                    if push < -enough * gradient and push < most:
+                    if push < -wrong * gradient and push < most:
                         worst, most = i, push
             if worst >= 0:
                 return worst
@@ -295,7 +294,12 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
                 change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
-        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
+        far = 0
+        while far >= 0:
+            rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
+            far = far_row(held, L, T, own, m, width, e, z)
+            if far >= 0:
+                factor_rows(T, held, far + 1, m, n, width, Q, L, own, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False

@@ -17,6 +17,7 @@ from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
 DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
+SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
 FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
@@ -257,6 +258,22 @@ def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R
             solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals, U, R, parts)
         begin = end
     return rank
+
+
+@kernel
+def far_row(held, L, T, own, m, width, e, z):
+    """The first row that is almost dependent on those before it, and could only be met by a z many times as long; -1 if none is."""
+    rank, square = 0, 0.0
+    for i in range(m):
+        if load(own, i) != 0.0:
+            x, pivot, size = load(z, rank), load(L, width * i + rank), dot(T, width * i, T, width * i, width)
+            if pivot * pivot < SMALL * SMALL * size and x * x > LONG * LONG * (square + load(e, i) * load(e, i) / size):
+                store(own, i, 0.0)
+                store(L, width * i + rank, 0.0)
+                return i
+            square += x * x
+            rank += 1
+    return -1
 
 
 @kernel
