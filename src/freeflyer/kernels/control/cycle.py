@@ -168,7 +168,7 @@ def at_limits(topology, A, lower, upper, guess, H, g, x):
             copy_rows(A, i, 1, N, N, K, to)
             store(side, to, load(low, i))
             to += 1
-    put_optimum(g, H, K, side, N, count, x, multipliers)
+    put_optimum(g, H, K, side, N, count, 2, x, multipliers, workspace(A, N + 8))
     to = 0
     for i in range(rows):
         at = load(guess, i)

@@ -14,7 +14,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO
-from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces
+from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
 from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
@@ -57,8 +57,7 @@ def put_least(H, slope, theta, beta, inverses, d, r, F):
         store(e, i, -1.0 * kept * load(beta, i))
         for j in range(r):
             store(E, r * i + j, kept * load(theta, r * i + j))
-    none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
-    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots, workspace(H, d + 8))
+    put_optimum(slope, H, E, e, r, d, 1, F, workspace(H, d + 8), workspace(H, r + 8))
 
 
 @inlined
@@ -117,9 +116,8 @@ def put_sides(theta, beta, inverses, k, share, d, w):
                 store(H, d * i + j, load(H, d * i + j) + size * load(E, d * c + i) * load(E, d * c + j))
         for i in range(d):
             store(g, i, load(g, i) - size * load(E, d * c + i) * load(e, c))
-    none, sides, own, pivots = (workspace(theta, 8), workspace(theta, d + 8), workspace(theta, d + 8),
-                                workspace(theta, d + 8))  # fmt: skip
-    condense_rows(g, H, E, e, d, d, 0, w, none, none, sides, own, pivots, workspace(theta, d + 8))
+    pivots = workspace(theta, d + 8)
+    put_optimum(g, H, E, e, d, d, 1, w, workspace(theta, d + 8), pivots)
     return pivot_ratio(pivots, d, 1.0)
 
 
@@ -161,7 +159,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
     a, A, theta = workspace(K, n + 8), workspace(K, n * d + 8), workspace(K, d * d + 8)
     beta, inverses, pivots = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n + 8)
-    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, workspace(K, rows + 8))
+    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
@@ -169,11 +167,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
         )  # fmt: skip
         ratio = select_less(inside, ratio, inside, ratio)
     put_accelerations(a, A, n, d, w, alpha)
-    none, sides, other = workspace(K, 8), workspace(K, d + 8), workspace(K, d + 8)
-    resting, more = workspace(K, r + 8), workspace(K, r + 8)
-    for i in range(r):
-        store(resting, i, 0.0)
-    condense_rows(resting, force_metric, B, w, r, d, 0, F, none, none, sides, other, more, workspace(K, d + 8))
+    put_optimum(nothing, force_metric, B, w, r, d, 1, F, workspace(K, d + 8), workspace(K, r + 8))
     worst, size = 0.0, 1.0
     for i in range(s):
         x = -1.0 * load(b, i)

@@ -131,10 +131,10 @@ def put_moves(U, stride, X, narrow, pivots, n, rows, linear, Y, wide, V):
 
 
 @kernel
-def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, multipliers):
+def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots):
     """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
     zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
-    pivots (n,): the inverses of D. multipliers (rows,): y for w = 0.
+    pivots (n,): the inverses of D.
 
     linear: g (n,). M (n, n); K (rows, n), k (rows,).
     """
@@ -160,8 +160,6 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
         for j in range(d):
             store(theta, d * i + j, load(S, width * (first + i) + rows + 1 + j))
     solve_upwards(S, rows, width, inverses, Y, wide)
-    for i in range(rows):
-        store(multipliers, i, load(Y, wide * i))
     put_moves(U, stride, X, narrow, pivots, n, rows, 1.0, Y, wide, V)
     for j in range(n):
         store(a, j, -1.0 * load(V, wide * j))
@@ -170,11 +168,11 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
 
 
 @kernel
-def put_optimum(linear, M, K, k, n, rows, x, multipliers):
-    """x (n,) of least energy with K x = k, where rows do not contradict each other, and multipliers (rows,): M x + g = K^T y. As
-    `condense_rows`; what rounding leaves of K x = k is taken away by the same factors."""
+def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
+    """x (n,) of least energy with K x = k, where rows do not contradict each other, multipliers (rows,): M x + g = K^T y, and pivots
+    (n,) as `condense_rows`. A second turn takes away what rounding leaves of K x = k, by the same factors."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1), row_width(linear, 1)
-    U, X, pivots = workspace(linear, n * stride + 8), workspace(linear, n * width + 8), workspace(linear, n + 8)
+    U, X = workspace(linear, n * stride + 8), workspace(linear, n * width + 8)
     S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
     inverses = workspace(linear, rows + 8)
     whiten_rows(linear, M, K, n, rows, U, stride, X, width, S, width, pivots)
@@ -184,7 +182,7 @@ def put_optimum(linear, M, K, k, n, rows, x, multipliers):
     for j in range(n):
         store(x, j, 0.0)
     eliminate_in_order(S, rows, width, inverses)
-    for turn in range(2):
+    for turn in range(turns):
         for i in range(rows):
             if turn > 0:
                 left = load(k, i)
@@ -235,7 +233,7 @@ def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, b
     """
     width = row_width(linear, r)
     own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
-    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8), workspace(linear, rows + 8))
+    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))
     wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
     for k in range(width):
         store(wide, k, 0.0)  # read where there are no rows
