@@ -169,7 +169,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
 
 @kernel
 def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
-    """x (n,) of least energy with K x = k, where rows do not contradict each other, multipliers (rows,): M x + g = K^T y, and pivots
+    """x (n,) of least energy with K x = k, where rows do not contradict each other; multipliers (rows,): M x + g = K^T y; pivots
     (n,) as `condense_rows`. A second turn takes away what rounding leaves of K x = k, by the same factors."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1), row_width(linear, 1)
     U, X = workspace(linear, n * stride + 8), workspace(linear, n * width + 8)

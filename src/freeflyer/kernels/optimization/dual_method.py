@@ -14,7 +14,9 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
+from freeflyer.kernels.optimization.metric import (
+    move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed,
+)
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
@@ -68,35 +70,12 @@ def limit_of(lower, upper, i, side):
 
 @kernel
 def drop(place, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places):
-    """The held row at `place` is released: those behind it move up."""
-    for i in range(limits):
-        if load(places, i) == 1.0 * place:
-            store(places, i, -1.0)
-        elif load(places, i) > place:
-            store(places, i, load(places, i) - 1.0)
+    """The limit that is held at `place` is released."""
+    for buffer in (targets, sides, multipliers):
+        move_up(buffer, place, count)
     for i in range(place, count - 1):
-        store(targets, i, load(targets, i + 1))
-        store(sides, i, load(sides, i + 1))
-        store(multipliers, i, load(multipliers, i + 1))
         set_row(K, width * i, K, width * i + width, width)
-        set_row(L, stride * i, L, stride * i + stride, stride)
-    for j in range(place, count - 1):
-        to = width * j
-        c, s = turn_columns(L, stride, j, count - 1)
-        for k in range(width):
-            a, b = load(Q, to + k), load(Q, to + width + k)
-            store(Q, to + k, c * a + s * b)
-            store(Q, to + width + k, c * b - s * a)
-
-
-@kernel
-def solve_transposed(L, count, stride, x):
-    """x (stride,) = L^-T x of the first `count` numbers."""
-    for back in range(count):
-        j = count - 1 - back
-        value = load(x, j) / load(L, stride * j + j)
-        add_scaled_row(x, 0, -value, L, stride * j, 0, j)
-        store(x, j, value)
+    release_row(place, count, limits, L, stride, Q, width, width, places)
 
 
 @kernel

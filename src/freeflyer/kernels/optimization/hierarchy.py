@@ -29,7 +29,9 @@ from freeflyer.kernels.optimization.layout import (
     N_LEVELS,
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels
+from freeflyer.kernels.optimization.orthogonal_rows import (
+    clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels,
+)
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at

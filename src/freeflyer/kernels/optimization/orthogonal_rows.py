@@ -39,8 +39,8 @@ def clear(A, start, end):
 
 @kernel
 def put_products(A, rows, width, used, B, at, parts):
-    """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a time,
-    so that none waits for its own sum."""
+    """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a
+    time, so that none waits for its own sum."""
     step, even = row_step(A), rows // 4 * 4
     for j in range(0, even, 4):
         x = 0.0 * load_row(B, at)
@@ -60,7 +60,8 @@ def put_products(A, rows, width, used, B, at, parts):
 @kernel
 def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
-    numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers; memory taken in loops is not given back.
+    numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers, as memory taken in
+    loops is not given back.
 
     Whether anything is left of it.
     """

@@ -16,7 +16,9 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
+from freeflyer.kernels.optimization.metric import (
+    move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed,
+)
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
@@ -64,25 +66,13 @@ def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, 
 
 @kernel
 def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
-    """The held row at `place` is released: those behind it move up. Q (., wide): orthonormal rows, of which `used` numbers are not
-    zero; L (., stride): those that are held in terms of them."""
+    """The limit that is held at `place` is released."""
     for i in range(m):
         if load(places, i) == 1.0 * place:
             store(held, i, FREE)
-            store(places, i, -1.0)
-        elif load(places, i) > place:
-            store(places, i, load(places, i) - 1.0)
-    for i in range(place, count - 1):
-        store(multipliers, i, load(multipliers, i + 1))
-        store(slots, i, load(slots, i + 1))
-        set_row(L, stride * i, L, stride * i + stride, stride)
-    for j in range(place, count - 1):
-        to = wide * j
-        c, s = turn_columns(L, stride, j, count - 1)
-        for k in range(0, used, row_step(Q)):
-            a, b = load_row(Q, to + k), load_row(Q, to + wide + k)
-            store_row(Q, to + k, c * a + s * b)
-            store_row(Q, to + wide + k, c * b - s * a)
+    move_up(multipliers, place, count)
+    move_up(slots, place, count)
+    release_row(place, count, m, L, stride, Q, wide, used, places)
 
 
 @kernel
@@ -95,8 +85,8 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
-def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
-                multipliers, slots, step, d, parts):  # fmt: skip
+def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide,
+                places, multipliers, slots, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
@@ -116,14 +106,12 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
             for k in range(j + 1, count):
                 store(multipliers, k, load(multipliers, k) - load(L, stride * k + j) * x)
         place, worst = -1, 0.0
-        set_row(multipliers, 0, parts, 0, row_width(T, count))
-        for back in range(count):
-            j = count - 1 - back
-            x = load(multipliers, j) / load(L, stride * j + j)
-            add_scaled_row(multipliers, 0, -x, L, stride * j, 0, j)
-            store(multipliers, j, x)
-            if x < worst:
-                place, worst = j, x
+        for j in range(count):
+            store(multipliers, j, load(parts, j))
+        solve_transposed(L, count, stride, multipliers)
+        for j in range(count):
+            if load(multipliers, j) < worst:
+                place, worst = j, load(multipliers, j)
         if place < 0:
             clear(step, 0, stride)
             for j in range(count):
@@ -165,11 +153,7 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
                 store(step, j, -1.0 * load(L, stride * count + j))
             store(step, count, 1.0)
             store(multipliers, count, own)
-            for back in range(count):
-                j = count - 1 - back
-                x = load(step, j) / load(L, stride * j + j)
-                add_scaled_row(step, 0, -x, L, stride * j, 0, j)
-                store(step, j, x)
+            solve_transposed(L, count, stride, step)
             length = load(L, stride * count + count)
             value = dot(T, width * p, y, 0, width)
             t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / (length * length)
@@ -271,8 +255,8 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 store(most, i, load(high, i) - load(shifts, i))
             put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
             count, used = keep_limits(
-                count, used, T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
-                multipliers, slots, step, d, parts,
+                count, used, T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide,
+                places, multipliers, slots, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
