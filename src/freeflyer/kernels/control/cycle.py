@@ -1,8 +1,8 @@
 """One control cycle: the terms of a state, the rows of what is asked, their lexicographic optimum, the torques.
 
 Most cycles have no active limit. So their rows are first taken as equations, whose optimum is found by elimination; if it keeps all
-rows, it is the answer. Limits that were active in the cycle before are equations, too, if all tasks were met; then multipliers of
-the right sign prove the answer. Else rounds of an active set begin.
+rows, it is the answer. Limits that were active in the cycle before are equations, too, if all equations were met; then multipliers
+of the right sign prove the answer. Else rounds of an active set begin.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Gram and Schmidt's method makes orthonormal rows Q of the rows T that are held, 
 orthogonal again if little is left of it; twice is enough (Giraud, Langou and Rozloznik, "The loss of orthogonality in the
 Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
 and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
-solution.
+solution. If one row is held or released, Q and L are turned (Givens): rows behind it move on by a column, until one of them depends
+on those before it or no longer does.
 """
 
 from __future__ import annotations
