@@ -1,15 +1,15 @@
 """One control cycle: the terms of a state, the rows of what is asked, their lexicographic optimum, the torques.
 
 Most cycles have no active limit. So their rows are first taken as equations, whose optimum is found by elimination; if it keeps all
-rows, it is the answer. Limits that were active in the cycle before are equations, too, if all tasks were met; then multipliers of
-the right sign prove the answer. Else rounds of an active set begin.
+rows, it is the answer. Limits that were active in the cycle before are equations, too, if all equations were met; then multipliers
+of the right sign prove the answer. Else rounds of an active set begin.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import item_int, table_int
-from freeflyer.kernels.control.equations import copy, copy_rows, keeps, put_least_energy, solve_equations
+from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS,
     AT_ONCE,
@@ -44,11 +44,11 @@ from freeflyer.kernels.control.state_terms import count_of, part_of, product_row
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.linkages.blocks import linkage_int
 from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS, N_V
+from freeflyer.kernels.optimization.condensation import put_optimum
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
-NEAR = 3e-2  # likewise: a task that is met in this cycle was met so well by the cycle before
-ACTIVE = 1.0  # what a row that is held at a limit is marked by
+ACTIVE, EQUAL, FREE = 1.0, 2.0, 0.0  # what a row that is held at a limit, an equation, and any other row are marked by
 
 
 @kernel
@@ -146,60 +146,38 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
 
 
 @kernel
-def at_limits(topology, parameters, A, lower, upper, guess, start, M, linear, x):
+def at_limits(topology, A, lower, upper, guess, H, g, x):
     """The optimum x of all equations and of the limits that `guess` holds, if it keeps all other limits and multipliers have the
-    right sign: AT_ONCE, or BY_ROUNDS if there is none. Tasks that `start` does not meet need rounds."""
-    n, N, k, d = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES),
-                  table_int(topology, N_FREE))  # fmt: skip
-    hard, rows = table_int(topology, N_HARD_ROWS), table_int(topology, N_ROWS)
-    held, tasks, active = table_int(topology, N_LOOP_ROWS) + k, rows - hard, 0
+    right sign: AT_ONCE, or BY_ROUNDS if there is none, or if an equation was missed before."""
+    N, rows, count = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), 0
     for i in range(rows):
-        moves = i < hard
-        if abs(load(guess, i)) == ACTIVE:
-            active += 1
-        elif i >= hard:
-            value = -1.0 * load(upper, i)
-            for j in range(N):
-                value += load(A, N * i + j) * load(start, j)
-            moves = load(lower, i) == load(upper, i) and abs(value) < NEAR * (1.0 + abs(load(upper, i)))
-        if (abs(load(guess, i)) == ACTIVE or i >= hard) and not moves:
+        if load(guess, i) == FREE and load(lower, i) == load(upper, i):
             return BY_ROUNDS
-    most, last = held + tasks + d + active, d + active
-    if most > N:
+        if load(guess, i) != FREE:
+            count += 1
+    if count > N:
         return BY_ROUNDS
-    K, side, B = workspace(A, most * n + 8), workspace(A, most + 8), workspace(A, last * k + 8)
-    low, high, multipliers = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, last + 8)
-    alpha, F = workspace(A, n + 8), workspace(A, k + 8)
-    copy_rows(A, table_int(topology, CONTACTS_ROW), held, N, n, K, 0)
-    copy_rows(A, hard, tasks, N, n, K, held)
-    copy(lower, table_int(topology, CONTACTS_ROW), held, side, 0)
-    copy(lower, hard, tasks, side, held)
-    copy(lower, 0, rows, low, 0)
-    copy(upper, 0, rows, high, 0)
+    K, side, multipliers = workspace(A, count * N + 8), workspace(A, count + 8), workspace(A, count + 8)
+    low, high = workspace(A, rows + 8), workspace(A, rows + 8)
     to = 0
-    for i in range(hard):
+    for i in range(rows):
         at = load(guess, i)
-        if i < d or abs(at) == ACTIVE:
-            limit = load(upper, i) if at == ACTIVE else load(lower, i)
-            store(low, i, limit)
-            store(high, i, limit)
-            copy_rows(A, i, 1, N, n, K, held + tasks + to)
-            store(side, held + tasks + to, limit)
-            for j in range(k):
-                store(B, k * to + j, -1.0 * load(A, N * i + n + j))
+        store(low, i, load(lower, i) if at != ACTIVE else load(upper, i))
+        store(high, i, load(upper, i) if at != -ACTIVE else load(lower, i))
+        if at != FREE:
+            copy_rows(A, i, 1, N, N, K, to)
+            store(side, to, load(low, i))
             to += 1
-    metric = from_entry(parameters, table_int(topology, CONSTANTS_AT) + FORCE_METRIC)
-    put_least_energy(linear, M, K, side, B, metric, n, most, last, k, alpha, F, multipliers)
-    to = d
-    for i in range(d, hard):
-        if abs(load(guess, i)) == ACTIVE:
-            if not load(guess, i) * load(multipliers, to) < 0.0:
-                return BY_ROUNDS
+    put_optimum(g, H, K, side, N, count, 2, x, multipliers, workspace(A, N + 8))
+    to = 0
+    for i in range(rows):
+        at = load(guess, i)
+        if abs(at) == ACTIVE and not at * load(multipliers, to) < 0.0:
+            return BY_ROUNDS
+        if at != FREE:
             to += 1
     for j in range(8):
         store(x, N + j, 0.0)
-    copy(alpha, 0, n, x, 0)
-    copy(F, 0, k, x, n)
     return AT_ONCE if keeps(A, low, high, x, N, 0, rows) else BY_ROUNDS
 
 
@@ -212,22 +190,26 @@ def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, star
 
 
 @kernel
-def contradicted(A, lower, upper, x, N, rows):
-    """1 if x (N,) misses one of the first rows by more than MET of the size of its terms."""
+def release_missed(A, lower, upper, x, N, hard, rows, held):
+    """Equations that x (N,) misses by more than MET of the size of their terms are not held; 1 if a hard row is missed."""
+    contradicted = 0.0
     for i in range(rows):
         value, size = 0.0, 1.0
         for j in range(N):
             part = load(A, N * i + j) * load(x, j)
             value, size = value + part, size + abs(part)
         if not load(lower, i) - MET * size <= value <= load(upper, i) + MET * size:
-            return 1.0
-    return 0.0
+            contradicted = 1.0 if i < hard else contradicted
+            if load(held, i) == EQUAL:
+                store(held, i, FREE)
+    return contradicted
 
 
 @kernel
 def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, start, tau, a, F, x, held, facts, wrenches):
     """tau (motors,), accelerations a (velocities,), forces F (k,) in the rows of the contacts, unknowns x; held (rows,) as
-    `solve_hierarchy`, zeros if no limit is active; facts (layout.py); wrenches (contacts, 6) in the frames' axes.
+    `solve_hierarchy`, but zero for equations that are missed, zeros if no limit is active; facts (layout.py); wrenches (contacts,
+    6) in the frames' axes.
 
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
     guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none.
@@ -247,21 +229,24 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     for i in range(rows):
         active = active or abs(load(guess, i)) == ACTIVE
         store(held, i, 0.0)
+    H, g = workspace(q, N * N + 8), workspace(q, N + 8)
     if not active:
         way = without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, found)
-    else:
-        way = at_limits(topology, parameters, A, lower, upper, guess, start, M, linear, found)
+    if way == BY_ROUNDS:
+        put_metric(topology, parameters, M, linear, H, g)
+    if active:
+        way = at_limits(topology, A, lower, upper, guess, H, g, found)
         if way != BY_ROUNDS:
             copy(guess, 0, rows, held, 0)
             rounds = 1.0
     if way == BY_ROUNDS:
-        H, g, levels = workspace(q, N * N + 8), workspace(q, N + 8), part_of(topology, LEVELS_AT)
-        put_metric(topology, parameters, M, linear, H, g)
-        rounds, ran_out = solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held)
+        rounds, ran_out = solve_rounds(
+            part_of(topology, LEVELS_AT), parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held
+        )  # fmt: skip
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)
-    missed = contradicted(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS)) if way == BY_ROUNDS else 0.0
+    missed = release_missed(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS), rows, held) if way == BY_ROUNDS else 0.0
     store(facts, CONTRADICTED, missed)
     copy(found, 0, N, x, 0)
     copy(found, n, k, F, 0)

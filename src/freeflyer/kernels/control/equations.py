@@ -14,11 +14,11 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO
-from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces
+from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
 from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 CLEAR = 1e-7  # of the largest pivot of a least squares: if no pivot is smaller, the minimum is clearly the only one
-KEPT = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
+KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer may miss equations and limits that it is to keep
 
 
 @kernel
@@ -49,17 +49,15 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
 
 
 @kernel
-def put_least(H, slope, theta, beta, inverses, d, r, F, multipliers):
-    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero, and their multipliers
-    (d,)."""
+def put_least(H, slope, theta, beta, inverses, d, r, F):
+    """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
     E, e = workspace(H, d * r + 8), workspace(H, d + 8)
     for i in range(d):
         kept = select_less(load(inverses, i), ZERO, 1.0, 0.0)
         store(e, i, -1.0 * kept * load(beta, i))
         for j in range(r):
             store(E, r * i + j, kept * load(theta, r * i + j))
-    none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
-    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots, multipliers)
+    put_optimum(slope, H, E, e, r, d, 1, F, workspace(H, d + 8), workspace(H, r + 8))
 
 
 @inlined
@@ -118,34 +116,21 @@ def put_sides(theta, beta, inverses, k, share, d, w):
                 store(H, d * i + j, load(H, d * i + j) + size * load(E, d * c + i) * load(E, d * c + j))
         for i in range(d):
             store(g, i, load(g, i) - size * load(E, d * c + i) * load(e, c))
-    none, sides, own, pivots = (workspace(theta, 8), workspace(theta, d + 8), workspace(theta, d + 8),
-                                workspace(theta, d + 8))  # fmt: skip
-    condense_rows(g, H, E, e, d, d, 0, w, none, none, sides, own, pivots, workspace(theta, d + 8))
+    pivots = workspace(theta, d + 8)
+    put_optimum(g, H, E, e, d, d, 1, w, workspace(theta, d + 8), pivots)
     return pivot_ratio(pivots, d, 1.0)
 
 
 @kernel
-def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, multipliers):
+def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F):
     """alpha (n,) and F (r,) of least 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to K alpha = k +
-    [0; B F], K (rows, n), of which the last d rows have sides B (d, r). multipliers (d,) of these: K^T times all of them is metric
-    alpha + linear."""
+    [0; B F], K (rows, n), of which the last d rows have sides B (d, r)."""
     a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
     beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
     H, slope, first = workspace(linear, r * r + 8), workspace(linear, r + 8), rows - d
-    sides, between = workspace(linear, d * d + 8), workspace(linear, d + 8)
-    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, sides, H, slope)
-    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F, between)
+    condense_to_forces(linear, metric, K, k, B, force_metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
+    put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
     put_accelerations(a, A, n, r, F, alpha)
-    for i in range(d):
-        store(multipliers, i, 0.0 * load(beta, first))
-    for c in range(d):
-        x = load(beta, first + c)
-        for j in range(r):
-            x = x + load(theta, r * c + j) * load(F, j)
-        inverse = load(inverses, first + c)
-        x = select_less(ZERO, inverse, x * inverse, -1.0 * load(between, c))
-        for i in range(c + 1):
-            store(multipliers, i, load(multipliers, i) + x * load(sides, d * c + i))
 
 
 @inlined
@@ -174,7 +159,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
     a, A, theta = workspace(K, n + 8), workspace(K, n * d + 8), workspace(K, d * d + 8)
     beta, inverses, pivots = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n + 8)
-    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, workspace(K, rows + 8))
+    condense_rows(zeros, whole, K, k, n, rows, d, a, A, theta, beta, inverses, pivots)
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
@@ -182,11 +167,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
         )  # fmt: skip
         ratio = select_less(inside, ratio, inside, ratio)
     put_accelerations(a, A, n, d, w, alpha)
-    none, sides, other = workspace(K, 8), workspace(K, d + 8), workspace(K, d + 8)
-    resting, more = workspace(K, r + 8), workspace(K, r + 8)
-    for i in range(r):
-        store(resting, i, 0.0)
-    condense_rows(resting, force_metric, B, w, r, d, 0, F, none, none, sides, other, more, workspace(K, d + 8))
+    put_optimum(nothing, force_metric, B, w, r, d, 1, F, workspace(K, d + 8), workspace(K, r + 8))
     worst, size = 0.0, 1.0
     for i in range(s):
         x = -1.0 * load(b, i)
@@ -227,7 +208,7 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
         copy(k, held + met, squares, b, 0)
         if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
             return True
-    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F, workspace(K, d + 8))
+    put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)
     return False
 
 
@@ -237,14 +218,11 @@ def keeps(A, lower, upper, x, N, first, end):
     width = row_width(A, N)
     for i in range(first, end):
         value, low, high = dot(A, N * i, x, 0, width), load(lower, i), load(upper, i)
-        if low == high:
-            miss = abs(value - high)
-            if not miss <= KEPT * (1.0 + abs(high)):
-                size = 1.0 + abs(high)
-                for j in range(N):
-                    size += abs(load(A, N * i + j) * load(x, j))
-                if not miss <= KEPT * size:
-                    return False
-        elif not low <= value <= high:
-            return False
+        miss, share = max(low - value, value - high), KEPT if low == high else ROUNDING
+        if not miss <= share * (1.0 + min(abs(low), abs(high))):
+            size = 1.0
+            for j in range(N):
+                size += abs(load(A, N * i + j) * load(x, j))
+            if not miss <= share * size:
+                return False
     return True

@@ -73,7 +73,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
         store(none, i, 0.0)
     a, moves, theta = workspace(A, u + 8), workspace(A, u * rows + 8), workspace(A, rows * rows + 8)
     beta, inverses, pivots = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, u + 8)
-    condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots, workspace(A, rows + 8))
+    condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots)
     if not pivot_ratio(pivots, u, 1.0) >= CLEAR:
         return -1
     for i in range(rows):

@@ -104,17 +104,8 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 
 @kernel
-def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots, multipliers):
-    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
-    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
-    pivots (n,): the inverses of D. multipliers (rows,): y for w = 0.
-
-    linear: g (n,). M (n, n); K (rows, n), k (rows,).
-    """
-    stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
-    narrow = row_width(linear, rows + 1)
-    U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
-    S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
+def whiten_rows(linear, M, K, n, rows, U, stride, X, narrow, S, width, pivots):
+    """X (n, narrow) = W^-1 [K^T, g] and S (rows, width) = X^T D^-1 X, with pivots (n,), the inverses of D."""
     for i in range(n):
         for j in range(rows, narrow):
             store(X, narrow * i + j, 0.0)
@@ -123,6 +114,35 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
         store(X, narrow * i + rows, load(linear, i))
     whiten(M, n, U, stride, X, narrow, pivots)
     gram(pivots, X, n, rows, narrow, S, width)
+
+
+@kernel
+def put_moves(U, stride, X, narrow, pivots, n, rows, linear, Y, wide, V):
+    """V (n, wide) = M^-1 ([linear g, 0] - K^T Y)."""
+    step = row_step(V)
+    for j in range(n):
+        for i in range(wide):
+            store(V, wide * j + i, 0.0)
+        store(V, wide * j, linear * load(X, narrow * j + rows))
+        subtract_products(V, wide * j, 0, wide, from_entry(X, narrow * j), 0, rows, Y, wide)
+        subtract_products(V, wide * j, 0, wide, from_entry(U, stride * j), 0, j, V, wide)
+        for i in range(0, wide, step):
+            store_row(V, wide * j + i, load(pivots, j) * load_row(V, wide * j + i))
+
+
+@kernel
+def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots):
+    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
+    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
+    pivots (n,): the inverses of D.
+
+    linear: g (n,). M (n, n); K (rows, n), k (rows,).
+    """
+    stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
+    narrow = row_width(linear, rows + 1)
+    U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
+    S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
+    whiten_rows(linear, M, K, n, rows, U, stride, X, narrow, S, width, pivots)
     first = rows - d
     for i in range(rows):
         at = width * i + rows
@@ -140,21 +160,46 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
         for j in range(d):
             store(theta, d * i + j, load(S, width * (first + i) + rows + 1 + j))
     solve_upwards(S, rows, width, inverses, Y, wide)
-    for i in range(rows):
-        store(multipliers, i, load(Y, wide * i))
-    step = row_step(V)
-    for j in range(n):  # V = -[a, A]
-        for i in range(wide):
-            store(V, wide * j + i, 0.0)
-        store(V, wide * j, load(X, narrow * j + rows))
-        subtract_products(V, wide * j, 0, wide, from_entry(X, narrow * j), 0, rows, Y, wide)
-        subtract_products(V, wide * j, 0, wide, from_entry(U, stride * j), 0, j, V, wide)
-        for i in range(0, wide, step):
-            store_row(V, wide * j + i, load(pivots, j) * load_row(V, wide * j + i))
+    put_moves(U, stride, X, narrow, pivots, n, rows, 1.0, Y, wide, V)
     for j in range(n):
         store(a, j, -1.0 * load(V, wide * j))
         for i in range(d):
             store(A, d * j + i, -1.0 * load(V, wide * j + 1 + i))
+
+
+@kernel
+def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
+    """x (n,) of least energy with K x = k, where rows do not contradict each other; multipliers (rows,): M x + g = K^T y; pivots
+    (n,) as `condense_rows`. A second turn takes away what rounding leaves of K x = k, by the same factors."""
+    stride, width, wide = row_width(linear, n), row_width(linear, rows + 1), row_width(linear, 1)
+    U, X = workspace(linear, n * stride + 8), workspace(linear, n * width + 8)
+    S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
+    inverses = workspace(linear, rows + 8)
+    whiten_rows(linear, M, K, n, rows, U, stride, X, width, S, width, pivots)
+    for i in range(rows):
+        store(S, width * i + rows, load(S, width * i + rows) + load(k, i))
+        store(multipliers, i, 0.0)
+    for j in range(n):
+        store(x, j, 0.0)
+    eliminate_in_order(S, rows, width, inverses)
+    for turn in range(turns):
+        for i in range(rows):
+            if turn > 0:
+                left = load(k, i)
+                for j in range(n):
+                    left -= load(K, n * i + j) * load(x, j)
+                for c in range(i):
+                    left -= load(inverses, c) * load(S, width * c + i) * load(Y, wide * c)
+                store(S, width * i + rows, left)
+            for j in range(wide):
+                store(Y, wide * i + j, 0.0)
+            store(Y, wide * i, load(S, width * i + rows))
+        solve_upwards(S, rows, width, inverses, Y, wide)
+        put_moves(U, stride, X, width, pivots, n, rows, 1.0 - turn, Y, wide, V)
+        for i in range(rows):
+            store(multipliers, i, load(multipliers, i) + load(Y, wide * i))
+        for j in range(n):
+            store(x, j, load(x, j) - load(V, wide * j))
 
 
 @inlined
@@ -181,15 +226,14 @@ def put_rows(X, rows, columns, wide):
 
 
 @kernel
-def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, sides, H, slope):
-    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,); sides (d, d): theta
-    for w itself.
+def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
+    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
 
     The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,).
     """
     width = row_width(linear, r)
-    own = workspace(linear, n * d + 8)
-    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8), workspace(linear, rows + 8))
+    own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
+    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))
     wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
     for k in range(width):
         store(wide, k, 0.0)  # read where there are no rows

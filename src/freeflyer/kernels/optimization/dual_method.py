@@ -14,7 +14,9 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
+from freeflyer.kernels.optimization.metric import (
+    move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed,
+)
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
@@ -68,48 +70,25 @@ def limit_of(lower, upper, i, side):
 
 @kernel
 def drop(place, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places):
-    """The held row at `place` is released: those behind it move up."""
-    for i in range(limits):
-        if load(places, i) == 1.0 * place:
-            store(places, i, -1.0)
-        elif load(places, i) > place:
-            store(places, i, load(places, i) - 1.0)
+    """The limit that is held at `place` is released."""
+    for buffer in (targets, sides, multipliers):
+        move_up(buffer, place, count)
     for i in range(place, count - 1):
-        store(targets, i, load(targets, i + 1))
-        store(sides, i, load(sides, i + 1))
-        store(multipliers, i, load(multipliers, i + 1))
         set_row(K, width * i, K, width * i + width, width)
-        set_row(L, stride * i, L, stride * i + stride, stride)
-    for j in range(place, count - 1):
-        to = width * j
-        c, s = turn_columns(L, stride, j, count - 1)
-        for k in range(width):
-            a, b = load(Q, to + k), load(Q, to + width + k)
-            store(Q, to + k, c * a + s * b)
-            store(Q, to + width + k, c * b - s * a)
-
-
-@kernel
-def solve_transposed(L, count, stride, x):
-    """x (stride,) = L^-T x of the first `count` numbers."""
-    for back in range(count):
-        j = count - 1 - back
-        value = load(x, j) / load(L, stride * j + j)
-        add_scaled_row(x, 0, -value, L, stride * j, 0, j)
-        store(x, j, value)
+    release_row(place, count, limits, L, stride, Q, width, width, places)
 
 
 @kernel
 def correct(rows, linear, n, width, W, K, count, L, stride, Q, targets, x, multipliers, missing, rho, z, w, d):
     """x and the multipliers move to the minimum on the held rows, in the metric of W. rows (n, width): H. The last five: room.
     Returns the lengths of the step and of x."""
-    put_products(rows, n, width, x, 0, missing)
+    put_products(rows, n, width, width, x, 0, missing)
     for j in range(n):
         store(missing, j, -1.0 * load(missing, j) - load(linear, j))
     for k in range(count):
         add_scaled_row(missing, 0, -1.0 * load(multipliers, k), K, width * k, 0, width)
     put_combination(missing, n, W, width, rho)
-    put_products(Q, count, width, rho, 0, w)
+    put_products(Q, count, width, width, rho, 0, w)
     clear(z, 0, stride)
     for k in range(count):
         value = load(targets, k) - dot(K, width * k, x, 0, width) - dot(L, stride * k, z, 0, stride)
@@ -208,7 +187,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
             known = side != 0.0 and load(places, i) < 0.0 and load(sizes, i) > 0.0
             if known and abs(limit_of(lower, upper, i, side)) < LARGEST:
                 set_row(Q, width * count, T, width * i, width)
-                if add_orthogonal(Q, count, width, L, stride * count, stride, parts):
+                if add_orthogonal(Q, count, width, width, L, stride * count, stride, parts):
                     set_row(K, width * count, C, width * i, width)
                     store(targets, count, limit_of(lower, upper, i, side))
                     store(sides, count, side if turn == 1 else 0.0)
@@ -219,7 +198,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     while outcome == SOLVED and not still:
         way, length = correct(rows, linear, n, width, W, K, count, L, stride, Q, targets, point, multipliers, missing, rho, z, w, d)
         steps += 1
-        put_products(C, limits, width, point, 0, base)
+        put_products(C, limits, width, width, point, 0, base)
         clear(moved, 0, width)
         before, p, side, own = changes, -1, 1.0, 0.0
         place = wrong_multiplier(count, L, stride, sides, multipliers)
@@ -229,17 +208,17 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
             count -= 1
         while place < 0 and outcome == SOLVED:
             if p < 0:
-                put_products(T, limits, width, moved, 0, values)
+                put_products(T, limits, width, width, moved, 0, values)
                 reach, own = sqrt(dot(moved, 0, moved, 0, width)), 0.0
                 p, side = most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, length, reach)
             if p < 0:
                 break
             new, at, t = stride * count, count, LARGEST
             set_row(Q, width * count, T, width * p, width)
-            free = load(sizes, p) > 0.0 and add_orthogonal(Q, count, width, L, new, stride, parts)
+            free = load(sizes, p) > 0.0 and add_orthogonal(Q, count, width, width, L, new, stride, parts)
             if not free:
                 clear(L, new, new + stride)
-                put_products(Q, count, width, T, width * p, from_entry(L, new))
+                put_products(Q, count, width, width, T, width * p, from_entry(L, new))
             set_row(w, 0, L, new, stride)
             solve_transposed(L, count, stride, w)
             pivot, limit = load(L, new + count), limit_of(lower, upper, p, side)

@@ -29,13 +29,14 @@ from freeflyer.kernels.optimization.layout import (
     N_LEVELS,
 )
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
-from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, factor_rows, put_combination, solve_levels
+from freeflyer.kernels.optimization.orthogonal_rows import (
+    clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels,
+)
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
 WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
-SLIGHT = 1e-7  # likewise of a level that cannot be met: what it gains by less is left to the levels below
 ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
@@ -57,13 +58,16 @@ def bound_of(held, lower, upper, i):
 
 @kernel
 def put_row(metric, W, A, weights, i, n, width, T, parts):
-    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a."""
-    scale = sqrt(load(weights, i))
+    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
+    scale, first, last = sqrt(load(weights, i)), n, 0
     if metric:
         for j in range(n):
-            store(parts, j, -scale * load(A, width * i + j))
+            x = load(A, width * i + j)
+            store(parts, j, -scale * x)
+            if x != 0.0:
+                first, last = min(first, j), j + 1
         clear(T, width * i, width * i + width)
-        subtract_products(T, width * i, 0, width, parts, 0, n, W, width)
+        subtract_products(T, width * i, first, width, parts, first, last, W, width)
     else:
         for k in range(0, width, row_step(T)):
             store_row(T, width * i + k, scale * load_row(A, width * i + k))
@@ -122,7 +126,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
     worst, begin, before = -1, 0, 0
     for k in range(levels + 1):
         last = k == levels
-        end, gradient, most, enough = m, 0.0, 0.0, wrong if last else max(wrong, SLIGHT)
+        end, gradient, most = m, 0.0, 0.0
         clear(d, 0, width)
         clear(multipliers, 0, m)
         if last:
@@ -137,14 +141,14 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
             for i in range(begin, end):
                 if load(held, i) != FREE:
                     size = sqrt(dot(T, width * i, T, width * i, width))
-                    gradient += (abs(load(residuals, i)) + ROUNDING / SLIGHT * abs(load(e, i))) * size
+                    gradient += (abs(load(residuals, i)) + ROUNDING / WRONG * abs(load(e, i))) * size
                     add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
             for i in range(begin, end):
                 if load(held, i) != FREE and load(held, i) != EQUAL and load(barred, i) == 0.0:
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > enough * gradient:
+                    if push > wrong * gradient:
                         store(decided, i, 1.0)
-                    if push < -enough * gradient and push < most:
+                    if push < -wrong * gradient and push < most:
                         worst, most = i, push
         if last or load(unmet, k) != 0.0:
             j = before
@@ -159,9 +163,9 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                 at = load(held, i)
                 if at != FREE and at != EQUAL and load(decided, i) == 0.0:
                     push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > enough * gradient:
+                    if push > wrong * gradient:
                         store(decided, i, 1.0)
-                    if push < -enough * gradient and push < most:
+                    if push < -wrong * gradient and push < most:
                         worst, most = i, push
             if worst >= 0:
                 return worst
@@ -258,17 +262,15 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    clear(barred, 0, m)
-    clear(T, 0, m * width)
+    for buffer in (barred, made, own):
+        clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
-    clear(made, 0, m)
-    clear(own, 0, m)
-    clear(rows, 0, m * width)
     put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
+        clear(rows, width * i + n, width * i + width)
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
@@ -276,26 +278,34 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
     known = abs(load(start, 0)) < LARGEST
     if known:
-        put_coordinates(metric, W, start, center, n, width, y)
-        for i in range(m):
-            total = 0.0
-            for j in range(n):
-                total += load(rows, width * i + j) * load(start, j)
-            store(values, i, total)
+        for j in range(n):
+            store(point, j, load(start, j))
+        put_coordinates(metric, R, point, center, n, width, y)
+        put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
-    attempt, late, change, started, stalls, rounds, going, loose, wrong, times = 0, LATE, 0, known, 0, 0, 1.0, False, WRONG, 0
+    seen, arrivals, next_seen, repeats, exchanged = 0.0, 0, 1, 0, False
+    attempt, late, change, single, rank, started, stalls, rounds, going, loose, wrong, times = (
+        0, LATE, 0, -1, 0, known, 0, 0, 1.0, False, WRONG, 0)  # fmt: skip
     while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
+        if single >= 0:
+            exchanged = True
+            if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+                change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
-        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
+        far = 0
+        while far >= 0:
+            rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R, parts)
+            far = far_row(held, L, T, own, m, width, e, z)
+            if far >= 0:
+                factor_rows(T, held, far + 1, m, n, width, Q, L, own, parts)
         store(verdict, 2, 1.0 * rank)
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
-        change = m
+        change, single = m, -1
         if started:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
@@ -318,14 +328,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        for i in range(m):
-            store(values, i, dot(rows, width * i, point, 0, width))
+        put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-            change, released = stop, -1
+            single, released = stop, -1
         else:
             first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
-            change = min(change, first)
+            change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst = wrong_row(
@@ -343,18 +352,20 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 started = True
                 if worst >= 0:
                     store(held, worst, FREE)
-                    change, released = worst, worst
+                    single, released = worst, worst
                 elif some_barred and not tested:  # beside other limits it may not be
                     clear(barred, 0, m)
                     tested = True
                 elif loose:
                     loosen(lower, upper, lengths, m, 0.0, low, high)
                     loose, started = False, False
+                elif exchanged:  # factors that were exchanged row by row lose digits
+                    change, exchanged = 0, False
                 else:
                     going = 0.0
         if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
-            change, stalls, loose = 0, 0, False
+            change, single, exchanged, stalls, loose = 0, -1, False, 0, False
             loosen(lower, upper, lengths, m, 0.0, low, high)
             put_start(
                 levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
@@ -362,8 +373,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-            for i in range(m):
-                store(values, i, dot(rows, width * i, point, 0, width))
+            put_products(rows, m, width, width, point, 0, values)
             hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
             clear(barred, 0, m)
             attempt, some_barred, tested = attempt + 1, False, False
@@ -372,6 +382,12 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
             loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
             seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
+    begin = 0
+    for k in range(levels):  # limits that depend on rows before them hold nothing
+        for i in range(begin, load_int(ends, k)):
+            if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL:
+                store(held, i, FREE)
+        begin = load_int(ends, k)
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)

@@ -6,13 +6,14 @@ Least 1/2 x^T H x + g^T x is least norm of y.
 from __future__ import annotations
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_row, row_step, sqrt, store, store_row, workspace
+from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination
 
 
 @kernel
 def put_inverse_factor(H, n, width, W, R, parts):
-    """W (n, width) = R^-1 of H = R^T R, both upper triangular; R (n, width), parts (n,): room."""
+    """W (n, width) = R^-1 of H = R^T R, R (n, width), both upper triangular; parts (n,): room."""
     clear(R, 0, n * width)
     clear(W, 0, n * width)
     for i in range(n):
@@ -21,6 +22,7 @@ def put_inverse_factor(H, n, width, W, R, parts):
         for c in range(i):
             store(parts, c, load(R, width * c + i))
         subtract_products(R, width * i, i, width, parts, 0, i, R, width)
+        clear(R, width * i, width * i + i)
         scale_row(R, width * i, 1.0 / sqrt(load(R, width * i + i)), width)
     for back in range(n):
         i = n - 1 - back
@@ -64,16 +66,13 @@ def put_direction(metric, W, y, n, width, x):
 
 
 @inlined
-def put_coordinates(metric, W, x, center, n, width, y):
-    """y (width,) of x = center + W y, without a metric x = center + y."""
-    for back in range(n):
-        i = n - 1 - back
-        total = load(x, i) - load(center, i)
-        if metric:
-            for j in range(i + 1, n):
-                total -= load(W, width * i + j) * load(y, j)
-            total = total / load(W, width * i + i)
-        store(y, i, total)
+def put_coordinates(metric, R, x, center, n, width, y):
+    """y (width,) = R (x - center), without a metric x - center."""
+    for k in range(0, width, row_step(y)):
+        store_row(y, k, load_row(x, k) - load_row(center, k))
+    if metric:
+        for i in range(n):
+            store(y, i, dot(R, width * i, y, 0, width))
 
 
 @inlined
@@ -83,18 +82,47 @@ def set_row(A, to, B, at, width):
         store_row(A, to + k, load_row(B, at + k))
 
 
+@inlined
+def move_up(x, place, count):
+    """The `count` numbers of x without that at `place`."""
+    for i in range(place, count - 1):
+        store(x, i, load(x, i + 1))
+
+
 @kernel
-def turn_columns(L, stride, j, rows):
-    """Turn columns j and j + 1 of a factor L so that its entry (j, j + 1) vanishes: cosine and sine of the Givens rotation."""
-    at = stride * j + j
-    a, b = load(L, at), load(L, at + 1)
-    r = sqrt(a * a + b * b)
-    c, s = a / r, b / r
-    store(L, at, r)
-    store(L, at + 1, 0.0)
-    for i in range(j + 1, rows):
-        at = stride * i + j
+def release_row(place, count, m, L, stride, Q, wide, used, places):
+    """Row `place` of `count` is taken out of L Q: L (., stride) lower triangular, Q (., wide) orthonormal, of which `used` columns
+    are not zero. places (m,): the rows' places, -1 for rows that have none. Columns turn so that L stays triangular (Givens)."""
+    for i in range(m):
+        if load(places, i) == 1.0 * place:
+            store(places, i, -1.0)
+        elif load(places, i) > place:
+            store(places, i, load(places, i) - 1.0)
+    for i in range(place, count - 1):
+        set_row(L, stride * i, L, stride * i + stride, stride)
+    for j in range(place, count - 1):
+        at, to = stride * j + j, wide * j
         a, b = load(L, at), load(L, at + 1)
-        store(L, at, c * a + s * b)
-        store(L, at + 1, c * b - s * a)
-    return c, s
+        r = sqrt(a * a + b * b)
+        c, s = a / r, b / r
+        store(L, at, r)
+        store(L, at + 1, 0.0)
+        for i in range(j + 1, count - 1):
+            at = stride * i + j
+            a, b = load(L, at), load(L, at + 1)
+            store(L, at, c * a + s * b)
+            store(L, at + 1, c * b - s * a)
+        for k in range(to, to + used, row_step(Q)):
+            x, y = load_row(Q, k), load_row(Q, k + wide)
+            store_row(Q, k, c * x + s * y)
+            store_row(Q, k + wide, c * y - s * x)
+
+
+@kernel
+def solve_transposed(L, count, stride, x):
+    """x (stride,) = L^-T x of the first `count` numbers."""
+    for back in range(count):
+        j = count - 1 - back
+        value = load(x, j) / load(L, stride * j + j)
+        add_scaled_row(x, 0, -value, L, stride * j, 0, j)
+        store(x, j, value)

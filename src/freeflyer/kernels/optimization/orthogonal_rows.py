@@ -4,7 +4,8 @@ Gram and Schmidt's method makes orthonormal rows Q of the rows T that are held, 
 orthogonal again if little is left of it; twice is enough (Giraud, Langou and Rozloznik, "The loss of orthogonality in the
 Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
 and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
-solution.
+solution. If one row is held or released, Q and L are turned (Givens): rows behind it move on by a column, until one of them depends
+on those before it or no longer does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
 DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
+SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
 FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
@@ -37,13 +39,14 @@ def clear(A, start, end):
 
 
 @kernel
-def put_products(A, rows, width, B, at, parts):
-    """parts (rows,) = A b, A (rows, width), for the row b of B from `at` on; four at a time, so that none waits for its own sum."""
+def put_products(A, rows, width, used, B, at, parts):
+    """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a
+    time, so that none waits for its own sum."""
     step, even = row_step(A), rows // 4 * 4
     for j in range(0, even, 4):
         x = 0.0 * load_row(B, at)
         y, z, w = x, x, x
-        for k in range(0, width, step):
+        for k in range(0, used, step):
             b, row = load_row(B, at + k), width * j + k
             x, y = x + load_row(A, row) * b, y + load_row(A, row + width) * b
             z, w = z + load_row(A, row + 2 * width) * b, w + load_row(A, row + 3 * width) * b
@@ -52,26 +55,27 @@ def put_products(A, rows, width, B, at, parts):
         store(parts, j + 2, row_total(A, z))
         store(parts, j + 3, row_total(A, w))
     for j in range(even, rows):
-        store(parts, j, dot(A, width * j, B, at, width))
+        store(parts, j, dot(A, width * j, B, at, used))
 
 
 @kernel
-def add_orthogonal(Q, rank, width, L, to, most, parts):
+def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
-    numbers of L from `to` on. parts: room for `rank` numbers; memory taken in loops is not given back.
+    numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers, as memory taken in
+    loops is not given back.
 
     Whether anything is left of it.
     """
     at = width * rank
-    whole = dot(Q, at, Q, at, width)
+    whole = dot(Q, at, Q, at, used)
     clear(L, to, to + most)
     before, left = whole, 0.0
     for _ in range(2):
-        put_products(Q, rank, width, Q, at, parts)
+        put_products(Q, rank, width, used, Q, at, parts)
         for j in range(rank):
             store(L, to + j, load(L, to + j) + load(parts, j))
-        subtract_products(Q, at, 0, width, parts, 0, rank, Q, width)
-        left = dot(Q, at, Q, at, width)
+        subtract_products(Q, at, 0, used, parts, 0, rank, Q, width)
+        left = dot(Q, at, Q, at, used)
         if left > ENOUGH * before or not left > DEPENDENT * DEPENDENT * whole:
             break
         before = left
@@ -79,9 +83,17 @@ def add_orthogonal(Q, rank, width, L, to, most, parts):
         return False
     length = sqrt(left)
     store(L, to + rank, length)
-    for k in range(0, width, row_step(Q)):
+    for k in range(0, used, row_step(Q)):
         store_row(Q, at + k, 1.0 / length * load_row(Q, at + k))
     return True
+
+
+@inlined
+def set_part(L, at, parts, n, width):
+    """A row of L from n numbers, zero behind them."""
+    clear(L, at + n, at + width)
+    for j in range(n):
+        store(L, at + j, load(parts, j))
 
 
 @kernel
@@ -94,16 +106,85 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
     for i in range(first, m):
         store(own, i, 0.0)
         if load(held, i) != 0.0 and rank == n:
-            put_products(Q, n, width, T, width * i, parts)
-            clear(L, width * i, width * i + width)
-            for j in range(n):
-                store(L, width * i + j, load(parts, j))
+            put_products(Q, n, width, width, T, width * i, parts)
+            set_part(L, width * i, parts, n, width)
         elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, L, width * i, width, parts):
+            if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
                 store(own, i, 1.0)
                 rank += 1
+
+
+@kernel
+def turn(L, held, i, j, m, width, Q):
+    """Columns j and j + 1 of the held rows of L (m, width), and rows of Q, turn so that entry (i, j + 1) vanishes (Givens)."""
+    a, b = load(L, width * i + j), load(L, width * i + j + 1)
+    r = sqrt(a * a + b * b)
+    c, s = a / r, b / r
+    store(L, width * i + j, r)
+    store(L, width * i + j + 1, 0.0)
+    for k in range(i + 1, m):
+        if load(held, k) != 0.0:
+            at = width * k + j
+            a, b = load(L, at), load(L, at + 1)
+            store(L, at, c * a + s * b)
+            store(L, at + 1, c * b - s * a)
+    for k in range(width * j, width * j + width, row_step(Q)):
+        x, y = load_row(Q, k), load_row(Q, k + width)
+        store_row(Q, k, c * x + s * y)
+        store_row(Q, k + width, c * y - s * x)
+
+
+@inlined
+def depends(L, T, i, j, width):
+    """Whether the entry of L at which row i of T would be independent of those before it is none."""
+    entry = load(L, width * i + j)
+    return entry * entry <= DEPENDENT * DEPENDENT * dot(T, width * i, T, width * i, width)
+
+
+@kernel
+def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
+    """Q, L and own as of `factor_rows`, after row i is held or released; whether all rows still are clearly independent or not."""
+    place, last = 0, rank
+    for k in range(i):
+        if load(own, k) != 0.0:
+            place += 1
+    if load(held, i) == 0.0:
+        going = load(own, i) != 0.0
+        store(own, i, 0.0)
+        for k in range(i + 1, m):
+            if going and load(own, k) != 0.0:
+                turn(L, held, k, place, m, width, Q)
+                place += 1
+            elif going and load(held, k) != 0.0:
+                going = depends(L, T, k, place, width)
+                store(own, k, 0.0 if going else 1.0)
+                if going:
+                    store(L, width * k + place, 0.0)
+        return True
+    for k in range(0, width, row_step(Q)):
+        store_row(Q, width * rank + k, load_row(T, width * i + k))
+    if rank == n or not add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
+        if rank == n:
+            put_products(Q, n, width, width, T, width * i, parts)
+            set_part(L, width * i, parts, n, width)
+        last = rank - 1
+        while last >= place and depends(L, T, i, last, width):
+            store(L, width * i + last, 0.0)
+            last -= 1
+    store(own, i, 1.0 if last >= place else 0.0)
+    for back in range(last - place):
+        turn(L, held, i, last - 1 - back, m, width, Q)
+    for k in range(i + 1, m):
+        if place <= last and load(own, k) != 0.0:
+            place += 1
+            if place > last:
+                if last < rank:
+                    store(own, k, 0.0)
+            elif depends(L, T, k, place, width):
+                return False
+    return True
 
 
 @kernel
@@ -118,7 +199,7 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             for j in range(columns):
                 store(U, high * j + i - begin, load(L, width * i + before + j))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, R, wide * j, wide, parts):
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts):
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):
@@ -179,6 +260,22 @@ def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R
             solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals, U, R, parts)
         begin = end
     return rank
+
+
+@kernel
+def far_row(held, L, T, own, m, width, e, z):
+    """The first row that is almost dependent on those before it, and could only be met by a z many times as long; -1 if none is."""
+    rank, square = 0, 0.0
+    for i in range(m):
+        if load(own, i) != 0.0:
+            x, pivot, size = load(z, rank), load(L, width * i + rank), dot(T, width * i, T, width * i, width)
+            if pivot * pivot < SMALL * SMALL * size and x * x > LONG * LONG * (square + load(e, i) * load(e, i) / size):
+                store(own, i, 0.0)
+                store(L, width * i + rank, 0.0)
+                return i
+            square += x * x
+            rank += 1
+    return -1
 
 
 @kernel

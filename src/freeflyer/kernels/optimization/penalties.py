@@ -16,7 +16,9 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import put_direction, put_inverse_factor, set_row, turn_columns
+from freeflyer.kernels.optimization.metric import (
+    move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed,
+)
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
@@ -34,15 +36,11 @@ CHANGES = 5  # for each row: the largest number of rows held, which is reached i
 
 
 @kernel
-def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, M, packed, g, h, R, parts):
-    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d + T_i y - side_i)^2 of the equations of a level; W W^T is the
-    inverse of its matrix. The last six: room."""
+def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, parts):
+    """W W^T, the inverse of the matrix of a level: share and the squares of the equations' rows. The last four: room."""
     clear(M, 0, n * width)
-    clear(g, 0, width)
-    add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
         if load(held, i) == EQUAL:
-            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
             for j in range(n):
                 if load(T, width * i + j) != 0.0:
                     add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
@@ -51,6 +49,16 @@ def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, 
             store(packed, n * i + j, load(M, width * i + j))
         store(packed, n * i + i, share + load(M, width * i + i))
     put_inverse_factor(packed, n, width, W, R, parts)
+
+
+@kernel
+def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, g, h):
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of the equations of a level. g, h: room."""
+    clear(g, 0, width)
+    add_scaled_row(g, 0, -share, rest, 0, 0, width)
+    for i in range(from_row, end):
+        if load(held, i) == EQUAL:
+            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
     put_combination(g, n, W, width, h)
     put_direction(True, W, h, n, width, g)
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
@@ -58,45 +66,66 @@ def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, 
 
 @kernel
 def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
-    """The held row at `place` is released: those behind it move up. Q (., wide): orthonormal rows, of which `used` numbers are not
-    zero; L (., stride): those that are held in terms of them."""
+    """The limit that is held at `place` is released."""
     for i in range(m):
         if load(places, i) == 1.0 * place:
             store(held, i, FREE)
-            store(places, i, -1.0)
-        elif load(places, i) > place:
-            store(places, i, load(places, i) - 1.0)
-    for i in range(place, count - 1):
-        store(multipliers, i, load(multipliers, i + 1))
-        store(slots, i, load(slots, i + 1))
-        set_row(L, stride * i, L, stride * i + stride, stride)
-    for j in range(place, count - 1):
-        to = wide * j
-        c, s = turn_columns(L, stride, j, count - 1)
-        for k in range(0, used, row_step(Q)):
-            a, b = load_row(Q, to + k), load_row(Q, to + wide + k)
-            store_row(Q, to + k, c * a + s * b)
-            store_row(Q, to + wide + k, c * b - s * a)
+    move_up(multipliers, place, count)
+    move_up(slots, place, count)
+    release_row(place, count, m, L, stride, Q, wide, used, places)
 
 
 @kernel
-def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide, places,
-                multipliers, slots, step, d, parts):  # fmt: skip
+def move(share, W, u, fixed, rank, n, width, y, d, parts):
+    """y (width,) moves by this share of W u; what rounding has left along fixed rows goes."""
+    put_direction(True, W, u, n, width, d)
+    put_products(fixed, rank, width, width, d, 0, parts)
+    subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
+    add_scaled_row(y, 0, share, d, 0, 0, width)
+
+
+@kernel
+def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide,
+                places, multipliers, slots, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
-    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y; strengths (m,):
-    their multipliers times the size of their rows. The last eight: room."""
+    still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
+    are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
+    hold y, and how many numbers of Q's rows are used."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
-    clear(multipliers, 0, stride)
-    clear(slots, 0, stride)
-    for i in range(m):
-        store(places, i, -1.0)
-    count, rounds, going, used = 0, 0, True, width
+    rounds, going = 0, True
+    while count > 0:
+        for i in range(m):
+            for j in range(count):
+                if load(places, i) == 1.0 * j:
+                    value, side = dot(T, width * i, y, 0, width), load(held, i)
+                    store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
+        for j in range(count):
+            x = load(multipliers, j) / load(L, stride * j + j)
+            store(parts, j, x)
+            for k in range(j + 1, count):
+                store(multipliers, k, load(multipliers, k) - load(L, stride * k + j) * x)
+        place, worst = -1, 0.0
+        for j in range(count):
+            store(multipliers, j, load(parts, j))
+        solve_transposed(L, count, stride, multipliers)
+        for j in range(count):
+            if load(multipliers, j) < worst:
+                place, worst = j, load(multipliers, j)
+        if place < 0:
+            clear(step, 0, stride)
+            for j in range(count):
+                add_scaled_row(step, 0, load(parts, j), Q, wide * j, 0, width)
+            move(-1.0, W, step, fixed, rank, n, width, y, d, parts)
+            break
+        release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+        count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
+        put_products(T, end, width, width, y, 0, strengths)
         for i in range(end):
             if load(held, i) == FREE and load(softness, i) > 0.0:
-                value = dot(T, width * i, y, 0, width)
+                value = load(strengths, i)
                 over, under = (value - load(high, i)) / load(sizes, i), (load(low, i) - value) / load(sizes, i)
                 if max(over, under) > worst:
                     worst, p, side = max(over, under), i, 1.0 if over > under else -1.0
@@ -116,7 +145,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
             subtract_products(Q, at, 0, width, parts, 0, n, W, width)
             store(Q, at + width + slot, sqrt(soft))
             store(slots, count, 1.0 * slot)
-            if not add_orthogonal(Q, count, wide, L, stride * count, stride, parts):  # rounding is left of it
+            if not add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts):  # rounding is left of it
                 store(softness, p, 0.0)
                 break
             clear(step, 0, stride)
@@ -124,11 +153,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
                 store(step, j, -1.0 * load(L, stride * count + j))
             store(step, count, 1.0)
             store(multipliers, count, own)
-            for back in range(count):
-                j = count - 1 - back
-                x = load(step, j) / load(L, stride * j + j)
-                add_scaled_row(step, 0, -x, L, stride * j, 0, j)
-                store(step, j, x)
+            solve_transposed(L, count, stride, step)
             length = load(L, stride * count + count)
             value = dot(T, width * p, y, 0, width)
             t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / (length * length)
@@ -136,10 +161,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
             for j in range(count):
                 if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
                     t, place = -1.0 * load(multipliers, j) / load(step, j), j
-            put_direction(True, W, from_entry(Q, at), n, width, d)  # and what rounding has left along fixed rows goes
-            put_products(fixed, rank, width, d, 0, parts)
-            subtract_products(d, 0, 0, width, parts, 0, rank, fixed, width)
-            add_scaled_row(y, 0, -t * length, d, 0, 0, width)
+            move(-t * length, W, from_entry(Q, at), fixed, rank, n, width, y, d, parts)
             add_scaled_row(multipliers, 0, t, step, 0, 0, count + 1)
             own = load(multipliers, count)
             if place == count:
@@ -156,6 +178,7 @@ def keep_limits(T, P, fixed, rank, low, high, softness, sizes, end, m, n, width,
         for j in range(count):
             if load(places, i) == 1.0 * j:
                 store(strengths, i, load(multipliers, j) * load(sizes, i))
+    return count, used
 
 
 @kernel
@@ -188,7 +211,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                     store(locked, i, 1.0)
                     if rank < n and dot(P, width * i, P, width * i, width) > RESTING * RESTING * load(sizes, i) * load(sizes, i):
                         set_row(Q, width * rank, P, width * i, width)
-                        if add_orthogonal(Q, rank, width, sums, 0, width, parts):
+                        if add_orthogonal(Q, rank, width, width, sums, 0, width, parts):
                             rank += 1
                 else:
                     store(held, i, FREE)
@@ -204,31 +227,36 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         for i in range(m):
             store(softness, i, 0.0)
             if load(locked, i) == 0.0:
-                put_products(fresh, rank - known, width, P, width * i, parts)
+                put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
                 own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
                 if load(held, i) == FREE and i < end and own > LEFT * LEFT * size:
                     store(softness, i, 1.0 if i >= begin else SOFT * relative * own / share)
         clear(rest, 0, width)
         if stage == levels:
-            put_products(Q, rank, width, y, 0, parts)
+            put_products(Q, rank, width, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough, moved = 0, 0.0, 1.0
+        passes, enough, moved, count, used = 0, 0.0, 1.0, 0, width
         clear(shifts, 0, m)
+        clear(multipliers, 0, stride)
+        clear(slots, 0, stride)
+        put_level_metric(P, begin, end, held, share, n, width, W, S, L, R, parts)
+        for i in range(m):
+            store(places, i, -1.0)
+            if load(softness, i) > 0.0:
+                store(held, i, FREE)
         while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED):
             passes += 1
             set_row(before, 0, y, 0, width)
             for i in range(end):
-                if load(softness, i) > 0.0:
-                    store(held, i, FREE)
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
                 store(least, i, load(low, i) - load(shifts, i))
                 store(most, i, load(high, i) - load(shifts, i))
-            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, S, L, d, u, R, parts)
-            keep_limits(
-                T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide, places,
-                multipliers, slots, step, d, parts,
+            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
+            count, used = keep_limits(
+                count, used, T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide,
+                places, multipliers, slots, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
