@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from freeflyer.control.solving import asked_of
+from freeflyer.control.problem import asked_of
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
 

@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.stepping import StepAdjustment
+from freeflyer.control.scenarios import StepAdjustment
 from freeflyer.control.support import convex_polygon, middle_of, signed_distance
 from freeflyer.spatial import se3
 

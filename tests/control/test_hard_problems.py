@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control import solving
+from freeflyer.control import problem as solving
 from freeflyer.errors import NotConvergedError
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call

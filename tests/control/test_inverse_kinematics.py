@@ -11,8 +11,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
-from freeflyer.control.linearized_tasks import CONTRACTION, LinearizedTasks
 from freeflyer.optimization import Level, solve_hierarchy
 
 TOLERANCE = 1e-9

@@ -11,7 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.control.controllable import complement
+from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
 from freeflyer.spatial import quaternion
 

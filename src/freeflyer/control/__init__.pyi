@@ -8,8 +8,14 @@ from .body_tasks import (
     FramePositionTask as FramePositionTask,
     PostureTask as PostureTask,
 )
-from .chains import Chains as Chains, kinematic_chains as kinematic_chains
-from .controllable import Controllability as Controllability, controllability as controllability
+from .chains import (
+    CentroidalJacobian as CentroidalJacobian,
+    Chains as Chains,
+    ReducedDynamics as ReducedDynamics,
+    centroidal_jacobians as centroidal_jacobians,
+    kinematic_chains as kinematic_chains,
+    reduced_dynamics as reduced_dynamics,
+)
 from .dcm import (
     DCMCommand as DCMCommand,
     DCMPlan as DCMPlan,
@@ -18,7 +24,12 @@ from .dcm import (
     walking_dcm as walking_dcm,
 )
 from .decoupled import DecoupledController as DecoupledController
-from .equilibria import Equilibrium as Equilibrium, equilibrium as equilibrium
+from .equilibria import (
+    Controllability as Controllability,
+    Equilibrium as Equilibrium,
+    controllability as controllability,
+    equilibrium as equilibrium,
+)
 from .footsteps import (
     FootReference as FootReference,
     FootstepPlan as FootstepPlan,
@@ -47,18 +58,17 @@ from .limits import (
     NormalForceLimits as NormalForceLimits,
     TorqueLimits as TorqueLimits,
 )
-from .problem import Controller as Controller, WholeBodyProblem as WholeBodyProblem
+from .problem import (
+    Controller as Controller,
+    ControlSolution as ControlSolution,
+    LevelResult as LevelResult,
+    WholeBodyProblem as WholeBodyProblem,
+)
 from .pushes import (
     PushBoundary as PushBoundary,
     push_boundary as push_boundary,
     random_pushes as random_pushes,
     survives_push as survives_push,
-)
-from .reduced_dynamics import (
-    CentroidalJacobian as CentroidalJacobian,
-    ReducedDynamics as ReducedDynamics,
-    centroidal_jacobians as centroidal_jacobians,
-    reduced_dynamics as reduced_dynamics,
 )
 from .references import (
     MinimumJerkReference as MinimumJerkReference,
@@ -79,7 +89,6 @@ from .regulator import (
 )
 from .running import ControlRun as ControlRun, run_scenario as run_scenario
 from .scenario import Scenario as Scenario, Stance as Stance
-from .solving import ControlSolution as ControlSolution, LevelResult as LevelResult
 from .stance_file import read_problem as read_problem
 from .standing import Standing as Standing, stand_on_feet as stand_on_feet
 from .support import (

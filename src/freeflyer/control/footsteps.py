@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.checks import shaped
+from freeflyer.control.checks import set_fields, shaped
 from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
@@ -66,8 +66,7 @@ class FootReference(Reference):
     Examples:
         >>> model = ff.robots.humanoid()
         >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
-        >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
+        >>> ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
         array([0. , 0.9])
     """
 
@@ -76,7 +75,6 @@ class FootReference(Reference):
     begins: np.ndarray
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
         current = np.searchsorted(self.begins, t, side="right")  # how many steps have begun
         still = np.zeros((*t.shape, 6))
         found = TargetMotion(np.broadcast_to(self.stand, (*t.shape, 4, 4)) + 0.0, still, still.copy())
@@ -93,6 +91,7 @@ class FootstepPlan(Record):
 
     Attributes:
         phases: In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
+        begin, end: float, s.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -106,12 +105,10 @@ class FootstepPlan(Record):
 
     @property
     def begin(self) -> float:
-        """s."""
         return self.phases[0].begin
 
     @property
     def end(self) -> float:
-        """s."""
         return self.phases[-1].end
 
     def phase(self, t: float) -> SupportPhase:
@@ -138,17 +135,16 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
 
     Args:
         feet: Both feet on the ground, as freeflyer.contacts.anchored_feet gives them; the first one steps first.
-        step_length: Distance from foot to foot, m; negative for backward steps. The first and the last step bring their foot
-            one step length on, the others two.
+        step_length: Distance from foot to foot, m; negative for backward steps. The first and the last step bring their foot one
+            step length on, the others two.
         steps: 2 or more.
         step_duration: Duration of a single and a double support, s.
         double_support: Its share of the step duration, between 0 and 1.
-        rest_duration: Of the first and the last double support, in which the weight goes to the first foot and back to the middle,
-            s.
+        rest_duration: Of the first and the last double support, in which the weight goes to the first foot and back to the
+            middle, s.
         clearance: Height of the swing foot half-way, above both its places, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
-    Raises: InputError for other than two feet, and bad numbers.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -198,9 +194,8 @@ def swing(a: np.ndarray, b: np.ndarray, begin: float, end: float, clearance: flo
 
 def heading(feet: Sequence[Contact], forward: ArrayLike | None = None) -> np.ndarray:
     """Horizontal unit vector (3,): forward, or the mean of the x axes of the feet."""
-    if forward is None:
-        direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
-    else:
+    direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
+    if forward is not None:
         direction = shaped("forward", forward, 3, more=", a vector in world axes")
     flat = direction * (1.0, 1.0, 0.0)
     size = float(np.linalg.norm(flat))
@@ -216,8 +211,8 @@ class Gait(Record):
     Args:
         period: In which each foot makes one step, s.
         duty: Share of the period in which a foot is on the ground, between 0 and 1.
-        phases: When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left foot
-            first. Feet of equal phases swing together; between two swings all feet are on the ground.
+        phases: When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left
+            foot first. Feet of equal phases swing together; between two swings all feet are on the ground.
 
     Examples:
         >>> ff.control.Gait.named("trot", height=0.33).phases         # front left, front right, rear left, rear right
@@ -237,25 +232,14 @@ class Gait(Record):
         starts = np.unique(phases)
         least = 1.0 - float(np.diff([*starts, starts[0] + 1.0]).min())
         if not max(0.0, least) < duty < 1.0 or len(starts) < 2:
-            raise InputError(
-                f"duty must be above {least:.3g} and below 1 so that the feet that swing land before the next ones leave the "
-                f"ground, got {duty:g} with the phases {format_value(self.phases)}"
-            )  # fmt: skip
-        for name, value in (("period", period), ("duty", duty), ("phases", tuple(phases.tolist()))):
-            object.__setattr__(self, name, value)
+            why = f"so that the feet that swing land before the next ones leave the ground, got {duty:g}"
+            raise InputError(f"duty must be above {least:.3g} and below 1 {why} with the phases {format_value(self.phases)}")
+        set_fields(self, period=period, duty=duty, phases=tuple(phases.tolist()))
 
     @staticmethod
     def named(name: str, height: float, feet: int = 4, *, gravity: float = GRAVITY) -> Gait:
-        """Gait of a name, its period that of a pendulum of the robot's size.
-
-        Args:
-            name: "crawl" or "trot". "crawl": one foot after the other, three hold; "trot": two feet at a time, across. Two feet
-                have the gait "walk".
-            height: Of the centre of mass above the ground, m.
-            feet: 2 or 4.
-            gravity: float, m/s^2.
-        Raises: InputError for other numbers of feet.
-        """
+        """Gait "crawl" (one foot after the other) or "trot" (two at a time, across) of four feet, "walk" of two, its period that
+        of a pendulum of the robot's size: the centre of mass at this height (m) under gravity (m/s^2). Errors: InputError."""
         known = GAITS.get(whole_number("feet", feet, 1))
         if known is None:
             raise InputError(f"gaits are known of two and of four feet, got {format_value(feet)}: give one, freeflyer.control.Gait")
@@ -271,8 +255,8 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
                    begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps of a gait, which ends with the feet as they stood at first.
 
-    Each foot lands at its predicted place in the standing robot half-way through its stance, if the robot moves as commanded. This
-    is half the way of the stance ahead of the hip, as in Raibert, "Legged robots that balance", MIT Press, 1986.
+    Each foot lands at its predicted place in the standing robot half-way through its stance, if the robot moves as commanded
+    (Raibert, "Legged robots that balance", MIT Press, 1986).
 
     Args:
         feet: All on the ground, as freeflyer.contacts.anchored_feet gives them.
@@ -284,7 +268,6 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
         clearance: Height of a swinging foot half-way, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
-    Raises: InputError for another number of feet than the gait's, and bad numbers.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -292,8 +275,6 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
         >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model), points)
         >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
         >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
-        >>> list(plan.phases[1].swings)
-        ['front_left_foot', 'rear_right_foot']
         >>> (plan.phases[-1].feet[0].at[:2, 3] - plan.phases[0].feet[0].at[:2, 3]).round(3)    # 0.4 m/s over 9.5 periods
         array([1.9, 0. ])
     """

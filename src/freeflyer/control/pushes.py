@@ -66,16 +66,16 @@ class PushBoundary:
 def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
                   sensing: Sensing | None = None, processes: int = 1,
                   progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
-    """Which pushes on its base a standing robot survives in MuJoCo, each from rest.
+    """Which pushes on its base a standing robot survives in MuJoCo, each from rest: (n,) array of bool.
+
+    It survives if it stands 1.5 s later. It does not if it fell, or if its capture point was 10 cm outside the support polygon,
+    so that only a step helps.
 
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
-        formulation, dt, sensing: As in run.
+        formulation, dt, sensing: As in run_scenario.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-    Returns: (n,) array of bool, True if it stands 1.5 s later. It is False if the robot fell, or if its capture point was 10
-    cm outside the support polygon, so that only a step helps.
-    Raises: InputError for other shapes and numbers.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
@@ -86,8 +86,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     given = shaped("impulses", impulses, "n", 2, more=", N s")
     options = {"formulation": formulation, "dt": dt, "sensing": sensing}
     count = whole_number("processes", processes, 1)
-    what = f"{len(given)} pushes"
-    found = np.zeros(len(given), bool)
+    what, found = f"{len(given)} pushes", np.zeros(len(given), bool)
     if count == 1:
         for k, impulse in enumerate(given):
             found[k] = _stood(robot, impulse, options)
@@ -121,8 +120,6 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
         count: int.
         share: Largest share of the limit of freeflyer.control.max_push_impulse.
         seed: int.
-    Returns: (count, 2) array.
-    Raises: InputError for numbers that are not positive.
 
     Examples:
         >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
@@ -144,9 +141,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
-        formulation, dt, sensing: As in run.
-        processes, progress: See survives_push.
-    Raises: InputError for other shapes and numbers.
+        formulation, dt, sensing, processes: As in survives_push.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
@@ -156,8 +151,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     """
     turn = shaped("angles", angles, "k", more=", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
-    borne, lost = np.zeros(len(turn)), WIDEST * limits
-    fell_once = np.zeros(len(turn), bool)
+    borne, lost, fell_once = np.zeros(len(turn)), WIDEST * limits, np.zeros(len(turn), bool)
     for k in range(count):
         middle = 0.5 * (borne + lost)
         stands = survives_push(
@@ -231,7 +225,6 @@ def _stood_here(impulse: np.ndarray) -> bool:
 
 
 def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
-    dt = options["dt"]
-    length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
-    return not run_scenario(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length,
-        **options).fell
+    length = round((FIRST + PUSH_DURATION + AFTER) / options["dt"]) * options["dt"]
+    pushed = partial(_Pushed, impulse=impulse)
+    return not run_scenario(pushed, robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell

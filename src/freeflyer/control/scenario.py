@@ -92,8 +92,6 @@ class Scenario(ABC):
         duration: float, s.
 
     Examples:
-        A robot that stands:
-
         >>> class Rest(ff.control.Scenario):
         ...     def __init__(self, stance):
         ...         self.stance, self.duration = stance, 0.02
@@ -126,6 +124,5 @@ class Following(Scenario):
         self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        """The same contacts and limits, tasks at their targets of now."""
         moved = [task.with_target(*reference(t)) for task, reference in self.moving]
         return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])
