@@ -42,11 +42,7 @@ class Chains(NamedTuple):
             is held.
 
     Examples:
-        >>> model = ff.robots.humanoid(33)
-        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> found = ff.control.kinematic_chains(model, contacts=feet)
-        >>> len(found.virtual), len(found.constraint), len(found.unconstrained), len(found.branches)
-        (6, 12, 21, 1)
+        See `kinematic_chains`.
     """
 
     virtual: np.ndarray
@@ -145,11 +141,7 @@ class ReducedDynamics:
         null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
 
     Examples:
-        >>> model = ff.robots.humanoid(33)
-        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> reduced = ff.control.reduced_dynamics(model, ff.robots.standing_posture(model), np.zeros(model.nv), contacts=feet)
-        >>> reduced.mass_matrix.shape, reduced.contact_jacobian.shape
-        ((24, 24), (12, 24))
+        See `reduced_dynamics`.
     """
 
     chains: Chains
@@ -236,12 +228,7 @@ class CentroidalJacobian:
         rate: (6, u) array, its exact time derivative.
 
     Examples:
-        >>> model = ff.robots.humanoid(33)
-        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> upper_body, = ff.control.centroidal_jacobians(model, q, v, contacts=feet)
-        >>> upper_body.link, upper_body.J.shape
-        ('pelvis', (6, 21))
+        See `centroidal_jacobians`.
     """
 
     link: str
@@ -263,17 +250,15 @@ def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: 
     Args:
         compressed: See kinematic_chains.
     Raises: InputError as kinematic_chains; for branches without mass.
-    Source: reduced whole-body control paper, eqs. (8)-(10). The rate of the momentum matrix follows column by column from the
-    derivatives of the momentum: at unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
+    Source: reduced whole-body control paper, eqs. (8)-(10). At unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
 
     Examples:
         >>> model = ff.robots.humanoid(33)
         >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> q, v = ff.robots.standing_posture(model), np.linspace(-1.0, 1.0, model.nv)
-        >>> found, = ff.control.centroidal_jacobians(model, q, v, contacts=feet)
-        >>> after, = ff.control.centroidal_jacobians(model, ff.integrate(model, q, 1e-6 * v), v, contacts=feet)
-        >>> bool(np.allclose((after.J - found.J) / 1e-6, found.rate, atol=1e-4))
-        True
+        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+        >>> upper_body, = ff.control.centroidal_jacobians(model, q, v, contacts=feet)
+        >>> upper_body.link, upper_body.J.shape
+        ('pelvis', (6, 21))
     """
     q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)

@@ -39,16 +39,11 @@ class DCMPlan(Record, Reference):
     Attributes:
         times: (n + 1,) array of the knots, s. Before the first and after the last the plan is at rest.
         vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
-        height: Height of the VRP above the ZMP, m.
-        omega: Natural frequency, 1/s.
+        height, omega: Height of the VRP above the ZMP, m, and natural frequency, 1/s.
         growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
 
     Examples:
-        The weight goes 0.1 m to the left within two seconds:
-
-        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], height=0.8)
-        >>> plan([0.0, 1.0, 2.0]).target[:, 1].round(3) + 0.0
-        array([0.  , 0.05, 0.1 ])
+        See `dcm_plan`.
     """
 
     times: np.ndarray
@@ -97,9 +92,8 @@ class DCMPlan(Record, Reference):
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
-    One knot is added in the middle of the first and of the last segment (in the thirds of a single one). They are displaced to
-    bring the centre of mass to rest above the ZMP at both ends. The ZMP first goes the other way, in short segments far;
-    walking_dcm checks that it stays on the feet.
+    Two added knots, in the first and the last segment, are displaced to bring the centre of mass to rest above the ZMP at both
+    ends. The ZMP first goes the other way, in short segments far; walking_dcm checks that it stays on the feet.
 
     Args:
         times: (k,) array, increasing, s; at least two.
@@ -164,9 +158,7 @@ class DCMCommand(NamedTuple):
         dcm: (..., 3) array, measured divergent component of motion, m.
 
     Examples:
-        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
-        >>> ff.control.track_dcm(plan, 1.0, [0.0, 0.06, 0.8], [0.0, 0.0, 0.0]).dcm.round(2)
-        array([0.  , 0.06, 0.8 ])
+        See `track_dcm`.
     """
 
     acceleration: np.ndarray
@@ -175,10 +167,9 @@ class DCMCommand(NamedTuple):
 
 
 def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
-    """Plan of the DCM and the centre of mass over footsteps.
+    """Plan of the DCM and the centre of mass over footsteps, at rest in the middle of all feet at both ends.
 
-    While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point. It
-    begins and ends at rest in the middle of all feet.
+    While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
 
     Args:
         height: Height of the centre of mass above the soles, m.
@@ -187,10 +178,8 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> q = ff.robots.standing_posture(model)
-        >>> footsteps = ff.control.walk_forward(ff.contacts.anchored_feet(model, q), step_length=0.3, steps=6)
-        >>> plan = ff.control.walking_dcm(footsteps, height=ff.center_of_mass(model, q)[2])
-        >>> plan([0.0, 20.0]).target.round(3)[:, :2] + 0.0               # from the middle of the soles to that of the last ones
+        >>> footsteps = ff.control.walk_forward(ff.contacts.anchored_feet(model, ff.robots.standing_posture(model)), 0.3, steps=6)
+        >>> ff.control.walking_dcm(footsteps, height=0.97)([0.0, 20.0]).target.round(3)[:, :2] + 0.0
         array([[0.035, 0.   ],
                [1.535, 0.   ]])
     """

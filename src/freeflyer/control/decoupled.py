@@ -26,10 +26,9 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 class DecoupledController:
     """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
 
-    v_x is the locked velocity at the centre of mass in world axes, and v_y = qdot. The equations are M_x a_x + C_x v_x = F_x and
-    M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref - x).
-    The locked angular velocity, which has no position, decays as e' + 2 w e = 0. A wrench of six components on the base is taken
-    for granted, as thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated.
+    With v_x the locked velocity at the centre of mass in world axes, and v_y = qdot, the equations are M_x a_x + C_x v_x = F_x
+    and M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref -
+    x); the locked angular velocity has no position. The base is taken to have a wrench of six components, as of thrusters.
 
     Args:
         model: A floating robot whose joints have one coordinate each.
@@ -43,8 +42,7 @@ class DecoupledController:
         >>> model = ff.robots.space_manipulator()
         >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
         >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
-        >>> stay = ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0)
-        >>> controller = ff.control.DecoupledController(model, move, stay)
+        >>> controller = ff.control.DecoupledController(model, move, ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0))
         >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
         >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
         [0.2 0.  0. ] 0.000000 rad

@@ -53,9 +53,7 @@ class Equilibrium:
         sentence: The result in words, with the names of the missing forces.
 
     Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> print(ff.control.equilibrium(model, model.neutral).sentence)  # motors of the arm, no propellers
-        no choice of the 4 inputs holds this posture at rest: they lack base z translation 47.68 N
+        See `equilibrium`.
     """
 
     q: np.ndarray
@@ -165,18 +163,14 @@ class Controllability:
     """The dimension of the controllable subspace of x_dot = A x + B u, or x+ = A x + B u, and the motions outside of it.
 
     Attributes:
-        states: Dimension of the state space: 2 nv, or of the states that constraints admit.
-        rank: Dimension of the controllable subspace.
+        states, rank: Dimensions of the state space, 2 nv or that of the states that constraints admit, and of that subspace.
         discrete: Whether the system is x+ = A x + B u.
         modes: (states - rank,) array, eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
         uncontrollable: Names of the motions that inputs cannot steer.
         unstabilizable: Names of those among them that do not decay by themselves either.
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> found = ff.control.lqr(model, model.neutral).controllable
-        >>> found.rank, found.states, found.uncontrollable
-        (4, 4, ())
+        See `controllability`.
     """
 
     states: int
@@ -192,15 +186,13 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
                     basis: np.ndarray | None = None) -> Controllability:  # fmt: skip
     """The controllable subspace of one linearisation, and names of the motions outside of it.
 
-    The subspace is that of the columns of [B, A B, A^2 B, ...]. Each block is made orthogonal to those before it (the staircase
-    form of Rosenbrock), so no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement (Popov,
-    Belevitch, Hautus), because w x then does not depend on the inputs. Such rows w weigh momenta, and the inverse of M turns them
-    into motions with names. Conserved linear momentum along x is 'base x translation'.
+    The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase form
+    of Rosenbrock). Left eigenvectors w of A with w B = 0 weigh momenta, and the inverse of M turns them into motions with names.
+    Conserved linear momentum along x is 'base x translation'.
 
     Args:
         M: (nv, nv) array, mass matrix at the linearisation's configuration.
-        A: (2 nv, 2 nv) array of x = [eta; dv], as in linearize.
-        B: (2 nv, m) array, a column for each input.
+        A, B: (2 nv, 2 nv) and (2 nv, m) array of x = [eta; dv], as in linearize; B has a column for each input.
         discrete: Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
         basis: (2 nv, k) array, columns that span the states that constraints admit; all states if not given.
 

@@ -36,11 +36,7 @@ class SupportPhase(Record):
         swings: The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
 
     Examples:
-        >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
-        >>> list(single.swings), [foot.name for foot in single.feet], single.polygon.shape
-        (['left_sole'], ['right_sole'], (4, 2))
+        See `FootstepPlan`.
     """
 
     begin: float
@@ -64,10 +60,7 @@ class FootReference(Reference):
         begins: (k,) array, when each step begins, s.
 
     Examples:
-        >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
-        array([0. , 0.9])
+        See `FootstepPlan.foot`.
     """
 
     stand: np.ndarray
@@ -128,20 +121,14 @@ class FootstepPlan(Record):
 def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, step_duration: float = 0.8,
                  double_support: float = 0.25, rest_duration: float = 1.0, clearance: float = 0.05,
                  forward: ArrayLike | None = None, begin: float = 0.0) -> FootstepPlan:  # fmt: skip
-    """Plan of footsteps straight forward, which ends with the feet side by side.
-
-    Feet are displaced only along `forward`, and their width, height and orientation stay. The swing foot goes by the curve of
-    minimum jerk through a point above the middle of its way (WaypointReference).
+    """Plan of footsteps straight forward, which ends with the feet side by side; width, height and orientation of the feet stay.
 
     Args:
         feet: Both feet on the ground, as freeflyer.contacts.anchored_feet gives them; the first one steps first.
-        step_length: Distance from foot to foot, m; negative for backward steps. The first and the last step bring their foot one
-            step length on, the others two.
-        steps: 2 or more.
-        step_duration: Duration of a single and a double support, s.
-        double_support: Its share of the step duration, between 0 and 1.
-        rest_duration: Of the first and the last double support, in which the weight goes to the first foot and back to the
-            middle, s.
+        step_length: Distance from foot to foot, m; negative for backward steps.
+        steps: 2 or more; the first and the last bring their foot one step length on, the others two.
+        step_duration, double_support: Duration of a single and a double support, s, and the share of the latter, from 0 to 1.
+        rest_duration: Of the first and the last double support, s.
         clearance: Height of the swing foot half-way, above both its places, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
@@ -261,8 +248,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     Args:
         feet: All on the ground, as freeflyer.contacts.anchored_feet gives them.
         gait: Gait with a phase for each foot.
-        speed, lateral: Forward and to the left, m/s.
-        turning: Rate about the vertical, positive to the left, rad/s.
+        speed, lateral, turning: Forward and to the left, m/s, and about the vertical, positive to the left, rad/s.
         cycles: Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
         rest_duration: Before the first and after the last step, s.
         clearance: Height of a swinging foot half-way, m.

@@ -169,19 +169,16 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
-    Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
-    way. A thrust may have either sign, because its limits belong to the controller.
+    Each pushes along its site's z, with either sign. Odd ones spin counter-clockwise, so that the air turns the body clockwise;
+    even ones the other way.
 
     Args:
         drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm.
-    Raises: UnknownNameError for a robot without such sites.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator(rotors=4)
-        >>> G = ff.control.rotor_inputs(model).matrix(model, model.neutral)
-        >>> np.round(G[[2, 5]], 3)  # N along the body's z, N m about it, per N of thrust
-        array([[ 1.   ,  1.   ,  1.   ,  1.   ],
-               [-0.016,  0.016, -0.016,  0.016]])
+        >>> ff.control.rotor_inputs(model).matrix(model, model.neutral)[5].round(3)  # N m about the body's z per N of thrust
+        array([-0.016,  0.016, -0.016,  0.016])
     """
     drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))

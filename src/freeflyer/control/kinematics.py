@@ -25,18 +25,14 @@ class KinematicLevel(NamedTuple):
     """How a level of inverse kinematics ended.
 
     Attributes:
-        level: Level of its tasks.
-        residual: Largest error of its tasks, m or rad.
-        iterations: Steps tried for it.
+        level, residual, iterations: Level of its tasks, their largest error, m or rad, and steps tried for it.
         stationarity: Length of the gradient J^T W e along the directions that levels above and limits leave free, relative to the
             weighted norms of the errors and their Jacobian; 0 if the level is met.
         outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
             steps ran out or became too short.
 
     Examples:
-        >>> out_of_reach = ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])
-        >>> print(ff.control.inverse_kinematics(ff.robots.chain(3), [out_of_reach], [0.1, 0.5, 0.2]).levels[0])
-        level 1: stationary, largest error 0.6, 5 iterations
+        See `InverseKinematics`, whose `levels` they are.
     """
 
     level: int
@@ -89,9 +85,9 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     """Configuration at which tasks are met, each level as well as those before it allow.
 
     Steps solve the strict hierarchy of the linearised tasks within position limits (Escande, Mansard and Wieber, IJRR 33(7),
-    2014). If they do not reduce a level's errors, Newton's method takes over (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018).
-    Every level ends at an optimum to first order, near the start, which need not be the global one. At a singular posture, such
-    as straight legs, no first step improves; start with bent ones.
+    2014), or Newton's method does (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Every level ends at an optimum to first
+    order, near the start, which need not be the global one. At a singular posture, such as straight legs, no first step improves;
+    start with bent ones.
 
     Args:
         tasks: Their gains and references do not matter here.
@@ -103,8 +99,6 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     Raises: InputError for tasks of velocities, open loops, and a start beyond its limits.
 
     Examples:
-        The centre of mass of a humanoid goes 5 cm down over its feet, which stay:
-
         >>> model = ff.robots.humanoid()
         >>> q = ff.robots.standing_posture(model)
         >>> stay = [ff.control.FramePoseTask(x, ff.frame_pose(model, q, x), level=0) for x in ("left_sole", "right_sole")]

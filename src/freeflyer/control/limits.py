@@ -37,8 +37,7 @@ class LimitRows:
         contact: Its name, if x are forces.
 
     Examples:
-        >>> ff.control.LimitRows("torque", ("sum",), np.ones((1, 2)), np.array([-5.0]), np.array([5.0])).names
-        ('sum',)
+        See `Limit`, whose `rows` they are.
     """
 
     space: Space

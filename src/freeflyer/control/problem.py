@@ -55,11 +55,8 @@ class LevelResult:
 
     Examples:
         >>> problem = ff.control.WholeBodyProblem(ff.robots.chain(3), tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
-        >>> for level in problem.solve(np.zeros(3), np.zeros(3)).levels:
-        ...     print(level.name, level.met, list(level.residuals))
-        dynamics True ['dynamics']
-        contacts True []
-        tasks of level 1 True ['PostureTask']
+        >>> [(level.name, level.met) for level in problem.solve(np.zeros(3), np.zeros(3)).levels]
+        [('dynamics', True), ('contacts', True), ('tasks of level 1', True)]
     """
 
     name: str
@@ -80,23 +77,18 @@ class ControlSolution:
         forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
         status: "solved" if dynamics, contacts and limits hold, and the tasks as well as possible. "relaxed" if they contradict
             each other and are violated as little as possible, level by level. "stopped" if they hold, but the solver stopped
-            before the optimum of the tasks. "last solution" and "damping" are fallbacks of the controller, for `reason`.
+            before the optimum of the tasks. "last solution" and "damping" are fallbacks of the controller.
         reason: Why it is not "solved"; empty if it is.
         seconds: Time from the state to the torques.
         iterations: Of the solver; 0 if no limit was active.
         formulation: "full" if the reduced one could not be taken.
-        held: (m,) array or None. For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations:
-            the first guess of the next cycle. None if no limit is active.
+        held: (m,) array or None, rows at their lower (-1) or upper limit (1), or equations (2): the first guess of the next
+            cycle.
         q: (nq,) array or None, the configuration.
         asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
 
     Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-        >>> com = ff.control.CenterOfMassTask(ff.center_of_mass(model, q))
-        >>> solution = ff.control.WholeBodyProblem(model, tasks=[com], contacts=feet).solve(q, np.zeros(model.nv))
-        >>> solution.status, solution.tau.shape, list(solution.forces)[:2]
-        ('solved', (12,), ['front_left_foot', 'front_right_foot'])
+        See `WholeBodyProblem`.
     """
 
     tau: np.ndarray
@@ -137,42 +129,35 @@ class ControlSolution:
 class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
-    Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
-    accelerations and forces; tasks. Below them is the sum that `print(problem)` shows, strict or weighted. Problems are values,
-    so another target is another task in another problem (`with_tasks`, `dataclasses.replace`).
+    The order of levels is dynamics and torque limits; contacts, cones, limits of accelerations and forces; tasks. Each is as
+    strict as the ones above allow. Below them is the sum that `print(problem)` shows. Another target is another task in another
+    problem (`with_tasks`, `dataclasses.replace`).
 
     Args:
         tasks: Met by their levels, a lower number first.
-        contacts: Held and rolling contacts. Contacts only push and slide beyond their friction, so forces stay in `cones` about
-            their normals.
+        contacts: Held and rolling contacts, which only push, within the cones of their friction.
         limits: Of torques, accelerations, joints, normal forces; none holds that is not given.
         friction: Coefficient of contacts that name none.
         bilateral: Names of contacts whose forces are free: grasps, feet that stick.
-        acceleration_weight: Positive weight of the acceleration energy a^T M a / 2, reduced whole-body control paper, eq. (27),
-            in the objective below all tasks.
-        force_weight: Positive weight of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the
-            energy.
+        acceleration_weight: Positive weight of a^T M a / 2 in the objective, reduced whole-body control paper, eq. (27).
+        force_weight: Positive weight of the sum of squares of the contacts' point forces over 2.
         contact_damping: float, 1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
         compressed: Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
 
     Attributes:
-        constraints: Constraints of the contacts.
-        cones: Cones of the contacts that only push.
+        constraints, cones: Constraints of the contacts, and cones of those that only push.
         normals: By name of surfaces and rolling bodies the normal (3,) in their first rows; others turn with the robot.
         driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
-        force_metric: (k, k) array; F^T force_metric F is the sum of squares of the point forces that forces F (k,) in the
-            contacts' rows stand for.
+        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F (k,) in the
+            rows.
 
     Examples:
         A humanoid squats: its centre of mass goes down, its feet stay.
 
         >>> model = ff.robots.humanoid(33)
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> tasks = [
-        ...     ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05]),
-        ...     ff.control.FrameOrientationTask("pelvis", np.eye(3)),
-        ...     ff.control.PostureTask(q, level=2),
-        ... ]
+        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05])
+        >>> tasks = [down, ff.control.FrameOrientationTask("pelvis", np.eye(3)), ff.control.PostureTask(q, level=2)]
         >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
         >>> problem = ff.control.WholeBodyProblem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
         >>> solution = problem.solve(q, v)
@@ -190,13 +175,12 @@ class WholeBodyProblem(ProblemData):
 
         Args:
             formulation: "full", "reduced" or "three-step". Unknown accelerations: all velocities of the model; those of the
-                contacts' chains and the centroidal accelerations of the others, then these (all at once if limits are active, or
-                if branches cannot do what is left to them); those of all joints of a closed linkage, "Kangaroo" (25)-(29).
+                contacts' chains and the centroidal accelerations of the others, then these; those of all joints of a closed
+                linkage, "Kangaroo" (25)-(29).
             solver: As in freeflyer.optimization.solve_hierarchy.
-            weighted: All tasks are one level, below dynamics, contacts and limits. Tasks that contradict each other share it by
-                their weights: the sum of weighted squares of their missed accelerations is least. Else levels are strict.
-            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails.
-        """
+            weighted: All tasks are one level and share it by their weights, as squares of missed accelerations. Else levels are
+                strict.
+            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
         true_or_false("weighted", weighted)
@@ -244,8 +228,8 @@ class WholeBodyProblem(ProblemData):
 class Controller:
     """Torques of a problem at one state after the other, each cycle beginning with the answer of the one before.
 
-    Made by `WholeBodyProblem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps
-    its own last cycle, so that several, and threads, may share a problem.
+    Made by `WholeBodyProblem.controller`, it is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Several, and threads,
+    may share a problem.
 
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
@@ -257,14 +241,11 @@ class Controller:
         solution: Solution of the last cycle: met tasks, active limits, and time.
 
     Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])
-        >>> problem = ff.control.WholeBodyProblem(model, [down], feet)
-        >>> run = ff.sim.simulate(model, q, v, problem.controller(), dt=2e-3, duration=0.5, constraints=problem.constraints)
-        >>> bool(abs(ff.center_of_mass(model, run.q[-1])[2] - down.target[2]) < 1e-3)
-        True
+        >>> model, rest = ff.robots.chain(2), np.zeros(2)
+        >>> controller = ff.control.WholeBodyProblem(model, [ff.control.PostureTask([0.5, 0.0])]).controller()
+        >>> run = ff.sim.simulate(model, rest, rest, controller, dt=0.01, duration=1.5)
+        >>> bool(np.abs(run.q[-1] - [0.5, 0.0]).max() < 1e-3), controller.solution.status
+        (True, 'solved')
     """
 
     problem: WholeBodyProblem

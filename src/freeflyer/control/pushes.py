@@ -48,10 +48,7 @@ class PushBoundary:
         limits: (k,) array, those of the capture point over the support polygon, N s.
 
     Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # is the limit itself borne?
-        >>> bool(found.borne[0] < found.lost[0])
-        True
+        See `push_boundary`.
     """
 
     angles: np.ndarray
@@ -68,8 +65,8 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
                   progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
     """Which pushes on its base a standing robot survives in MuJoCo, each from rest: (n,) array of bool.
 
-    It survives if it stands 1.5 s later. It does not if it fell, or if its capture point was 10 cm outside the support polygon,
-    so that only a step helps.
+    It survives if it stands 1.5 s later, not if its capture point was 10 cm outside the support polygon, so that only a step
+    helps.
 
     Args:
         robot: Result of stand_on_feet.

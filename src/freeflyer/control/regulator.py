@@ -43,9 +43,7 @@ class Regulator:
         left_out: Names of free spins that the regulator leaves out; see lqr.
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> ff.control.lqr(model, model.neutral).error([0.1, 0.0], [0.0, 0.2]).round(6)
-        array([0.1, 0. , 0. , 0.2])
+        See `lqr`.
     """
 
     model: Model
@@ -244,9 +242,7 @@ class Tracker:
         dt: Time between samples, s.
 
     Examples:
-        >>> tracker = ff.control.track(ff.robots.chain(2), np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
-        >>> tracker.K.shape
-        (10, 2, 4)
+        See `track`.
     """
 
     model: Model

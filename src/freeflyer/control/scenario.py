@@ -39,9 +39,7 @@ class Stance:
         dt: Control period, s.
 
     Examples:
-        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.01)
-        >>> run.stance.base, [foot.name for foot in run.stance.feet]
-        ('pelvis', ['left_sole', 'right_sole'])
+        See `Scenario`, whose functions get one.
     """
 
     model: Model

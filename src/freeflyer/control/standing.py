@@ -64,9 +64,7 @@ class Standing(NamedTuple):
         feet: Their frames have z upwards.
 
     Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.kangaroo_like())
-        >>> ff.control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.01).fell
-        False
+        See `stand_on_feet`.
     """
 
     model: Model
@@ -79,21 +77,19 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
                   path: str | os.PathLike[str] | None = None) -> Standing:  # fmt: skip
     """Posture in which a robot stands: soles flat on the ground, its base upright, the centre of mass over their middle.
 
-    Knees are bent if a leg has three joints about the lateral axis y (hip, knee and ankle), by 0.35, 0.7 and 0.35 rad. A leg with
-    two joints above a point foot bends by 0.7 and 1.4 rad. The direction is that of the knee's limits, else forward along x above
-    soles and towards the middle of the robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other
-    legs, as closed linkages, crouch: the centre of mass goes down by 6 % of its height. Elbows of straight arms are bent by 1.4
-    rad, forward or down.
+    Knees are bent if a leg has three joints about the lateral axis y, by 0.35, 0.7 and 0.35 rad, or two above a point foot, by
+    0.7 and 1.4 rad. The direction is that of the knee's limits, else forward along x above soles and towards the middle of the
+    robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages, crouch by 6
+    % of the height of the centre of mass. Elbows of straight arms are bent by 1.4 rad, forward or down.
 
     Args:
         model: With a floating base; loops are closed.
         feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
         q: (nq,) array; start posture of the search. The default is the keyframe `home` or `stand...` of the file, else bent
-            knees, with joints away from their limits.
+            knees.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
     Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. Inertias
-    that no body can have, which MuJoCo refuses, are reduced, the largest one to the sum of the others. If the body is a point,
-    they are raised to a radius of gyration of 1 mm.
+    that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.
     Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
     posture. If no such posture is found, give one near it as q.
 

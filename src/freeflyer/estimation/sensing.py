@@ -36,22 +36,16 @@ class Sensors:
         model: The robot as a tree.
         partition: The split of its velocities.
         names: (n,) tuple of str, measured joints, in the order of their measurements.
-        coordinates: (n,) array, their entries of v.
-        positions: (n,) array, their entries of q.
+        coordinates, positions: (n,) array, their entries of v and of q.
         lower, upper: (n,) array, their limits, m or rad.
         stationary: Joints taken as fixed: declared rigid, or turning about themselves only.
         passive: (m,) array, entries of v that follow through the loops.
-        encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin of
-            2 % of the stroke.
+        encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin
+            of 2 % of the stroke.
         closed: The model, loops closed.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> sensors = ff.estimation.sensors(model)
-        >>> sensors.names[:2]
-        ('left_yaw_motor', 'left_length_motor')
-        >>> model.nv == 6 + len(sensors.names) + len(sensors.passive)  # of the base, the motors, the joints that follow
-        True
+        See `sensors`.
     """
 
     __repr__ = short_repr
@@ -91,26 +85,19 @@ _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], S
 
 @public
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
-    """The encoders of a closed robot: those of its motors, and of other joints named.
-
-    They are remembered for each model.
+    """The encoders of a closed robot: those of its motors, and of other joints named. They are remembered for each model.
 
     Args:
         also: Further measured joints.
         rigid: Joints without motor or encoder that are taken as fixed (stiff springs).
-
-    Raises:
-        InputError: For robots without loops or motors, joints with several coordinates, and joints that are measured and rigid.
-        LinkageError: For joints that move others and are neither measured nor determined, and for measured ones that follow the
-            motors.
+    Raises: InputError for robots without loops or motors, joints with several coordinates, and joints that are measured and
+    rigid. LinkageError for joints that move others and are neither measured nor determined, and for measured ones that follow the
+    motors.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> sensors = ff.estimation.sensors(model)
+        >>> sensors = ff.estimation.sensors(ff.robots.kangaroo_like())
         >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
         (12, 64)
-        >>> sensors is ff.estimation.sensors(model)
-        True
     """
     model = model.tree
     key = (name_list("also", also), name_list("rigid", rigid))
