@@ -229,10 +229,7 @@ def kangaroo():
 def squat(model, q, **more):
     feet = ff.contacts.feet_by_name(model)
     base = model.joints[0].child
-    tasks = [
-        control.FramePoseTask(base, ff.frame_pose(model, q, base), level=1),
-        control.PostureTask(q, level=2, weight=0.1),
-    ]
+    tasks = [control.FramePoseTask(base, ff.frame_pose(model, q, base), level=1), control.PostureTask(q, level=2, weight=0.1)]
     return control.WholeBodyProblem(model, tasks, feet, **more)
 
 

@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as tol
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.control import inputs as inputs_of
 from freeflyer.control.checks import shaped
-from freeflyer.control.inputs import (
-    Inputs,
-    base_coordinates,
-    coordinate_names,
-    describe_direction,
-    describe_forces,
-    resolve_inputs,
-)
+from freeflyer.control.inputs import Inputs, base_coordinates, coordinate_names, resolve_inputs
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import gravity_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian
@@ -27,13 +22,6 @@ from freeflyer.model.inputs import finite_array, finite_row, gravity_vector
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial.se3 import skew
-from freeflyer.tolerances import (
-    CONTROLLABLE_RANK_RATIO,
-    EQUILIBRIUM_RATIO,
-    INPUT_RANK_RATIO,
-    SPIN_RATIO,
-    STABILITY_RATIO,
-)
 
 ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m, rad)
 
@@ -118,21 +106,21 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
 def _null_space(A: np.ndarray) -> np.ndarray:
     """Orthonormal columns (n, k): the directions along which rows A (m, n) do not change."""
     _, s, columns = np.linalg.svd(A)
-    return columns[int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :].T
+    return columns[int(np.sum(s > tol.INPUT_RANK_RATIO * np.max(s, initial=0.0))) :].T
 
 
 def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
     """At q itself; free: orthonormal columns (nv, k), the velocities that constraints leave free."""
     needed, G = gravity_forces(model, q, gravity=gravity), inputs.matrix(model, q)
     A, b = (G, needed) if free is None else (free.T @ G, free.T @ needed)
-    u = np.linalg.lstsq(A, b, rcond=INPUT_RANK_RATIO)[0] if inputs.count else np.zeros(0)
+    u = np.linalg.lstsq(A, b, rcond=tol.INPUT_RANK_RATIO)[0] if inputs.count else np.zeros(0)
     tau = G @ u
     missing = needed - tau if free is None else free @ (b - A @ u)
-    least = EQUILIBRIUM_RATIO * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
+    least = tol.EQUILIBRIUM_RATIO * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
     sentence = "the inputs hold this posture at rest"
     if not balanced:
-        lack = describe_forces(model, missing, least)
+        lack = inputs_of.describe_forces(model, missing, least)
         sentence = f"no choice of the {inputs.count} inputs holds this posture at rest: they lack {lack}"
     return Equilibrium(q, u, tau, np.where(np.abs(missing) <= least, 0.0, missing), balanced, 0.0, sentence)
 
@@ -140,7 +128,7 @@ def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np
 def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gravity: Any) -> np.ndarray:
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
-    free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
+    free = U[:, int(np.sum(s > tol.INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
     external, rest = inputs.forces_and_wrenches(found.u)[1], np.zeros(model.nv)
     slope = inverse_dynamics_derivatives(model, q, rest, rest, external=external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
@@ -233,7 +221,7 @@ def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
         for _ in range(2):  # twice is enough to be orthogonal to rounding
             new = new - reached @ (reached.T @ new)
         U, s, _ = np.linalg.svd(new, full_matrices=False)
-        new = U[:, s > CONTROLLABLE_RANK_RATIO]
+        new = U[:, s > tol.CONTROLLABLE_RANK_RATIO]
         reached = np.hstack([reached, new])
         new = F @ new
     return np.linalg.svd(reached, full_matrices=True)[0][:, reached.shape[1] :] if reached.shape[1] else np.eye(n)
@@ -245,7 +233,7 @@ def _modes_without_decay(own: np.ndarray, size: float, discrete: bool) -> tuple[
 
     if own.shape[0] == 0:
         return np.zeros(0, complex), np.zeros((0, 0))
-    edge = STABILITY_RATIO * size
+    edge = tol.STABILITY_RATIO * size
 
     def stays(re: float, im: float = 0.0) -> bool:
         return bool(np.hypot(re, im) > 1.0 - edge if discrete else re > -edge)
@@ -267,7 +255,7 @@ def _name_motions(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows
 
 def _named(names: tuple[str, ...], basis: np.ndarray) -> tuple[str, ...]:
     """Names of directions that span the same space, in the robot's order."""
-    return tuple([describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
+    return tuple([inputs_of.describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
 
 
 def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
@@ -292,7 +280,7 @@ def free_spins(model: Model, q: np.ndarray, G: np.ndarray, constraints: Constrai
             J = frame_jacobian(model, q, link.name)
             moved.append(np.sqrt(link.inertia.mass) * (J[:3] - skew(link.inertia.com) @ J[3:]) / scale)
     _, values, columns = np.linalg.svd(np.concatenate([rows, *moved]))
-    return np.linalg.qr(columns[int((values > SPIN_RATIO).sum()) :].T / scale[:, None])[0]
+    return np.linalg.qr(columns[int((values > tol.SPIN_RATIO).sum()) :].T / scale[:, None])[0]
 
 
 def without_spins(spins: np.ndarray, A: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -300,7 +288,7 @@ def without_spins(spins: np.ndarray, A: np.ndarray, basis: np.ndarray) -> np.nda
     left = np.kron(np.eye(2), spins)
     rest = basis @ np.linalg.svd(basis.T @ left)[0][:, left.shape[1] :]
     coupled = rest.T @ A @ left
-    return basis if np.abs(coupled).max(initial=0.0) > SPIN_RATIO * np.abs(A).max() else rest
+    return basis if np.abs(coupled).max(initial=0.0) > tol.SPIN_RATIO * np.abs(A).max() else rest
 
 
 def spin_names(model: Model, spins: np.ndarray) -> tuple[str, ...]:

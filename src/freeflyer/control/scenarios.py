@@ -11,20 +11,14 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.control import footsteps as plans, references
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.checks import shaped
-from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
-from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
+from freeflyer.control.footsteps import GAITS, DCMCommand, DCMPlan, FootstepPlan, Gait, SupportPhase
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.references import (
-    SampledReference,
-    SinusoidReference,
-    TargetMotion,
-    WaypointReference,
-    minimum_jerk,
-)
+from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, Scenario, Stance
 from freeflyer.control.support import convex_polygon, max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
@@ -64,8 +58,8 @@ class Stepping(Scenario):
 
     def __init__(self, stance: Stance, footsteps: FootstepPlan) -> None:
         dt, phases = stance.dt, footsteps.phases
-        self.stance, self.duration = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6)
-        self.footsteps, self.plan = footsteps, walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
+        self.stance, self.duration, self.footsteps = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6), footsteps
+        self.plan = plans.walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
         self.planned = SampledReference(self.plan, dt)
         self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
         most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
@@ -110,7 +104,7 @@ class Stepping(Scenario):
         elif len(polygon) < 3:
             places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
             polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
-        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
+        command = plans.dcm_command(self.plan, wish, c, speed, plans.GAIN, polygon)
         shift = np.zeros(3)
         if self.adjustment is None and phase.swings and len(polygon) < 3:
             shift[:2] = self._shift(t, phase, c, command, wish, polygon)
@@ -137,7 +131,7 @@ class Stepping(Scenario):
         if step not in self.lifted:
             self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
         before, way = self.lifted[step], np.append(shift - self.lifted[step], np.zeros(3))
-        share, rate, change = minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin)
+        share, rate, change = references.minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin)
         X = np.array(wish.target)
         X[:3, 3] += before + share * way[:3]
         return _at(task, X, wish.velocity + rate * way, wish.acceleration + change * way)
@@ -154,7 +148,7 @@ class Stepping(Scenario):
         grown = off + (error - off) * np.exp(w * left)
         if len(line) == 2:
             along = (line[1] - line[0]) / np.linalg.norm(line[1] - line[0])
-            grown += along * (along @ (error * np.exp(-GAIN * left) - grown))
+            grown += along * (along @ (error * np.exp(-plans.GAIN * left) - grown))
         growth = np.exp(w * (phase.end - phase.begin + double))
         beside = (c - wish.target)[:2]
         ahead = (growth - KEPT) / (growth - 1.0) * grown - beside
@@ -208,7 +202,7 @@ class StepAdjustment:
     (end - t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much."""
 
     def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:
-        ahead = heading(footsteps.phases[0].feet)
+        ahead = plans.heading(footsteps.phases[0].feet)
         self.side = np.array([-ahead[1], ahead[0], 0.0])
         self.plan, self.share = plan, min(1.0, dt / SMOOTHING)
         self.phase = footsteps.phases[0]
@@ -331,7 +325,7 @@ def _hand(stance: Stance) -> str:
 
 def swing(stance: Stance, rng: np.random.Generator) -> Following:
     """The centre of mass swings from side to side by 4 cm, less for smaller robots, with smooth starts."""
-    sway = SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
+    sway = references.SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
     return Following(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
@@ -344,7 +338,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     if len(feet) == 2 and gait is None and speed is None and lateral == turning == 0.0:
         length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
         period = 0.6 if any(foot.kind == "line" for foot in feet) else 0.8  # feet without width let it fall to a side
-        return Stepping(stance, walk_forward(
+        return Stepping(stance, plans.walk_forward(
             feet, length, 10 if steps is None else steps, step_duration=period, double_support=0.25, rest_duration=1.2,
             clearance=_scaled(stance, CLEARANCE),
         ))  # fmt: skip
@@ -353,7 +347,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     height, gravity = stance.height(), -float(stance.model.gravity[2])
     name = DEFAULT[len(feet)] if gait is None else gait
     chosen = name if isinstance(name, Gait) else Gait.named(name, height, len(feet), gravity=gravity)
-    made = Stepping(stance, gait_footsteps(
+    made = Stepping(stance, plans.gait_footsteps(
         feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
         cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
         rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
@@ -367,7 +361,7 @@ def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
     feet = _walking_feet(stance)
     phases = GAITS[len(feet)]["walk" if len(feet) == 2 else "crawl"][2]
     period = 2.0 * len(feet)
-    return Stepping(stance, gait_footsteps(
+    return Stepping(stance, plans.gait_footsteps(
         feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
         forward=_forward(stance),
     ))  # fmt: skip
@@ -386,7 +380,7 @@ def _walking_feet(stance: Stance) -> tuple[Contact, ...]:
 
 def _forward(stance: Stance) -> np.ndarray:
     """(3,): the mean of the x axes of the soles; above points, whose frames turn with the legs, that of the base."""
-    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else heading(stance.feet)
+    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else plans.heading(stance.feet)
 
 
 def _scaled(stance: Stance, length: float) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as tol
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
 from freeflyer.estimation.passive import sensors_of
@@ -22,13 +23,6 @@ from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
 from freeflyer.model.inputs import name_list, number, one_row, positive, shaped, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import (
-    CALIBRATION_TOLERANCE,
-    LOOP_WEIGHT,
-    MAX_ERROR_RATIO,
-    MIN_CALIBRATION_SENSITIVITY,
-    MIN_ENCODER_SENSITIVITY,
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class Calibration:
 @public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = CALIBRATION_TOLERANCE, limit: int = 50,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = tol.CALIBRATION_TOLERANCE, limit: int = 50,
 ) -> Calibration:  # fmt: skip
     """The offsets of a closed robot's motors from absolute encoders on other joints, Kangaroo paper, section VI-A, (41), (42).
 
@@ -145,7 +139,7 @@ def check_observable(
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
     _, values, rows = np.linalg.svd(view, full_matrices=True)
     values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
-    hidden = rows[values <= MIN_CALIBRATION_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
+    hidden = rows[values <= tol.MIN_CALIBRATION_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
     if len(hidden):
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]
@@ -196,9 +190,9 @@ def _newton(
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
-    w = np.where(np.arange(len(e)) < rows, 1.0 if square else LOOP_WEIGHT, 1.0)
+    w = np.where(np.arange(len(e)) < rows, 1.0 if square else tol.LOOP_WEIGHT, 1.0)
     errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
-    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > MAX_ERROR_RATIO * merits[-2])):
+    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > tol.MAX_ERROR_RATIO * merits[-2])):
         if len(errors) > limit:
             raise _disagree(errors, limit)
         for _ in range(40):
@@ -287,11 +281,11 @@ def select_encoders(model: Model | Sensors) -> EncoderSelection:
     columns = [int(np.flatnonzero(s.partition.independent == s.model.joint(n).iv)[0]) for n in motors]
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     moved = G[[j.iv for j in joints]][:, columns] * (upper - lower)[[s.names.index(n) for n in motors]]
-    followed = np.abs(moved).max(axis=0, initial=0.0) > MIN_ENCODER_SENSITIVITY
+    followed = np.abs(moved).max(axis=0, initial=0.0) > tol.MIN_ENCODER_SENSITIVITY
     observable = tuple(n for n, is_followed in zip(motors, followed) if is_followed)
     _, R, order = qr(moved[:, followed].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    if len(size) < len(observable) or not len(observable) or size[-1] <= MIN_ENCODER_SENSITIVITY * size[0]:
+    if len(size) < len(observable) or not len(observable) or size[-1] <= tol.MIN_ENCODER_SENSITIVITY * size[0]:
         raise InputError(f"the passive joints of {s.model.name!r} do not determine the positions of the motors that move them")
     chosen = tuple(joints[k].name for k in sorted(order[: len(observable)]))
     return EncoderSelection(chosen, observable, tuple(n for n in motors if n not in observable))

@@ -16,7 +16,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError, LinkageError
-from freeflyer.estimation.sensing import loops_of_block
+from freeflyer.estimation.sensing import refuse_state
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model.inputs import check_configuration, choice, one_row, real_array
+from freeflyer.model.inputs import choice, one_row, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -216,9 +216,7 @@ def contact_model(
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
     status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
     if status != OK:
-        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
-            check_configuration(model, name, y, letter)
-        raise refusals.singular_posture(model, loops_of_block(model, quality[0]), np.empty(0, np.int64))
+        raise refuse_state(model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return ContactModel(s, x, out)
 
 

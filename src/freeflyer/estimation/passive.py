@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import FreeflyerError, InputError, LinkageError
-from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
+from freeflyer.estimation.sensing import Sensors, refuse_state, sensors
 from freeflyer.kernels.compiler.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
@@ -210,7 +210,7 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
     check_configuration(s.model, "state.q", q, "q")
     check_strokes(s, x)
     if worst <= -1.0:
-        return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
+        return refuse_state(s.model, worst)
     return LinkageError(f"the passive state of {s.model.name!r} cannot be estimated there: the estimate is not finite")
 
 
@@ -243,9 +243,7 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     tau, quality = np.empty(s.model.nv), np.empty(1)
     status, _ = state_of(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
     if status != OK:
-        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
-            check_configuration(s.model, name, y, letter)
-        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality[0]), np.empty(0, np.int64))
+        raise refuse_state(s.model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return tau
 
 

@@ -14,13 +14,13 @@ from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
+from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import name_list
+from freeflyer.model.inputs import check_configuration, name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.reduction import Partition
@@ -115,8 +115,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         )
     if not model.description.actuated:
         raise InputError(
-            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or "
-            "<actuator> in MJCF)",
+            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
             robot=model.name,
         )
     split, s, place = partition(model), structure(model), q_of_v(model)
@@ -125,7 +124,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             raise unknown_name("joint", name, model.joint_names)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
-        raise InputError(f"{list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+        raise InputError(f"{refusals.list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
     coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
@@ -145,9 +144,8 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     moving = _moving(model, split, left, s.owner)
     if moving:
         raise LinkageError(
-            f"the positions of {list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} depend on "
-            "them: measure these joints (also=) or take them as fixed (rigid=)",
-            joints=tuple(moving),
+            f"the positions of {refusals.list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} "
+            "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving),
         )  # fmt: skip
     stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
@@ -184,3 +182,11 @@ def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
     rows, _ = reduction_of(close_loops(model)).blocks[max(round(-1.0 - quality), 0)]
     return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)
+
+
+def refuse_state(model: Model, quality: float, *rows: tuple[str, np.ndarray, str]) -> LinkageError:
+    """The error of a state at which compiled code found a sub-mechanism singular; InputError for rows (name, x, letter) that are
+    not finite or hold quaternions of another length."""
+    for name, x, letter in rows:
+        check_configuration(model, name, x, letter)
+    return refusals.singular_posture(model, loops_of_block(model, quality), np.empty(0, np.int64))
