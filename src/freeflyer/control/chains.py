@@ -154,7 +154,6 @@ class ReducedDynamics:
     gravity_forces: np.ndarray
     contact_jacobian: np.ndarray
     null_space: np.ndarray
-
     __repr__ = short_repr
 
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
@@ -238,7 +237,6 @@ class CentroidalJacobian:
     inertia: np.ndarray
     J: np.ndarray
     rate: np.ndarray
-
     __repr__ = short_repr
 
 

@@ -70,7 +70,6 @@ class InverseKinematics:
     iterations: int
     active_limits: tuple[str, ...]
     levels: tuple[KinematicLevel, ...]
-
     __repr__ = short_repr
 
     def __str__(self) -> str:

@@ -54,16 +54,13 @@ class LevelResult:
         active: Limits and cones of the level that hold the solution back.
 
     Examples:
-        >>> problem = ff.control.WholeBodyProblem(ff.robots.chain(3), tasks=[ff.control.PostureTask([1.0, 1.0, 1.0])])
-        >>> [(level.name, level.met) for level in problem.solve(np.zeros(3), np.zeros(3)).levels]
-        [('dynamics', True), ('contacts', True), ('tasks of level 1', True)]
+        See `WholeBodyProblem`.
     """
 
     name: str
     met: bool
     residuals: Mapping[str, np.ndarray]
     active: tuple[str, ...]
-
     __repr__ = short_repr
 
 
@@ -103,7 +100,6 @@ class ControlSolution:
     constraints: ConstraintSet | None = None
     q: np.ndarray | None = None
     asked: tuple[Program, tuple[np.ndarray, ...], np.ndarray] | None = None
-
     __repr__ = short_repr
 
     def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:

@@ -55,7 +55,6 @@ class PushBoundary:
     borne: np.ndarray
     lost: np.ndarray
     limits: np.ndarray
-
     __repr__ = short_repr
 
 

@@ -33,11 +33,7 @@ class TargetMotion(NamedTuple):
             Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
 
     Examples:
-        >>> from dataclasses import replace
-        >>> squat = ff.control.MinimumJerkReference([0.0, 0.0, 0.9], [0.0, 0.0, 0.6], duration=2.0)
-        >>> moving = replace(ff.control.CenterOfMassTask([0.0, 0.0, 0.9]), **squat(1.0)._asdict())
-        >>> moving.target.round(3), moving.velocity.round(3)
-        (array([0.  , 0.  , 0.75]), array([ 0.   ,  0.   , -0.281]))
+        See `move_pose`.
     """
 
     target: np.ndarray
@@ -257,10 +253,7 @@ class PoseReference(Reference):
         rotation: Reference of rotations (..., 3, 3).
 
     Examples:
-        >>> up = ff.control.WaypointReference([0.0, 0.5, 1.0], [[0, 0, 0], [0.1, 0, 0.05], [0.2, 0, 0]])
-        >>> level = ff.control.RotationReference(np.eye(3), np.eye(3), duration=1.0)
-        >>> ff.control.PoseReference(up, level)(0.5).target[:3, 3]
-        array([0.1 , 0.  , 0.05])
+        See `move_pose`.
     """
 
     position: Reference

@@ -59,7 +59,6 @@ class Regulator:
     dt: float | None = None
     basis: np.ndarray | None = None
     left_out: tuple[str, ...] = ()
-
     __repr__ = short_repr
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:

@@ -73,9 +73,7 @@ class ControlRun:
         pushed: Whether the scenario pushes the robot.
 
     Examples:
-        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.05)
-        >>> run.fell, run.lost, sorted(run.errors), run.statuses
-        (False, (), ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
+        See `run_scenario`.
     """
 
     scenario: str
@@ -89,7 +87,6 @@ class ControlRun:
     stance: Stance
     angles: Mapping[str, np.ndarray]
     pushed: bool
-
     __repr__ = short_repr
 
     @property

@@ -45,10 +45,7 @@ class StateTerms:
         places: The number of each frame in `terms`, by its name.
 
     Examples:
-        >>> model = ff.robots.quadruped()
-        >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(18), ff.frame_set(model, "front_left_foot"))
-        >>> at.pose("front_left_foot").shape, at.jacobian("front_left_foot").shape, at.bias("front_left_foot").shape
-        ((4, 4), (6, 18), (6,))
+        See `Limit`, whose `rows` take one.
     """
 
     model: Model

@@ -47,7 +47,6 @@ class Standing:
     base: np.ndarray
     unknowns: int
     rest: np.ndarray
-
     __repr__ = short_repr
 
     def __reduce__(self) -> Any:
@@ -75,7 +74,6 @@ class ContactModel:
     standing: Standing
     q: np.ndarray
     update: np.ndarray
-
     __repr__ = short_repr
 
     @property
