@@ -248,7 +248,7 @@ def centroidal_jacobians(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: 
     Args:
         compressed: See kinematic_chains.
     Raises: InputError as kinematic_chains; for branches without mass.
-    Source: reduced whole-body control paper, eqs. (8)-(10). At unit velocities e_j, d/dt A_G e_j = (dh/dq)(q, e_j) v.
+    Source: reduced whole-body control paper, eqs. (8)-(10). The rate is d/dt A_G e_j = (dh/dq)(q, e_j) v at unit velocities e_j.
 
     Examples:
         >>> model = ff.robots.humanoid(33)

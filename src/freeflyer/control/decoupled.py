@@ -26,9 +26,10 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 class DecoupledController:
     """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
 
-    With v_x the locked velocity at the centre of mass in world axes, and v_y = qdot, the equations are M_x a_x + C_x v_x = F_x
-    and M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref -
-    x); the locked angular velocity has no position. The base is taken to have a wrench of six components, as of thrusters.
+    The equations are `M_x a_x + C_x v_x = F_x` and `M_y a_y + C_yx v_x + C_y v_y = F_y`. Here v_x is the locked velocity at the
+    centre of mass in world axes, and v_y = qdot. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2
+    (x_ref - x); the locked angular velocity has no position. The base is taken to have a wrench of six components, as of
+    thrusters.
 
     Args:
         model: A floating robot whose joints have one coordinate each.

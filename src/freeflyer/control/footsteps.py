@@ -143,7 +143,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
         step_length: Distance from foot to foot, m; negative for backward steps.
         steps: 2 or more; the first and the last bring their foot one step length on, the others two.
         step_duration, double_support: Duration of a single and a double support, s, and the share of the latter, from 0 to 1.
-        rest_duration: Of the first and the last double support, s.
+        rest_duration: Duration of the first and the last double support, s.
         clearance: Height of the swing foot half-way, above both its places, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
@@ -388,8 +388,8 @@ class DCMPlan(Record, Reference):
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
-    Two added knots, in the first and the last segment, are displaced to bring the centre of mass to rest above the ZMP at both
-    ends. The ZMP first goes the other way, in short segments far; walking_dcm checks that it stays on the feet.
+    Two added knots, in the first and the last segment, are displaced so that the centre of mass is at rest at both ends. The ZMP
+    first goes the other way, in short segments far; walking_dcm checks that it stays on the feet.
 
     Args:
         times: (k,) array, increasing, s; at least two.

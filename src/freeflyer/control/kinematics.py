@@ -26,8 +26,8 @@ class KinematicLevel(NamedTuple):
 
     Attributes:
         level, residual, iterations: Level of its tasks, their largest error, m or rad, and steps tried for it.
-        stationarity: Length of the gradient J^T W e along the directions that levels above and limits leave free, relative to the
-            weighted norms of the errors and their Jacobian; 0 if the level is met.
+        stationarity: Length of the gradient J^T W e along the directions that levels above and limits leave free. It is relative
+            to the weighted norms of the errors and their Jacobian, and 0 if the level is met.
         outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
             steps ran out or became too short.
 
@@ -84,9 +84,9 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     """Configuration at which tasks are met, each level as well as those before it allow.
 
     Steps solve the strict hierarchy of the linearised tasks within position limits (Escande, Mansard and Wieber, IJRR 33(7),
-    2014), or Newton's method does (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Every level ends at an optimum to first
-    order, near the start, which need not be the global one. At a singular posture, such as straight legs, no first step improves;
-    start with bent ones.
+    2014). Else Newton's method lessens errors (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Every level ends at an optimum
+    to first order, near the start, which need not be the global one. At a singular posture, such as straight legs, no first step
+    improves; start with bent ones.
 
     Args:
         tasks: Their gains and references do not matter here.

@@ -70,7 +70,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
-        formulation, dt, sensing: As in run_scenario.
+        formulation, dt, sensing: See run_scenario.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
 
     Examples:
@@ -137,7 +137,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
-        formulation, dt, sensing, processes: As in survives_push.
+        formulation, dt, sensing, processes: See survives_push.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())

@@ -287,7 +287,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         dt: Time between samples, s.
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
-        bandwidth, integrator: As in lqr.
+        bandwidth, integrator: See lqr.
     Raises: InputError for a trajectory whose samples are not joined by steps, with the sample; for costs and postures as lqr.
 
     Examples:

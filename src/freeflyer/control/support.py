@@ -162,7 +162,7 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
     """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
 
     Args:
-        feet: As in capture_point.
+        feet: See capture_point.
     Raises: InputError as capture_point.
 
     Examples:
@@ -186,7 +186,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
 
     Args:
         angles: (k,) array, directions, rad from the world's x to its y.
-        feet: As in capture_point.
+        feet: See capture_point.
     Raises: InputError as capture_point.
 
     Examples:

@@ -78,7 +78,7 @@ def calibrate(
         tolerance: Tolerance of the norm of the errors of closure and encoders, m and rad.
         limit: Greatest number of steps.
     Raises: CalibrationError if the encoders do not determine some offsets, with the joints, or if no posture near the start
-    agrees with them; InputError for robots without loops or motors.
+    agrees with them. InputError for robots without loops or motors.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()

@@ -75,7 +75,7 @@ def contact_history(
         start: (nq,) array, where the robot stood at first; by default with soles on the floor at height 0.
         cutoff: Of the low-pass filter, Hz.
         alpha: Gain of update_passive_state, 1/s; if not given, loops close within a sample.
-    Raises: InputError for times that do not increase evenly, a base that is not free, and feet that are not on one floor;
+    Raises: InputError for times that do not increase evenly, a base that is not free, and feet that are not on one floor.
     LinkageError as update_passive_state and contact_wrenches.
 
     Examples:
