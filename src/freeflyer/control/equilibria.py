@@ -83,7 +83,9 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)
     if constraints is not None:
         check_set(model, constraints)
-        return _balance(model, q, inputs, gravity, _null_space(constraints.jacobian(q)))
+        _, s, rows = np.linalg.svd(constraints.jacobian(q))
+        free = rows[int(np.sum(s > tol.INPUT_RANK_RATIO * np.max(s, initial=0.0))) :].T
+        return _balance(model, q, inputs, gravity, free)
     found = at_rest = _balance(model, q, inputs, gravity)
     here = q
     for _ in range(0 if at_rest.balanced or not search else ITERATIONS):
@@ -101,12 +103,6 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
             text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
             return replace(found, moved=moved, sentence=text)
     return at_rest
-
-
-def _null_space(A: np.ndarray) -> np.ndarray:
-    """Orthonormal columns (n, k): the directions along which rows A (m, n) do not change."""
-    _, s, columns = np.linalg.svd(A)
-    return columns[int(np.sum(s > tol.INPUT_RANK_RATIO * np.max(s, initial=0.0))) :].T
 
 
 def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:

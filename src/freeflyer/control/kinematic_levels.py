@@ -312,7 +312,10 @@ class Search:
         curvature = np.abs(H.diagonal())
         least = tol.IK_LEAST_CURVATURE * curvature.max(initial=0.0)
         units = 1.0 / np.sqrt(curvature + least)  # light links bend a level by little, and no less surely
-        N = _null_space(np.concatenate([fixed, *(r.C for r in above)]) * units)
+        A = np.concatenate([fixed, *(r.C for r in above)]) * units
+        lengths = np.linalg.norm(A, axis=1)
+        _, values, V = np.linalg.svd(A / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+        N = np.asarray(V[int((values > tol.IK_RANK_RATIO * values.max(initial=0.0)).sum()) :].T)  # rows A do not change along it
         values, V = np.linalg.eigh(N.T @ (units[:, None] * H * units) @ N)
         smallest = tol.IK_CURVATURE_RATIO * np.abs(values).max(initial=0.0)
         root, D = np.sqrt(np.maximum(np.abs(values), smallest))[:, None], (N @ V).T
@@ -373,8 +376,3 @@ def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], g: np
     return found
 
 
-def _null_space(A: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (nv, r) of the directions along which rows A do not change."""
-    size = np.linalg.norm(A, axis=1)
-    _, values, V = np.linalg.svd(A / np.where(size > 0.0, size, 1.0)[:, None])
-    return np.asarray(V[int((values > tol.IK_RANK_RATIO * values.max(initial=0.0)).sum()) :].T)

@@ -29,7 +29,6 @@ from freeflyer.errors import InputError, MissingSolverError, SolverError, format
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
 from freeflyer.model.inputs import choice, finite_row, one_row, true_or_false
-from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
@@ -184,8 +183,10 @@ class WholeBodyProblem(ProblemData):
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
-        q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return _solve(self, q, v, formulation, solver, weighted, external, expressed, warm)
+        plain = (type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 for x in (q, v))
+        if not all(plain):  # of plain rows, numbers are checked where the terms of the state are computed
+            q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
+        return _solve(self, np.asarray(q), np.asarray(v), formulation, solver, weighted, external, expressed, warm)
 
     @public
     def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
@@ -272,13 +273,6 @@ class Controller:
         return self.tau(q, v)
 
 
-def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
-    """x as one row of float64; its numbers are checked where the terms of the state are computed."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
-        return x
-    return one_row(model, name, x, letter)
-
-
 def _results(program: Program, A: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[LevelResult, ...]:
     """How far x (n,) keeps the rows lower <= A x <= upper of a program, and which limits hold it back."""
     value, size = A @ x, CONTROL_MET_TOLERANCE * (1.0 + np.abs(A) @ np.abs(x))
@@ -293,15 +287,6 @@ def _results(program: Program, A: np.ndarray, lower: np.ndarray, upper: np.ndarr
         residuals = {**level.residuals, f"{piece.name} ({alike + 1})" if alike else piece.name: violation[rows]}
         found[piece.level] = LevelResult(level.name, met, residuals, level.active + (() if piece.equations else tuple(active)))
     return tuple(found.values())
-
-
-def _contradiction(levels: tuple[LevelResult, ...]) -> str:
-    """Which of dynamics and contacts do not hold, and the row that is violated most; empty if they do."""
-    unmet = [level for level in levels[: len(HARD)] if not level.met]
-    if not unmet:
-        return ""
-    size, name = max((float(np.abs(r).max(initial=0.0)), name) for level in unmet for name, r in level.residuals.items())
-    return f"{' and '.join(level.name for level in unmet)} cannot all hold: {name} by {size:.3g}"
 
 
 def program_for(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
@@ -339,7 +324,12 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
            expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
     begin, found, reason = perf_counter(), None, ""
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
-    loads = problem.model._zero if external is None else _loads(problem, q, v, external, expressed)
+    loads = rest = problem.model._zero
+    if external is not None:  # generalised forces (nv,) that wrenches ask of the motors
+        h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
+        if h.ndim > 1:
+            raise InputError(f"external holds wrenches of {h.shape[:-1]} states, expected one wrench (6,) on each frame")
+        loads = np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
     given = q, v, loads, numbers
     if solver == ACTIVE_SET:
         guess, start = program.nothing, program.nowhere
@@ -369,18 +359,12 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
         held if active else None, problem.constraints, q.copy(), (program, (q.copy(), v.copy(), loads, numbers), x),
     )  # fmt: skip
     if facts[CONTRADICTED]:
-        solution.status, solution.reason = "relaxed", _contradiction(solution.levels)
+        solution.status, solution.reason = "relaxed", ""
+        if unmet := [level for level in solution.levels[: len(HARD)] if not level.met]:
+            size, name = max((float(np.abs(r).max(initial=0.0)), name) for level in unmet for name, r in level.residuals.items())
+            solution.reason = f"{' and '.join(level.name for level in unmet)} cannot all hold: {name} by {size:.3g}"
     solution.seconds = perf_counter() - begin
     return solution
-
-
-def _loads(problem: ProblemData, q: np.ndarray, v: np.ndarray, external: Any, expressed: Expressed) -> np.ndarray:
-    """Generalised forces (nv,) that wrenches ask of the motors."""
-    rest = np.zeros(problem.model.nv)
-    h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
-    if h.ndim > 1:
-        raise InputError(f"external holds wrenches of {h.shape[:-1]} states, expected one wrench (6,) on each frame")
-    return np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
 
 
 def _by_solver(problem: ProblemData, program: Program, given: tuple[np.ndarray, ...], solver: str) -> tuple[np.ndarray, ...] | None:

@@ -249,8 +249,12 @@ def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: S
     for cone in problem.cones:
         rows, width = cone.cone.C.shape
         item, turned = contacts[cone.name][1], K.RIGID if not cone.turns else K.OF_POINT if width == 3 else K.OF_LINE
-        more = _line(problem, item) if turned == K.OF_LINE else ()
-        constants = [*cone.cone.C.ravel(), *cone.cone.lower, *more]
+        constants = [*cone.cone.C.ravel(), *cone.cone.lower]
+        if turned == K.OF_LINE:  # its direction (3), and its two unit moments (2, 3), in the axes of its frame
+            contact = problem.constraints.contacts[item]
+            ends = np.asarray(contact.points)
+            moments = wrenches_of(problem.model.tree, contact).rows[3:, 3:]
+            constants += [*((ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])), *moments.ravel()]
         found.append(Piece(second, f"{cone.name} cone", K.CONE, rows, (cone.at, width, item, turned), 0, constants))
     for limit in problem.limits:
         piece = limit.piece(problem.model, columns, contacts)
@@ -297,16 +301,6 @@ def _task_pieces(problem: ProblemData, columns: np.ndarray, given: Sequence[Give
             piece = Piece("", task.name, K.GIVEN, count, columns.tolist(), count * (len(columns) + 2), weights=w, equations=True)
         found.append(piece._replace(level=f"tasks of level {task.level}"))
     return found
-
-
-def _line(problem: ProblemData, item: int) -> list[float]:
-    """Direction of a line (3), and its two unit moments (2, 3), in the axes of its frame."""
-    contact = problem.constraints.items[item]
-    assert isinstance(contact, Contact)
-    assert contact.points is not None
-    d = contact.points[1] - contact.points[0]
-    moments = wrenches_of(problem.model.tree, contact).rows[3:, 3:]
-    return [*(d / np.linalg.norm(d)), *moments.ravel()]
 
 
 def _split_table(problem: ProblemData) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -85,7 +85,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     what, found = f"{len(given)} pushes", np.zeros(len(given), bool)
     if count == 1:
         for k, impulse in enumerate(given):
-            found[k] = _stood(robot, impulse, options)
+            found[k] = _stood(impulse, robot, options)
             progress((k + 1) / len(given), what)
         return found
     # processes start anew, for a fork would copy running threads; they end when `alive` is closed, be it by an error, by Ctrl-C,
@@ -96,7 +96,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(watched, robot, options)) as pool:
         try:
             with _deaf_children():
-                futures = [pool.submit(_stood_here, impulse) for impulse in given]
+                futures = [pool.submit(_stood, impulse) for impulse in given]
             for k, future in enumerate(futures):
                 found[k] = future.result()
                 progress((k + 1) / len(given), what)
@@ -215,12 +215,10 @@ def _deaf_children() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def _stood_here(impulse: np.ndarray) -> bool:
-    robot, options = _here
-    return _stood(robot, impulse, options)
-
-
-def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
+def _stood(impulse: np.ndarray, robot: Standing | None = None, options: Mapping[str, Any] | None = None) -> bool:
+    """By default of a worker's robot and options."""
+    if robot is None or options is None:
+        robot, options = _here
     length = round((FIRST + PUSH_DURATION + AFTER) / options["dt"]) * options["dt"]
     pushed = partial(_Pushed, impulse=impulse)
     return not run_scenario(pushed, robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell

@@ -214,7 +214,12 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         sensing=sensing, progress=part_of(progress, what, share=0.95),
     )  # fmt: skip
     tasks, torques, seconds, statuses = zip(*loop.cycles)
-    errors = _errors(model, simulated.q, tasks, part_of(progress, what, 0.95, 0.05))
+    errors, told = dict[str, np.ndarray](), part_of(progress, what, 0.95, 0.05)
+    for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
+        for task in some:
+            e = task.error(model, x)
+            errors.setdefault(task.name, np.full((len(tasks), len(e)), np.nan))[k] = e
+        told((k + 1) / len(tasks), "tracking errors")
     named = {task.name: task for some in tasks for task in some}
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}
     return ControlRun(
@@ -252,14 +257,3 @@ def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
     G = velocity_map(model, q) if model.reduction else np.eye(model.nv)
     return np.asarray(at_rest + twice - once - G.T @ (model.tree.friction * np.clip(G @ v / SLOW_JOINT, -1.0, 1.0)))
-
-
-def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]], progress: Progress) -> dict[str, np.ndarray]:
-    """Errors by task (T, m) at the configurations q (T, nq) of the simulator, NaN in cycles without it."""
-    found: dict[str, np.ndarray] = {}
-    for k, (x, tasks) in enumerate(zip(q, cycles)):
-        for task in tasks:
-            e = task.error(model, x)
-            found.setdefault(task.name, np.full((len(cycles), len(e)), np.nan))[k] = e
-        progress((k + 1) / len(cycles), "tracking errors")
-    return found
