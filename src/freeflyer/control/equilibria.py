@@ -130,18 +130,6 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
 
-def require_equilibrium(model: Model, q: Any, inputs: Inputs, gravity: Any,
-                        constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
-    """The equilibrium at q itself; InputError that describes the missing forces where there is none."""
-    found = equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
-    if not found.balanced:
-        raise InputError(
-            f"{found.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
-            "posture (control.equilibrium searches one)", missing=found.missing,
-        )  # fmt: skip
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Controllability:
     """The dimension of the controllable subspace of x_dot = A x + B u, or x+ = A x + B u, and the motions outside of it.
@@ -263,9 +251,12 @@ def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
     return [(int(p), reduced[:, i]) for i, p in enumerate(pivots)]
 
 
-def free_spins(model: Model, q: np.ndarray, G: np.ndarray, constraints: ConstraintSet | None) -> np.ndarray:
-    """Orthonormal columns (nv, k): velocities at q (nq,) that the constraints admit, in which links only turn about their own mass
-    centres, and that generalised forces G (nv, m) of inputs do no work on."""
+def leave_spins(model: Model, q: np.ndarray, G: np.ndarray, constraints: ConstraintSet | None, A: np.ndarray,
+                basis: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:  # fmt: skip
+    """The columns of `basis` (2 nv, k) less the states of free spins, if no other state depends on these, and the spins' names.
+
+    Spins are velocities at q (nq,) that the constraints admit, in which links only turn about their own mass centres, and that
+    generalised forces G (nv, m) of inputs do no work on."""
     scale = np.sqrt(np.diagonal(mass_matrix(model, q)))  # motions of equal kinetic energy weigh alike
     held = [np.eye(model.nv)[base_coordinates(model)], G.T, *([] if constraints is None else [constraints.jacobian(q)])]
     rows = np.concatenate(held) / scale
@@ -276,17 +267,9 @@ def free_spins(model: Model, q: np.ndarray, G: np.ndarray, constraints: Constrai
             J = frame_jacobian(model, q, link.name)
             moved.append(np.sqrt(link.inertia.mass) * (J[:3] - skew(link.inertia.com) @ J[3:]) / scale)
     _, values, columns = np.linalg.svd(np.concatenate([rows, *moved]))
-    return np.linalg.qr(columns[int((values > tol.SPIN_RATIO).sum()) :].T / scale[:, None])[0]
-
-
-def without_spins(spins: np.ndarray, A: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """The columns of `basis` (2 nv, k) less the states of those spins (nv, n), if no other state depends on them; else all."""
+    spins = np.linalg.qr(columns[int((values > tol.SPIN_RATIO).sum()) :].T / scale[:, None])[0]
     left = np.kron(np.eye(2), spins)
     rest = basis @ np.linalg.svd(basis.T @ left)[0][:, left.shape[1] :]
-    coupled = rest.T @ A @ left
-    return basis if np.abs(coupled).max(initial=0.0) > tol.SPIN_RATIO * np.abs(A).max() else rest
-
-
-def spin_names(model: Model, spins: np.ndarray) -> tuple[str, ...]:
-    """Names of spins (nv, n), in the robot's order."""
-    return _named(coordinate_names(model), spins) if spins.shape[1] else ()
+    if not spins.shape[1] or np.abs(rest.T @ A @ left).max(initial=0.0) > tol.SPIN_RATIO * np.abs(A).max():
+        return basis, ()
+    return rest, _named(coordinate_names(model), spins)

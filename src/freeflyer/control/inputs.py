@@ -254,13 +254,9 @@ def velocity_places(model: Model) -> np.ndarray:
 
 def coordinate_names(model: Model) -> tuple[str, ...]:
     """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
-    names = [f"{short_name(j.name)} {x}" if x else j.name for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
+    parts = [(j.name, x) for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
+    names = [f"{'base' if name == 'root_joint' else name} {x}" if x else name for name, x in parts]
     return tuple([names[i] for i in velocity_places(model)])
-
-
-def short_name(joint: str) -> str:
-    """The joint by which a robot floats, called root_joint by `freeflyer.load`, is its base."""
-    return "base" if joint == "root_joint" else joint
 
 
 def sliding_coordinates(model: Model) -> np.ndarray:

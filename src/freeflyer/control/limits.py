@@ -217,8 +217,8 @@ class JointLimits(Limit):
         names, iq, iv = _limited(tree, self.velocities)
         fastest = tree.velocity_limit[iv] if self.velocities else np.full(len(iv), np.inf)
         low, high = tree.position_lower[iv] + self.margin, tree.position_upper[iv] - self.margin
-        constants = [*low, *high, *fastest, self.acceleration, self.dt]
-        return Piece("contacts", self.name, K.JOINTS, len(names), _paired(iq, iv), constants=constants, labels=names)
+        constants, places = [*low, *high, *fastest, self.acceleration, self.dt], np.column_stack([iq, iv]).ravel().tolist()
+        return Piece("contacts", self.name, K.JOINTS, len(names), places, constants=constants, labels=names)
 
 
 def limit_numbers(name: str, word: str, x: ArrayLike) -> np.ndarray:
@@ -255,10 +255,6 @@ def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:
     return tuple([names[k] for k in places])
 
 
-def _paired(iq: np.ndarray, iv: np.ndarray) -> list[int]:
-    return [int(x) for pair in zip(iq, iv) for x in pair]
-
-
 def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names, places in q and in v of joints of one coordinate that have a limit."""
     limits = [tree.position_lower, tree.position_upper, *([tree.velocity_limit] if velocities else [])]
@@ -285,7 +281,7 @@ class PositionBounds(Limit):
         return PositionBounds(names, at, iv, tree.position_lower[iv], tree.position_upper[iv])
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        ends, places = [*self.lower, *self.upper], _paired(self.at, self.coordinates)
+        ends, places = [*self.lower, *self.upper], np.column_stack([self.at, self.coordinates]).ravel().tolist()
         return Piece("contacts", self.name, K.POSITIONS, len(self.names), places, constants=ends)
 
     def check(self, q: np.ndarray) -> None:

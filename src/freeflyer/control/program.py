@@ -258,19 +258,17 @@ def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: S
         found.append(Piece(second, f"{cone.name} cone", K.CONE, rows, (cone.at, width, item, turned), 0, constants))
     for limit in problem.limits:
         piece = limit.piece(problem.model, columns, contacts)
-        if piece is None:
+        if piece is None:  # its rows come from its own method; of a contact's forces `space` is its name behind "force"
             space, count, labels = next(kinds)
-            piece = _given_limit(problem, limit.name, str(space), count, columns)._replace(labels=labels)
+            word, _, contact = str(space).partition(" ")
+            places: Sequence[int] = columns.tolist() if word == "acceleration" else ()
+            width = len(places) or len(problem.driven)
+            if word == "force":
+                places = _, width = problem.rows_of(contact)
+            level, kind = HARD[word != "torque"], GIVEN_KINDS[word]
+            piece = Piece(level, limit.name, kind, count, places, count * (width + 2), labels=labels)
         (pieces if piece.level == first else found).append(piece)
     return pieces + found
-
-
-def _given_limit(problem: ProblemData, name: str, space: str, count: int, columns: np.ndarray) -> Piece:
-    """Of a limit whose rows come from its own method; of a contact's forces `space` is its name behind 'force'."""
-    word, _, contact = space.partition(" ")
-    places: Sequence[int] = problem.rows_of(contact) if word == "force" else columns.tolist() if word == "acceleration" else ()
-    width = places[1] if word == "force" else len(places) or len(problem.driven)
-    return Piece(HARD[word != "torque"], name, GIVEN_KINDS[word], count, places, count * (width + 2))
 
 
 def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:

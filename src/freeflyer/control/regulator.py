@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_linearization import admissible, constrained_solvers, linearize
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control import equilibria
-from freeflyer.control.equilibria import Controllability, controllability, require_equilibrium
+from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics import integrators
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
@@ -116,7 +115,12 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
         0.0
     """
     inputs = resolve_inputs(model, inputs, constraints)
-    discrete, at_rest = dt is not None, require_equilibrium(model, q, inputs, gravity, constraints)
+    discrete, at_rest = dt is not None, equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
+    if not at_rest.balanced:
+        raise InputError(
+            f"{at_rest.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
+            "posture (control.equilibrium searches one)", missing=at_rest.missing,
+        )  # fmt: skip
     here, rest = at_rest.q, np.zeros(model.nv)
     Q, R = _costs(model, here, inputs, bandwidth, state_cost, input_cost)
     A, B = input_linearization(model, here, rest, at_rest.u, inputs, gravity, dt, integrator, constraints)
@@ -124,12 +128,10 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     M, left_out = mass_matrix(model, here), tuple[str, ...]()
     can = controllability(model, M, A, B, discrete, basis)
     if can.unstabilizable:
-        spins = equilibria.free_spins(model, here, inputs.matrix(model, here), constraints)
         full = np.eye(2 * model.nv) if basis is None else basis
-        less = equilibria.without_spins(spins, A, full)
-        if less.shape[1] < full.shape[1]:
-            basis, left_out = less, equilibria.spin_names(model, spins)
-            can = controllability(model, M, A, B, discrete, basis)
+        less, left_out = leave_spins(model, here, inputs.matrix(model, here), constraints, A, full)
+        if left_out:
+            basis, can = less, controllability(model, M, A, B, discrete, less)
     if can.unstabilizable:
         does, it = ("does", "it") if len(can.unstabilizable) == 1 else ("do", "them")
         raise InputError(
