@@ -188,7 +188,8 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)
     branches = centroidal_jacobians(model, q, v, contacts=contacts, compressed=compressed)
     unit = np.eye(model.nv)
-    rows, rates = [unit[chains.kept]], [np.zeros((len(chains.kept), model.nv))]
+    rows: list[np.ndarray] = [unit[chains.kept]]
+    rates: list[np.ndarray] = [np.zeros((len(chains.kept), model.nv))]
     for branch in branches:
         wide, own = len(branch.coordinates) > CENTROIDAL_ROWS, unit[branch.coordinates]
         if wide and (size := np.linalg.svd(branch.J, compute_uv=False))[-1] < BRANCH_MOMENTUM_RATIO * size[0]:

@@ -183,10 +183,9 @@ class WholeBodyProblem(ProblemData):
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
-        plain = (type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64 for x in (q, v))
-        if not all(plain):  # of plain rows, numbers are checked where the terms of the state are computed
+        if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
             q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
-        return _solve(self, np.asarray(q), np.asarray(v), formulation, solver, weighted, external, expressed, warm)
+        return _solve(self, q, v, formulation, solver, weighted, external, expressed, warm)  # which checks numbers
 
     @public
     def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
@@ -303,8 +302,11 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
-    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, list[np.ndarray]()
     program = problem.known_programs.get((formulation, weighted))
+    if program is not None:
+        rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, program.counts)]
+        return program, np.concatenate(rows) if rows else np.zeros(0)
+    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, []
     own: Iterator[np.ndarray] = iter(())
     if limits or tasks:
         at = StateTerms.of(problem.model, q, v, problem.frames)
@@ -314,7 +316,7 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
         own = iter([np.concatenate([J.ravel(), b, b]) for J, b, _ in equations])
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
         program = program_for(problem, formulation, weighted, given)
-    elif program is None:
+    else:
         program = problem.known_programs[formulation, weighted] = program_for(problem, formulation, weighted, ())
     rows += [task.numbers(n) if task.compiled else next(own) for task, n in zip(problem.tasks_in_order, program.counts)]
     return program, np.concatenate(rows) if rows else np.zeros(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -215,10 +215,9 @@ def _deaf_children() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def _stood(impulse: np.ndarray, robot: Standing | None = None, options: Mapping[str, Any] | None = None) -> bool:
-    """By default of a worker's robot and options."""
-    if robot is None or options is None:
-        robot, options = _here
+def _stood(impulse: np.ndarray, *given: Any) -> bool:
+    """Whether a robot stands in a run with these options; by default those of a worker."""
+    robot, options = given or _here
     length = round((FIRST + PUSH_DURATION + AFTER) / options["dt"]) * options["dt"]
     pushed = partial(_Pushed, impulse=impulse)
     return not run_scenario(pushed, robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell
