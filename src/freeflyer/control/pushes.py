@@ -100,11 +100,11 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
             for k, future in enumerate(futures):
                 found[k] = future.result()
                 progress((k + 1) / len(given), what)
-        except BrokenProcessPool:
+        except BaseException as error:
+            alive.close()  # the pool does not end a worker that it was starting when another one was killed
+            if not isinstance(error, BrokenProcessPool):
+                raise
             raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
-        except BaseException:
-            alive.close()
-            raise
     return found
 
 
