@@ -260,11 +260,11 @@ def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: S
         piece = limit.piece(problem.model, columns, contacts)
         if piece is None:  # its rows come from its own method; of a contact's forces `space` is its name behind "force"
             space, count, labels = next(kinds)
-            word, _, contact = str(space).partition(" ")
+            word, _, name = str(space).partition(" ")
             places: Sequence[int] = columns.tolist() if word == "acceleration" else ()
             width = len(places) or len(problem.driven)
             if word == "force":
-                places = _, width = problem.rows_of(contact)
+                places = _, width = problem.rows_of(name)
             level, kind = HARD[word != "torque"], GIVEN_KINDS[word]
             piece = Piece(level, limit.name, kind, count, places, count * (width + 2), labels=labels)
         (pieces if piece.level == first else found).append(piece)
