@@ -13,8 +13,7 @@ from freeflyer.contacts.description import point, surface
 from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePositionTask, PostureTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
-from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.solving import asked_of
+from freeflyer.control.problem import WholeBodyProblem, asked_of
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import FreeflyerError

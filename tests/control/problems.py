@@ -1,27 +1,87 @@
-"""Problems of whole-body control that several tests take."""
+"""Robots, states and problems of whole-body control that several tests take; programs by the compiled code that solves them."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import control
+from freeflyer import control, robots
+from freeflyer.control.problem import asked_of
+from freeflyer.kernels.entries import CONTROL_PROGRAM
+from freeflyer.optimization.compiled import call
 
 FEET = [ff.contacts.surface("left_sole", friction=0.7), ff.contacts.surface("right_sole", friction=0.7)]
+POINT_FEET = [ff.contacts.point(f"{end}_{side}_foot") for end in ("front", "rear") for side in ("left", "right")]
+STANCES = {
+    "double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
+    "all four": ["left_sole", "right_sole", "left_palm", "right_palm"],
+}  # fmt: skip
+PROGRAM = ("A", "lower", "upper", "H", "g", "motors", "h", "unit")
+
+
+@cache
+def aerial() -> tuple[ff.Model, control.Inputs, np.ndarray]:
+    """The flying arm, its motors and six propellers, and a posture with the arm bent."""
+    model = robots.aerial_manipulator()
+    q = ff.neutral(model)
+    q[model.joint("arm_joint_2").iq] = 0.6
+    return model, control.joint_inputs(model) + control.rotor_inputs(model), q
+
+
+@cache
+def satellite() -> tuple[ff.Model, control.Inputs, np.ndarray]:
+    """The space arm with motors, thrusters and reaction wheels on its satellite, and a posture with the arm bent."""
+    model = robots.space_manipulator()
+    q = ff.neutral(model)
+    q[7:] = 0.3
+    return model, control.joint_inputs(model) + control.wrench_inputs(model, "satellite"), q
+
+
+@cache
+def kangaroo():
+    return ff.close_loops(robots.kangaroo_like())
+
+
+@cache
+def quadruped():
+    model = robots.quadruped()
+    return model, robots.standing_posture(model)
 
 
 @lru_cache(maxsize=4)
 def humanoid(joints=33):
-    model = ff.robots.humanoid(joints)
-    return model, ff.robots.standing_posture(model)
+    model = robots.humanoid(joints)
+    return model, robots.standing_posture(model)
 
 
-def standing_state(rng, size=0.05, joints=33):
-    """(model, q, v): a humanoid near its standing posture, its feet at rest."""
+@cache
+def on_disk(path) -> control.Standing:
+    """The robot of a file on the feet found there."""
+    return control.stand_on_feet(ff.load(path), path=path)
+
+
+@cache
+def cassie(folder) -> control.Standing:
+    """Its leaf springs rigid as the file's keyframe has them."""
+    tree = ff.load(path := folder / "cassie" / "cassie.xml")
+    springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
+    return control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
+
+
+def played(scenario, robot, fell=False, **options) -> control.ControlRun:
+    """The run of a scenario from where a robot stands, in which it does not fall."""
+    options = {"dt": 2e-3, **options}
+    run = control.run_scenario(scenario, robot.model, q=robot.q, feet=robot.feet, **options)
+    assert run.fell == fell
+    return run
+
+
+def standing_state(rng, size=0.05, joints=33, contacts=FEET):
+    """(model, q, v): a humanoid near its standing posture, its contacts at rest."""
     model, q = humanoid(joints)
-    feet = ff.ConstraintSet(model, contacts=FEET)
-    v = size * rng.standard_normal(model.nv)
-    return model, q, ff.project_velocity(model, q, v, constraints=feet)
+    held = ff.ConstraintSet(model, contacts=contacts)
+    return model, q, ff.project_velocity(model, q, size * rng.standard_normal(model.nv), constraints=held)
 
 
 def standing_problem(model, q, *, contacts=FEET, limits=None, drop=0.05, **more):
@@ -44,8 +104,16 @@ def check_physics(problem, q, v, solution, rng=None, tolerance=1e-9):
         external[c.frame] = external[c.frame] + solution.forces[c.name]
     tau = ff.inverse_dynamics(model, q, v, solution.a, external=external)
     motors = control.joint_inputs(model).joints
-    weight = 9.81 * model.mass
-    size = weight + np.abs(tau).max()
+    size = 9.81 * model.mass + np.abs(tau).max()
     assert np.abs(tau - motors @ solution.tau).max() <= tolerance * size
     J, bias = problem.constraints.jacobian(q), problem.constraints.bias(q, v)
     assert np.abs(J @ solution.a + bias).max(initial=0.0) <= tolerance * (1.0 + np.abs(J) @ np.abs(solution.a)).max(initial=0.0)
+
+
+def program_of(problem, q, v, formulation="full", *, weighted=False):
+    """Rows lower <= A x <= upper, least 1/2 x^T H x + g^T x, torques motors x + h, unit wrenches; `rows`: of each piece."""
+    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
+    found = dict(zip(PROGRAM, call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers), strict=True))
+    ends = np.cumsum([0, *(piece.rows for piece in program.pieces)])
+    rows = [(piece, slice(first, end)) for piece, first, end in zip(program.pieces, ends, ends[1:])]
+    return SimpleNamespace(**found, rows=rows, alpha=program.alpha, weights=program.weights, program=program)

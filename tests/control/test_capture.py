@@ -1,23 +1,22 @@
-"""Capture points are where the linear inverted pendulum comes to rest; margins and impulses are those at the edge of the feet."""
+"""Polygons (hulls, distances, nearest points) beside linear and quadratic programs; capture points are where the linear inverted
+pendulum comes to rest, margins and impulses those at the edge of the feet."""
 
 import numpy as np
 import pytest
-from closeness import central, close, slope_error
+from closeness import EXACT, central, close, slope_error
+from problems import POINT_FEET, humanoid, kangaroo, quadruped
 from scipy.integrate import solve_ivp
+from scipy.optimize import linprog, minimize
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.support import convex_polygon
+from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
 
 RNG = fresh("capture")
-HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
-CLOSED = ff.close_loops(ff.robots.kangaroo_like())
-POINT_FEET = [ff.contacts.point(name) for name in QUADRUPED.frame_names if name.endswith("_foot")]
-ROBOTS = {
-    "humanoid": (HUMANOID, ff.robots.standing_posture(HUMANOID), None),
-    "quadruped": (QUADRUPED, ff.robots.standing_posture(QUADRUPED), POINT_FEET), "closed": (CLOSED, CLOSED.neutral, None),
-}  # fmt: skip
+QUADRUPED = quadruped()[0]
+CLOSED = kangaroo(), kangaroo().neutral
+ROBOTS = {"humanoid": (*humanoid(), None), "quadruped": (*quadruped(), POINT_FEET), "closed": (*CLOSED, None)}
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 25)
 
 
@@ -97,17 +96,101 @@ def test_no_impulse_where_the_capture_point_is_outside() -> None:
 
 def test_bad_input() -> None:
     model, q, v, _ = state("humanoid")
-    with pytest.raises(ff.InputError, match="gravity along -z"):
-        control.capture_point(ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v)
-    lying = q.copy()
-    lying[3:7] = [1.0, 0.0, 0.0, 0.0]
-    with pytest.raises(ff.InputError, match="above the feet"):
-        control.capture_margin(model, lying, v)
-    with pytest.raises(ff.InputError, match="angles"):
-        control.max_push_impulse(model, q, v, 0.3)
-    with pytest.raises(ff.InputError, match="_sole"):
-        control.capture_point(QUADRUPED, QUADRUPED.neutral, np.zeros(QUADRUPED.nv))
-    with pytest.raises(ff.InputError, match="q has shape"):
-        control.capture_point(model, q[:-1], v)
-    with pytest.raises(ff.InputError, match="v has shape"):
-        control.capture_point(model, q, v[:-1])
+    lying = np.concatenate([q[:3], [1.0, 0.0, 0.0, 0.0], q[7:]])
+    for words, f, *given in (
+        ("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
+        ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
+        ("_sole", control.capture_point, QUADRUPED, QUADRUPED.neutral, np.zeros(QUADRUPED.nv)),
+        ("q has shape", control.capture_point, model, q[:-1], v), ("v has shape", control.capture_point, model, q, v[:-1]),
+    ):  # fmt: skip
+        with pytest.raises(ff.InputError, match=words):
+            f(*given)
+
+
+CLOUD = RNG.standard_normal((12, 2))
+POLYGON = convex_polygon(CLOUD)
+POINTS = 2.0 * RNG.standard_normal((60, 2))
+
+
+def contains(cloud: np.ndarray, p: np.ndarray) -> bool:
+    """Whether p is a convex combination: a linear program."""
+    found = linprog(np.zeros(len(cloud)), A_eq=np.vstack([cloud.T, np.ones(len(cloud))]), b_eq=[*p, 1.0])
+    return bool(found.status == 0)
+
+
+def nearest(cloud: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The convex combination nearest to p: a quadratic program over its weights."""
+    n = len(cloud)
+    found = minimize(
+        lambda w: 0.5 * np.sum((w @ cloud - p) ** 2), np.full(n, 1.0 / n), jac=lambda w: cloud @ (w @ cloud - p),
+        bounds=[(0, 1)] * n, method="SLSQP",
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(n)},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )  # fmt: skip
+    return found.x @ cloud
+
+
+def test_corners_go_counter_clockwise_around_all_points() -> None:
+    a, b, c = POLYGON, np.roll(POLYGON, -1, axis=0), np.roll(POLYGON, -2, axis=0)
+    u, v = b - a, c - b
+    assert (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] > 0.0).all()
+    assert signed_distance(POLYGON, CLOUD).min() > -EXACT
+    assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
+
+
+def test_signs_are_those_of_convex_combinations() -> None:
+    found = signed_distance(POLYGON, POINTS)
+    assert {True, False} == {bool(x > 0.0) for x in found}
+    for p, distance in zip(POINTS, found):
+        assert contains(CLOUD, p) == (distance > 0.0)
+
+
+def test_nearest_points() -> None:
+    found = project_into(POLYGON, POINTS)
+    for p, x in zip(POINTS, found):
+        close(x, nearest(CLOUD, p), 1e-5)
+    outside = signed_distance(POLYGON, POINTS) < 0.0
+    close(np.linalg.norm(found - POINTS, axis=1)[outside], -signed_distance(POLYGON, POINTS)[outside])
+    np.testing.assert_array_equal(found[~outside], POINTS[~outside])
+
+
+def test_distance_inside_is_the_least_along_all_directions() -> None:
+    inside = POINTS[signed_distance(POLYGON, POINTS) > 0.0]
+    angles = np.linspace(0.0, 2.0 * np.pi, 20001)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for p in inside:
+        way = distance_along(POLYGON, np.broadcast_to(p, around.shape), around)
+        assert way.min() == pytest.approx(signed_distance(POLYGON, p), rel=1e-6)
+        ends = p + way[:, None] * around
+        close(signed_distance(POLYGON, ends), np.zeros(len(ends)), 1e-12)
+
+
+def test_no_way_from_outside() -> None:
+    outside = POINTS[signed_distance(POLYGON, POINTS) < 0.0]
+    assert np.isnan(distance_along(POLYGON, outside, np.broadcast_to([1.0, 0.0], outside.shape))).all()
+
+
+def test_points_on_a_line_and_a_single_point() -> None:
+    line = convex_polygon(np.outer([0.3, -1.0, 2.0, 0.0], [3.0, 4.0]) + 7.0)
+    assert line.shape == (2, 2)
+    close(np.sort(line, axis=0), np.array([[4.0, 3.0], [13.0, 15.0]]))
+    close(signed_distance(line, np.array([[7.0, 7.0], [11.0, 4.0], [16.0, 19.0]])), np.array([0.0, -5.0, -5.0]))
+    close(project_into(line, np.array([[11.0, 4.0], [16.0, 19.0]])), np.array([[7.0, 7.0], [13.0, 15.0]]))
+    one = convex_polygon(np.array([[1.0, 2.0], [1.0, 2.0]]))
+    assert one.shape == (1, 2)
+    close(signed_distance(one, np.array([4.0, 6.0])), np.array(-5.0))
+    close(project_into(one, np.array([4.0, 6.0])), np.array([1.0, 2.0]))
+
+
+def test_support_of_soles() -> None:
+    feet = ff.contacts.anchored_feet(*humanoid())
+    both = control.support_polygon(feet)
+    close(np.array([both.min(axis=0), both.max(axis=0)]), np.array([[-0.09, -0.15], [0.16, 0.15]]))
+    ends = [ff.contacts.point(name, (x, 0.0, 0.0), at=np.eye(4)) for name, x in (("a", 0.0), ("b", 1.0))]
+    assert control.support_polygon(ends).shape == (2, 2)
+
+
+@pytest.mark.parametrize("feet", [[], "left_sole", [ff.contacts.point("a")], [ff.contacts.surface("a", at=np.eye(4))], [3], None])
+def test_bad_feet(feet) -> None:
+    with pytest.raises(ff.InputError, match="anchored_feet"):
+        control.support_polygon(feet)

@@ -1,14 +1,16 @@
-"""Limits of controllers: torques, accelerations, normal forces, and joint limits that can be kept in all later cycles."""
+"""Limits of controllers: torques, accelerations, joint limits that can be kept in all later cycles, rows of one's own; cones and
+limits of forces about the normals of contacts, whatever the axes of their frames."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from closeness import close
-from problems import FEET, humanoid, standing_problem, standing_state
-from programs import program_of
+from problems import FEET, POINT_FEET, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control
+from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
@@ -57,8 +59,7 @@ def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
 
 
 def test_an_arm_that_is_pulled_at_its_limit_stays_within():
-    model = ff.robots.humanoid(20)
-    q = ff.robots.standing_posture(model)
+    model, q = humanoid(20)
     knee = model.joint("left_knee")
     target = q.copy()
     target[knee.iq] = -2.0  # beyond straight
@@ -115,8 +116,7 @@ def test_the_default_torque_limits_are_those_of_the_model():
 @pytest.mark.parametrize("formulation", ["full", "three-step"])
 def test_limits_of_dependent_joints_are_rows_of_the_independent_ones(formulation):
     """On a closed robot in motion: G udot + gamma of each joint with limits is bounded as that joint alone would be."""
-    rng = fresh(formulation)
-    model = ff.close_loops(ff.robots.kangaroo_like())
+    rng, model = fresh(formulation), kangaroo()
     q, tree = model.neutral, model.tree
     v, u_dot = 0.3 * rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     limit = control.JointLimits(dt=2e-3, acceleration=50.0)
@@ -137,8 +137,7 @@ def test_limits_of_dependent_joints_are_rows_of_the_independent_ones(formulation
 @pytest.mark.parametrize("formulation", ["full", "three-step"])
 def test_rows_of_ones_own_over_torques_and_forces(formulation):
     """On a moving closed robot: rows are those sums of torques and forces, and hold the solution back."""
-    rng = fresh(formulation)
-    model = ff.close_loops(ff.robots.kangaroo_like())
+    rng, model = fresh(formulation), kangaroo()
     q, feet = model.neutral, ff.contacts.feet_by_name(model)
     v = ff.project_velocity(model, q, 0.05 * rng.standard_normal(model.nv), constraints=ff.ConstraintSet(model, contacts=feet))
     tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
@@ -186,3 +185,89 @@ def test_rows_of_ones_own_that_do_not_fit_are_refused(rows, words):
     model = ff.robots.chain(3)
     with pytest.raises(ff.InputError, match=words):
         control.WholeBodyProblem(model, [control.PostureTask(np.zeros(3))], limits=[Own()]).solve(model.neutral, np.zeros(3))
+
+
+FOUR = [foot.frame for foot in POINT_FEET]
+
+
+def sole_in_other_axes(R: np.ndarray) -> ff.Model:
+    """A humanoid whose site "sole" has the axes R (3, 3) in those of its left sole."""
+    d = ff.robots.humanoid().description
+    old = next(site for site in d.sites if site.name == "left_sole")
+    X = old.placement.copy()
+    X[:3, :3] = X[:3, :3] @ R
+    return ff.build(replace(d, sites=(*d.sites, ff.Site("sole", old.link, X))))
+
+
+@pytest.mark.parametrize("kind", ["point", "line", "surface", "x up", "y up", "z down"])
+def test_cones_are_those_of_point_forces_about_the_normal(kind):
+    """Forces in the points within the pyramids about the normal are inside; where one pulls along it, outside."""
+    rng = fresh()
+    flat = kind not in ("point", "line")
+    n = np.array([0.0, 0.0, 1.0]) if flat else rng.standard_normal(3) / 3.0 + [0.0, 0.0, 1.0]
+    n /= np.linalg.norm(n)
+    up = {
+        "x up": [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]], "y up": [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+        "z down": np.diag([1.0, -1.0, -1.0]),
+    }.get(kind, np.eye(3))  # fmt: skip
+    model = sole_in_other_axes(np.transpose(up))
+    q = ff.robots.standing_posture(model)
+    if not flat:  # its frame leans; the line lies in the plane
+        q = ff.integrate(model, q, np.concatenate([np.zeros(3), 0.6 * rng.standard_normal(3), np.zeros(model.nv - 6)]))
+    X = ff.frame_pose(model, q, "sole")
+    d = np.cross(n, rng.standard_normal(3))
+    in_world = {"point": np.zeros((1, 3)), "line": np.outer([-0.1, 0.12], d / np.linalg.norm(d))}.get(kind)
+    corners = np.array([[0.1, 0.05, 0.0], [0.12, -0.03, 0.0], [-0.1, -0.01, 0.0], [-0.05, 0.06, 0.0]])
+    points = corners if in_world is None else in_world + 0.02
+    points = points @ X[:3, :3]
+    at = X if kind == "z down" else None
+    make = {1: lambda p: contacts.point("sole", p[0], normal=n), 2: lambda p: contacts.line("sole", p, normal=n)}
+    contact = make.get(len(points), lambda p: contacts.surface("sole", p, normal=n, at=at))(points)
+    p = program_of(control.WholeBodyProblem(model, contacts=[contact], friction=0.5), q, np.zeros(model.nv))
+    C, W = next(p.A[rows, p.alpha :] for piece, rows in p.rows if piece.name == "sole cone"), p.unit
+    axes = contacts.wrenches.contact_axes(n)
+    for _ in range(30):
+        normal, angle = rng.uniform(1.0, 300.0, len(points)), rng.uniform(0.0, 2.0 * np.pi, len(points))
+        tangent = rng.uniform(0.0, 0.5 / 2.0**0.5 * 0.99, len(points)) * normal * (0.7 if flat or kind == "line" else 1.0)
+        for pulls in (False, True):
+            pressing = np.where(pulls, -normal, normal)
+            f = np.column_stack([tangent * np.cos(angle), tangent * np.sin(angle), pressing]) @ axes @ X[:3, :3]
+            wrench = np.concatenate([f.sum(axis=0), np.cross(points, f).sum(axis=0)])
+            y = np.linalg.lstsq(W.T, wrench, rcond=None)[0]
+            close(W.T @ y, wrench, 1e-9)
+            worst = (C @ y).max()
+            assert worst > 1e-3 if pulls else worst <= 1e-9 * np.linalg.norm(wrench)
+
+
+@pytest.mark.parametrize("bilateral", [False, True])
+@pytest.mark.parametrize("more", [[], [control.TorqueLimits(scale=1e6)]])
+def test_normal_forces_are_limited_along_the_normal(bilateral, more):
+    """Of a foot on a slope, whose bent shank turns its frame, and of a grasp; solutions give wrenches in the contact's axes."""
+    rng, (model, q), n = fresh(bilateral), quadruped(), np.array([0.2, -0.1, 1.0])
+    feet = [contacts.point(name, normal=n if name == FOUR[0] else (0.0, 0.0, 1.0)) for name in FOUR]
+    tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q)), control.PostureTask(q, level=2)]
+    most = rng.uniform(5.0, 12.0)
+    options = {"contacts": feet, "bilateral": FOUR[:1] if bilateral else ()}
+    limited = control.WholeBodyProblem(model, tasks, limits=[control.NormalForceLimits(FOUR[0], most), *more], **options)
+    found, free = (p.solve(q, np.zeros(model.nv)) for p in (limited, control.WholeBodyProblem(model, tasks, **options)))
+    assert any(FOUR[0] in name for name in found.levels[1].active)
+    for solution, above in ((found, False), (free, True)):
+        force = n / np.linalg.norm(n) @ ff.frame_pose(model, q, FOUR[0])[:3, :3] @ solution.forces[FOUR[0]][:3]
+        assert (force > most + 1e-6) == above
+        close(solution.wrenches("contact")[FOUR[0]][2], force, 1e-9)
+    total = sum(free.wrenches("world").values())
+    close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-6)
+    with pytest.raises(ff.InputError, match="'contact', got"):
+        free.wrenches("floor")
+
+
+def test_solutions_of_rolled_lines_keep_their_cones():
+    """A humanoid on the edges of its soles, leaning: forces of both ends press, within friction about the vertical."""
+    model, q = humanoid()
+    edges = [contacts.line(f"{side}_sole", [(0.1, -0.05, 0.0), (0.1, 0.05, 0.0)], friction=0.3) for side in ("left", "right")]
+    q = ff.integrate(model, q, 0.4 * np.eye(model.nv)[4])
+    problem = control.WholeBodyProblem(model, [control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.5, 0.0, 0.0])], edges)
+    solution = problem.solve(q, np.zeros(model.nv))
+    for name, w in solution.wrenches("contact").items():
+        assert w[2] > 0.0
+        assert np.hypot(*w[:2]) <= 0.3 * w[2] + 1e-6, name

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from closeness import EXACT, central, close, slope_error
+from problems import humanoid
 from scipy.integrate import solve_ivp
 from seeds import fresh
 
@@ -14,8 +15,7 @@ from freeflyer import control
 from freeflyer.control.support import signed_distance
 
 RNG = fresh("dcm")
-HUMANOID = ff.robots.humanoid()
-POSTURE = ff.robots.standing_posture(HUMANOID)
+HUMANOID, POSTURE = humanoid()
 HEIGHT = float(ff.center_of_mass(HUMANOID, POSTURE)[2])
 FEET = ff.contacts.anchored_feet(HUMANOID, POSTURE)
 STEPS = {

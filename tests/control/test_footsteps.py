@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from closeness import EXACT, close
+from problems import cassie, played
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.stepping import StepAdjustment
+from freeflyer.control.scenarios import StepAdjustment
 from freeflyer.control.support import convex_polygon, middle_of, signed_distance
 from freeflyer.spatial import se3
 
@@ -189,10 +190,5 @@ def test_a_step_takes_up_what_the_dcm_is_off(off):
 @pytest.mark.slow
 def test_a_robot_without_soles_walks(models_folder):
     """Without adjusted steps it fell after 4.4 s."""
-    path = models_folder / "cassie" / "cassie.xml"
-    tree = ff.load(path)
-    springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
-    robot = control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
-    run = control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, steps=6, duration=5.2, dt=2e-3)
-    assert not run.fell
+    run = played("walk", cassie(models_folder), steps=6, duration=5.2)
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02

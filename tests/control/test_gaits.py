@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from closeness import close
+from problems import POINT_FEET, humanoid, played
 from scipy.linalg import expm
 from seeds import fresh
 
@@ -17,7 +18,7 @@ from freeflyer.control.support import signed_distance
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]
-LEGS = [f"{end}_{side}_foot" for end in ("front", "rear") for side in ("left", "right")]
+LEGS = [foot.frame for foot in POINT_FEET]
 PACE = control.Gait(0.6, 0.7, (0.0, 0.5, 0.0, 0.5))
 GAITS = {name: control.Gait.named(name, 0.5) for name in ("crawl", "trot")} | {"pace": PACE}
 SLOW = {"dt": 2e-3}
@@ -29,7 +30,7 @@ def quadruped() -> control.Standing:
     model = ff.robots.quadruped()
     bent = {f"{leg}_{joint}": s * a for leg in ("front_left", "front_right", "rear_left", "rear_right")
             for joint, a in (("hip_pitch", 0.5), ("knee", -1.0)) for s in (1.0 if "front" in leg else -1.0,)}  # fmt: skip
-    robot = control.stand_on_feet(model, [ff.contacts.point(name) for name in LEGS], ff.configuration(model, bent))
+    robot = control.stand_on_feet(model, POINT_FEET, ff.configuration(model, bent))
     return robot._replace(feet=ff.contacts.anchored_feet(robot.model, robot.q, robot.feet))
 
 
@@ -113,8 +114,7 @@ def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:
 
 
 def test_lifting_two_feet_is_walking_forward_on_the_spot() -> None:
-    model = ff.robots.humanoid(20)
-    stance = stance_of(model, ff.robots.standing_posture(model), 1e-3)
+    stance = stance_of(*humanoid(20), 1e-3)
     lifted = SCENARIOS["lift"](stance, RNG).footsteps.phases
     same = control.walk_forward(stance.feet, 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5).phases
     for a, b in zip(lifted, same, strict=True):
@@ -131,11 +131,8 @@ NOISE = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, see
     ("trot", 5, (0.3, 0.05, 0.3), 0.02), ("crawl", 3, (0.05, 0.0, 0.1), 0.01),
 ])  # fmt: skip
 def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
-    robot = quadruped()
     speeds = dict(zip(("speed", "lateral", "turning"), asked))
-    run = control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, gait=gait, steps=cycles, sensing=NOISE,
-        **speeds, **SLOW)
-    assert not run.fell
+    run = played("walk", quadruped(), gait=gait, steps=cycles, sensing=NOISE, **speeds)
     assert run.lost == ()
     named = control.Gait.named(gait, run.stance.height())
     assert np.abs(walked(run, named, cycles) - asked).max() < tolerance
@@ -171,10 +168,7 @@ class PushedTrot(control.Scenario):
 @pytest.mark.slow
 def test_footholds_catch_a_push() -> None:
     """Over two point feet nothing else can."""
-    robot = quadruped()
-    run = control.run_scenario(PushedTrot, robot.model, q=robot.q, feet=robot.feet, **SLOW)
-    error = np.linalg.norm(run.errors["CenterOfMassTask"], axis=1)
-    assert not run.fell
+    error = np.linalg.norm(played(PushedTrot, quadruped()).errors["CenterOfMassTask"], axis=1)
     assert error.max() > 0.05
     assert error[-1] < 0.01
 
@@ -203,6 +197,5 @@ def test_bad_gaits(values, words) -> None:
     ({"step_length": 0.1}, "step_length is for two feet"), ({"turning": np.nan}, "turning"),
 ])  # fmt: skip
 def test_impossible_walks_are_refused(options, words) -> None:
-    robot = quadruped()
     with pytest.raises(ff.FreeflyerError, match=words):
-        control.run_scenario("walk", robot.model, q=robot.q, feet=robot.feet, duration=0.02, **options)
+        played("walk", quadruped(), duration=0.02, **options)

@@ -2,16 +2,18 @@
 those that cannot be reached or steadied. Tracking over the group: along a tumbling trajectory, and the whole way through all
 attitudes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from closeness import close, slopes
-from control_robots import aerial, satellite
 from hypothesis import given, settings, strategies as st
+from problems import aerial, cassie, satellite
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.control.controllable import complement
+from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
 from freeflyer.spatial import quaternion
 
@@ -82,11 +84,9 @@ def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> No
 
 def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
     """A free mass under its wrench: poles at the bandwidth, damped by sqrt(3) / 2, whatever it weighs."""
-    from freeflyer.model.description import Inertia, Joint, Link
-
     for mass in (1e-3, 1e3):
-        inertia = Inertia(mass, np.zeros(3), mass * np.diag([0.1, 0.2, 0.25]))
-        model = ff.build(ff.Description("stone", (Link("stone", inertia),), (Joint("root_joint", "free", "world", "stone"),)))
+        stone = ff.Link("stone", ff.Inertia(mass, np.zeros(3), mass * np.diag([0.1, 0.2, 0.25])))
+        model = ff.build(ff.Description("stone", (stone,), (ff.Joint("root_joint", "free", "world", "stone"),)))
         found = control.lqr(model, ff.neutral(model), control.wrench_inputs(model, "stone"), bandwidth=3.0, gravity=(0, 0, 0))
         np.testing.assert_allclose(np.abs(found.poles), 3.0, rtol=1e-6)
         np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-6)
@@ -116,27 +116,14 @@ def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
 
 
 def test_followers_have_no_motor() -> None:
-    from freeflyer.model.description import Mimic
-
     description = robots.chain(3).description
-    joints = list(description.joints)
-    import dataclasses
-
-    joints[-1] = dataclasses.replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
-    model = ff.build(dataclasses.replace(description, joints=tuple(joints), actuated=()))
+    *joints, leader, last = description.joints
+    last = replace(last, mimic=ff.Mimic(leader.name, 2.0, 0.0))
+    model = ff.build(replace(description, joints=(*joints, leader, last), actuated=()))
     with pytest.raises(ff.InputError, match="follows"):
-        control.joint_inputs(model, [joints[-1].name])
+        control.joint_inputs(model, [last.name])
     found = control.lqr(model, ff.neutral(model))  # its leader's motor moves both
     assert np.all(found.poles.real < 0.0)
-
-
-def cassie_of(folder) -> tuple[ff.Model, np.ndarray]:
-    """Cassie with its leaf springs rigid, as the file's keyframe has it, and its assembled posture."""
-    tree = ff.load(folder / "cassie" / "cassie.xml")
-    home = tree.keyframes["home"]
-    springs = {name: home[tree.joint(name).iq] for side in ("left", "right") for name in (f"{side}-shin", f"{side}-heel-spring")}
-    model = ff.close_loops(ff.lock_joints(tree, springs))
-    return model, np.array(model.neutral)
 
 
 RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right"))
@@ -146,7 +133,8 @@ RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right
 @pytest.mark.parametrize("dt", [None, 0.005])
 def test_a_biped_on_its_feet_is_steadied_while_its_rods_spin(models_folder, dt: float | None) -> None:
     """Rods between two balls spin about their axes, and nothing drives them: the regulator leaves them out and names them."""
-    model, q = cassie_of(models_folder)
+    model = cassie(models_folder).model
+    q = np.array(model.neutral)
     edge = np.array([0.0084625, 0.041199, 0.0]) + 0.08 * np.array([[-0.757, 0.654, 0.0], [0.757, -0.654, 0.0]])
     stance = ff.ConstraintSet(model, [ff.contacts.line(f"{side}-foot", edge) for side in ("left", "right")]).anchored(q)
     regulator = control.lqr(model, q, constraints=stance, dt=dt)
@@ -185,7 +173,7 @@ def test_spins_that_are_coupled_or_driven_are_not_left_out(models_folder) -> Non
         else:
             with pytest.raises(ff.InputError, match=words):
                 control.lqr(model, model.neutral)
-    free = ff.with_gravity(cassie_of(models_folder)[0], (0.0, 0.0, 0.0))
+    free = ff.with_gravity(cassie(models_folder).model, (0.0, 0.0, 0.0))
     with pytest.raises(ff.InputError, match=r"cannot steady the robot.*base"):
         control.lqr(free, free.neutral)
 
@@ -259,9 +247,8 @@ def test_directions_out_of_reach_are_named() -> None:
         control.lqr(model, q, wheels)
     assert caught.value.data["directions"] == tuple(f"base {d}" for d in base[:3])  # torques alone push nothing along
     without = control.joint_inputs(model, model.actuated[1:]) + control.wrench_inputs(model, "satellite")
-    A, B = ff.linearize(model, q, np.zeros(model.nv), np.zeros(model.nv)).A, None
-    B = ff.linearize(model, q, np.zeros(model.nv), np.zeros(model.nv)).B @ without.matrix(model, q)
-    can = control.controllability(model, ff.mass_matrix(model, q), A, B)
+    system = ff.linearize(model, q, np.zeros(model.nv), np.zeros(model.nv))
+    can = control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ without.matrix(model, q))
     assert can.rank == 2 * model.nv - 2
     assert can.unstabilizable == ("arm_joint_1",)
 
@@ -312,13 +299,11 @@ def tumbling() -> tuple:
     v0[3:6], v0[6:] = (0.6, 1.4, -0.5), 0.2
     t = STEP * np.arange(COUNT)[:, None]
     u = 3.0 * np.sin(t + np.arange(inputs.count))
-    q, v = [q0], [v0]
+    states = [(q0, v0)]
     for k in range(COUNT):
         tau, external = inputs.forces_and_wrenches(u[k])
-        after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external=external)
-        q.append(after[0])
-        v.append(after[1])
-    return model, inputs, np.array(q), np.array(v), u
+        states.append(ff.step(model, *states[-1], tau, STEP, "semi-implicit", external=external))
+    return model, inputs, *map(np.array, zip(*states)), u
 
 
 @pytest.fixture(scope="module")

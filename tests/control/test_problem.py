@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from closeness import close
-from problems import FEET, check_physics, humanoid, standing_problem, standing_state
+from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from scipy.optimize import linprog, nnls
 from seeds import fresh
 
@@ -56,8 +56,7 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
         model, q, v = standing_state(rng)
         problem = standing_problem(model, q)
     else:
-        model = ff.close_loops(ff.robots.kangaroo_like())
-        q, v = model.neutral, np.zeros(model.nv)
+        model, q, v = kangaroo(), kangaroo().neutral, np.zeros(kangaroo().nv)
         com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
         problem = control.WholeBodyProblem(model, [com], ff.contacts.feet_by_name(model), [control.TorqueLimits()])
     solution = problem.solve(q, v)
@@ -66,9 +65,7 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
     for x in (again.solve(q, v), other):
         assert [x.tau.tobytes(), x.a.tobytes(), x.status] == [solution.tau.tobytes(), solution.a.tobytes(), solution.status]
         assert {k: f.tobytes() for k, f in x.forces.items()} == {k: f.tobytes() for k, f in solution.forces.items()}
-        assert [(level.name, level.met, level.active) for level in x.levels] == [
-            (level.name, level.met, level.active) for level in solution.levels
-        ]
+        assert [(y.name, y.met, y.active) for y in x.levels] == [(y.name, y.met, y.active) for y in solution.levels]
     assert again.solve(q, v, warm=other).status == solution.status
     moved = problem.with_tasks(problem.tasks[:1])
     close(copied(moved).solve(q, v).tau, moved.solve(q, v).tau, 0.0)
@@ -163,9 +160,8 @@ def test_external_wrenches_are_carried():
 def test_a_grasp_may_pull():
     """A hand on a rail above: with both feet off the ground it hangs from one bilateral contact; a palm that only pushes cannot."""
     model, q = humanoid()
-    v = np.zeros(model.nv)
-    rail = [ff.contacts.surface("left_palm")]
-    tasks = [control.PostureTask(q, damping=10.0)]
-    hanging = control.WholeBodyProblem(model, tasks, rail, bilateral=["left_palm"]).solve(q, v)
+    v, rail = np.zeros(model.nv), [ff.contacts.surface("left_palm")]
+    problem = control.WholeBodyProblem(model, [control.PostureTask(q, damping=10.0)], rail, bilateral=["left_palm"])
+    hanging = problem.solve(q, v)
     assert hanging.levels[1].met
-    check_physics(control.WholeBodyProblem(model, tasks, rail, bilateral=["left_palm"]), q, v, hanging)
+    check_physics(problem, q, v, hanging)

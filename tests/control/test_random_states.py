@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 import pytest
-from programs import program_of
+from problems import on_disk, program_of
 from robots_on_disk import example, needs_examples
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
@@ -26,10 +26,7 @@ ROBOTS = {"humanoid": None, "talos": "talos_reduced.urdf", "go2": "go2.urdf"}
 
 @cache
 def standing(name):
-    if ROBOTS[name] is None:
-        return control.stand_on_feet(ff.robots.make(name))
-    path = example(ROBOTS[name])
-    return control.stand_on_feet(ff.load(path), path=path)
+    return control.stand_on_feet(ff.robots.make(name)) if ROBOTS[name] is None else on_disk(example(ROBOTS[name]))
 
 
 def random_case(rng, robot):

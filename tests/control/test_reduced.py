@@ -1,31 +1,26 @@
-"""The reduced formulation: chains, centroidal inertia, the same mechanics and, where nothing is left for later, the same
-answer."""
+"""The reduced formulation: chains, the same mechanics and, where nothing is left for later, the same answer. Reduced dynamics of
+the reduced whole-body control paper, eqs. (8)-(19): average motion of branches, and accelerations as the whole robot has them."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from closeness import close
-from problems import FEET, check_physics, humanoid, standing_problem, standing_state
+from problems import FEET, STANCES, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer import control
+from freeflyer import control, robots
 
-STANCES = {
-    "double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
-    "all four": ["left_sole", "right_sole", "left_palm", "right_palm"],
-}  # fmt: skip
+STEP = 1e-5
 
 
 def contacts(stance):
     return [ff.contacts.surface(name, friction=0.7) for name in STANCES[stance]]
 
 
-def state(rng, stance, size=0.01):
-    model, q = humanoid()
-    held = ff.ConstraintSet(model, contacts=contacts(stance))
-    return model, q, ff.project_velocity(model, q, size * rng.standard_normal(model.nv), constraints=held)
+def state(rng, stance):
+    return standing_state(rng, 0.01, contacts=contacts(stance))
 
 
 @pytest.mark.parametrize("stance", STANCES)
@@ -120,8 +115,7 @@ def test_the_compressed_chain_is_the_users_choice():
 
 @pytest.mark.parametrize("feet", [1, 2])
 def test_closed_robots_keep_their_sub_mechanisms_whole(feet):
-    rng = fresh(feet)
-    model = ff.close_loops(ff.robots.kangaroo_like())
+    rng, model = fresh(feet), kangaroo()
     q, held = model.neutral, ff.contacts.feet_by_name(model)[:feet]
     base = model.joints[0].child
     task = control.FramePoseTask(base, ff.frame_pose(model, q, base))
@@ -159,3 +153,143 @@ def test_arms_that_hang_straight_have_less_momentum():
     solution = problem.solve(q, v, formulation="reduced")
     assert (solution.status, solution.formulation) == ("solved", "reduced")
     check_physics(problem, q, v, solution)
+
+
+def standing(stance):
+    rng = fresh(stance)
+    model, q = humanoid()
+    q = ff.integrate(model, q, 0.3 * rng.standard_normal(model.nv))
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.surface(name) for name in STANCES[stance]])
+    return rng, model, q, rng.standard_normal(model.nv), held
+
+
+def closed():
+    rng, model = fresh("kangaroo"), kangaroo()
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
+    q = ff.integrate(model, model.neutral, 0.003 * rng.standard_normal(model.nv))
+    return rng, model, q, 0.3 * rng.standard_normal(model.nv), held
+
+
+CASES = {**{name: lambda name=name: standing(name) for name in STANCES}, "closed": closed}
+
+
+def branch_links(model, q, branch):
+    """Links that have a velocity where only the branch's velocities are not zero."""
+    v = np.zeros((len(branch.coordinates), model.nv))
+    v[np.arange(len(v)), branch.coordinates] = 1.0
+    q = np.tile(q, (len(v), 1))
+    return [name for name in model.tree.link_names if np.abs(ff.frame_velocity(model, q, v, name)).max() > 1e-9]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_average_motion_is_that_of_the_links(case):
+    """Sums over links: J v is the velocity of their centre, and their angular momentum about it divided by their inertia."""
+    _, model, q, v, held = CASES[case]()
+    branches = control.centroidal_jacobians(model, q, v, contacts=held)
+    assert branches
+    for branch in branches:
+        own = np.zeros(model.nv)
+        own[branch.coordinates] = v[branch.coordinates]
+        R = ff.frame_pose(model, q, branch.link)[:3, :3]
+        linear, points, speeds, spins, masses = np.zeros(3), [], [], [], []
+        for name in branch_links(model, q, branch):
+            inertia = model.description.link(name).inertia
+            X, twist = ff.frame_pose(model, q, name), ff.frame_velocity(model, q, own, name, "mixed")
+            arm = X[:3, :3] @ inertia.com
+            points.append(X[:3, 3] + arm)
+            speeds.append(twist[:3] + np.cross(twist[3:], arm))
+            spins.append((X[:3, :3] @ inertia.rotational @ X[:3, :3].T, twist[3:]))
+            masses.append(inertia.mass)
+        mass = sum(masses)
+        center = sum(m * x for m, x in zip(masses, points, strict=True)) / mass
+        linear = sum(m * x for m, x in zip(masses, speeds, strict=True))
+        angular, inertia = np.zeros(3), np.zeros((3, 3))
+        for m, x, u, (I, w) in zip(masses, points, speeds, spins, strict=True):
+            angular += I @ w + m * np.cross(x - center, u)
+            d = x - center
+            inertia += I + m * (d @ d * np.eye(3) - np.outer(d, d))
+        found = branch.J @ own[branch.coordinates]
+        size = max(1.0, np.abs(found).max())
+        close(found[:3], R.T @ linear / mass, 1e-11, least=size)
+        close(found[3:], R.T @ np.linalg.solve(inertia, angular), 1e-10, least=size)
+        close(branch.mass, mass, 1e-12)
+        close(branch.center, R.T @ (center - ff.frame_pose(model, q, branch.link)[:3, 3]), 1e-11)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rates_are_derivatives_in_time(case):
+    _, model, q, v, held = CASES[case]()
+    before, now, after = (
+        control.centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0, STEP)
+    )
+    for old, branch, new in zip(before, now, after, strict=True):
+        close((new.J - old.J) / (2.0 * STEP), branch.rate, 1e-6, least=max(1.0, np.abs(branch.rate).max()))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reduced_accelerations_are_those_of_the_robot(case):
+    """M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces."""
+    rng, model, q, v, held = CASES[case]()
+    r = control.reduced_dynamics(model, q, v, contacts=held)
+    rows = held.jacobian(q)
+    f, F = 20.0 * rng.standard_normal(model.nv), 50.0 * rng.standard_normal(len(rows))
+    M = ff.mass_matrix(model, q)
+    a = np.linalg.solve(M, f + rows.T @ F - ff.bias_forces(model, q, v))
+    found = r.mass_matrix @ (r.jacobian @ a + r.jacobian_rate @ v) + r.bias_forces + r.gravity_forces
+    expected = r.inverse.T @ f + r.contact_jacobian.T @ F
+    close(found, expected, 1e-8, least=np.abs(found).max() + np.abs(r.bias_forces).max())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_contacts_load_kept_chains_alone(case):
+    """J_cr = [J_c of the kept velocities, 0], (15), and the inner forces of (19) move nothing of the reduced velocities."""
+    rng, model, q, v, held = CASES[case]()
+    r = control.reduced_dynamics(model, q, v, contacts=held)
+    kept, rows = r.chains.kept, held.jacobian(q)
+    close(r.contact_jacobian[:, : len(kept)], rows[:, kept], 1e-9, least=np.abs(rows).max())
+    close(r.contact_jacobian[:, len(kept) :], np.zeros((len(rows), len(r.jacobian) - len(kept))), 1e-9, least=np.abs(rows).max())
+    close(r.jacobian @ r.inverse, np.eye(len(r.jacobian)), 1e-9)
+    M = ff.mass_matrix(model, q)
+    inner = rng.standard_normal(model.nv)
+    moved = r.jacobian @ np.linalg.solve(M, r.generalized_forces(np.zeros(len(r.jacobian)), inner))
+    close(moved, np.zeros(len(moved)), 1e-8, least=np.abs(np.linalg.solve(M, inner)).max())
+    wanted = rng.standard_normal(len(r.jacobian))
+    close(r.inverse.T @ r.generalized_forces(wanted, inner), wanted, 1e-8, least=np.abs(wanted).max() + np.abs(inner).max())
+
+
+def test_short_branches_are_their_own_coordinates():
+    """A head of two joints has no six directions of momentum: nothing of it is left out."""
+    _, model, q, v, held = standing("all four")
+    r = control.reduced_dynamics(model, q, v, contacts=held)
+    assert all(len(branch.coordinates) <= 6 for branch in r.branches)
+    assert len(r.jacobian) == model.nv
+    assert not r.null_space.any() or np.abs(r.null_space).max() < 1e-9
+
+
+def test_kinetic_energy_is_shared():
+    """1/2 v^T M v = 1/2 v_r^T M_r v_r plus the energy of motions that the reduced velocities do not see."""
+    _, model, q, v, held = standing("double")
+    r = control.reduced_dynamics(model, q, v, contacts=held)
+    v_r, hidden = r.jacobian @ v, r.null_space @ v
+    energy = 0.5 * v_r @ r.mass_matrix @ v_r + 0.5 * hidden @ ff.mass_matrix(model, q) @ hidden
+    close(energy, ff.kinetic_energy(model, q, v), 1e-10)
+
+
+def test_straight_branches_are_refused():
+    """A straight chain has no momentum along itself until it is bent."""
+    model = robots.chain(12, base="free")
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.point("link_3")])
+    with pytest.raises(ff.InputError, match="bend it"):
+        control.reduced_dynamics(model, model.neutral, np.zeros(model.nv), contacts=held)
+    bent = ff.integrate(model, model.neutral, 0.5 * np.ones(model.nv))
+    assert len(control.reduced_dynamics(model, bent, np.zeros(model.nv), contacts=held).jacobian) == 6 + 3 + 6
+
+
+def test_loops_kept_as_rows_hold_all_velocities():
+    """A loop that is a row of the set loads what it joins: only close_loops leaves chains that can be compressed."""
+    model = robots.kangaroo_like()
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
+    assert held.loop_names
+    assert not control.kinematic_chains(model, contacts=held).branches
+    without = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], loops=False)
+    assert control.kinematic_chains(model, contacts=without).branches

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closeness import close
+from problems import POINT_FEET, humanoid, on_disk, played
 from robots_on_disk import EXAMPLES, needs_examples
 from seeds import fresh
 
@@ -79,9 +80,7 @@ def test_swing_feet_of_closed_linkages_with_dampers_follow(models_folder):
 @needs_examples
 def test_a_hand_with_dry_friction_follows():
     """Left to the feedback, friction kept the hand off by 14 mm."""
-    path = EXAMPLES / "talos_data/robots/talos_full_v2.urdf"
-    robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, duration=1.2, **SLOW)
+    run = played("reach", on_disk(EXAMPLES / "talos_data/robots/talos_full_v2.urdf"), duration=1.2)
     assert run.largest_errors()["FramePositionTask('gripper_left_base_link')"].m < 2e-3
 
 
@@ -122,26 +121,20 @@ def test_joints_at_their_limits_are_named():
 
 def test_a_hand_leaves_from_bent_arms(models_folder):
     """From straight arms, whose Jacobian is singular, it was lost by 6 cm."""
-    path = models_folder / "tocabi" / "tocabi.urdf"
-    robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, duration=2.4, **SLOW)
+    run = played("reach", on_disk(models_folder / "tocabi" / "tocabi.urdf"), duration=2.4)
     assert run.largest_errors()["FramePositionTask('L_Wrist2_Link')"].m < 1e-3
     assert run.stopped == ()
 
 
 def test_a_robot_without_arms_and_a_front_does_not_reach():
-    feet = [ff.contacts.point(f"{a}_{b}_foot") for a in ("front", "rear") for b in ("left", "right")]
-    robot = control.stand_on_feet(ff.robots.quadruped(), feet)
     with pytest.raises(ff.InputError, match="no frame of its trunk to reach with"):
-        control.run_scenario("reach", robot.model, q=robot.q, feet=robot.feet, hand="trunk", duration=0.02)
+        played("reach", control.stand_on_feet(ff.robots.quadruped(), POINT_FEET), hand="trunk", duration=0.02)
 
 
 def test_steps_fit_the_robots_size():
     lengths = []
     for scale in (1.0, 0.5):
-        model = ff.robots.humanoid(20)
-        q = ff.robots.standing_posture(model)
-        stance = stance_of(model, q, 1e-3)
+        stance = stance_of(*humanoid(20), 1e-3)
         object.__setattr__(stance, "height", lambda scale=scale: 0.95 * scale)
         feet = SCENARIOS["walk"](stance, np.random.default_rng(0), steps=2).footsteps.phases[-1].feet
         lengths.append(feet[0].at[0, 3])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from closeness import close
+from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
 from seeds import fresh
 
@@ -46,9 +47,7 @@ def test_tocabi_stands_and_squats(models_folder):
     stands(robot)
     moments = [np.linalg.eigvalsh(link.inertia.rotational) for link in robot.model.description.links]
     assert all(a + b - c >= -1e-12 for a, b, c in moments)
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.2, dt=2e-3)
-    errors = run.largest_errors()
-    assert not run.fell
+    errors = played("squat", robot, duration=1.2).largest_errors()
     assert errors["CenterOfMassTask"].m < 3e-3  # its joints have dampers, which motors make up for: 17 mm else
     assert errors["FrameOrientationTask('Pelvis_Link')"].rad < 0.02  # rad
 
@@ -61,17 +60,14 @@ def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
     for foot in robot.feet:  # a few corners of a mesh of hundreds
         assert 4 <= len(foot.points) <= 8
         assert (np.ptp(foot.points, axis=0)[:2] > [0.19, 0.11]).all()
-    run = control.run_scenario("lift", robot.model, q=robot.q, feet=robot.feet, duration=1.6, dt=2e-3)
-    assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"].m < 2e-3
+    assert played("lift", robot, duration=1.6).largest_errors()["CenterOfMassTask"].m < 2e-3
 
 
 @pytest.mark.slow
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
     robot = standing(models_folder / "kangaroo" / "kangaroo.xml")
     stands(robot)
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.6)
-    assert not run.fell
+    run = played("squat", robot, duration=1.6, dt=1e-3)
     assert run.largest_errors()["CenterOfMassTask"].m < 0.01
     model, tree, q = run.stance.model, run.stance.model.tree, run.run.q
     assert np.ptp(ff.center_of_mass(model, q)[:, 2]) > 0.1
@@ -93,8 +89,7 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
     path = models_folder / "kangaroo" / "kangaroo.xml"
     robot = standing(path)
     assert all(foot.frame.endswith("_sole") for foot in robot.feet)
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, path=path, duration=0.8, dt=2e-3)
-    assert not run.fell
+    run = played("squat", robot, path=path, duration=0.8)
     assert run.lost == ()
     carried = sum(
         np.einsum("tij,tj->ti", ff.frame_pose(robot.model, run.run.q, n)[:, :3, :3], F[:, :3]) for n, F in run.run.forces.items()
@@ -130,9 +125,8 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
         X = ff.frame_pose(robot.model, robot.q, foot.frame)
         close(X[:3, 3] + X[:3, :3] @ foot.points[0], X[:3, 3] - [0.0, 0.0, 0.022], FLAT, least=1.0)
         assert abs(X[2, 3] - 0.022) < FLAT
-    for scenario, seconds in (("squat", 1.6), ("reach", 1.6)):
-        run = control.run_scenario(scenario, robot.model, q=robot.q, feet=robot.feet, path=path, duration=seconds, dt=2e-3)
-        assert not run.fell
+    for scenario in ("squat", "reach"):
+        run = played(scenario, robot, path=path, duration=1.6)
         assert run.lost == ()
         assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
 
@@ -140,8 +134,7 @@ def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
 @needs_examples
 @pytest.mark.parametrize("name", ["go2.urdf", "anymal.urdf", "solo12.urdf", "hyq_no_sensors.urdf"])
 def test_quadrupeds_stand_on_bent_legs(name):
-    path = example(name)
-    robot = control.stand_on_feet(ff.load(path), path=path)
+    robot = on_disk(path := example(name))
     assert len(robot.feet) == 4
     held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     points = np.array([foot.points[0] @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
@@ -155,10 +148,8 @@ def test_quadrupeds_stand_on_bent_legs(name):
 
 @needs_examples
 def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
-    path = example("anymal.urdf")
-    robot = control.stand_on_feet(ff.load(path), path=path)
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.3, dt=2e-3)
-    assert not run.fell
+    robot = on_disk(example("anymal.urdf"))
+    run = played("squat", robot, duration=0.3)
     assert run.run.forces.keys() == {foot.name for foot in robot.feet}
 
 
@@ -174,8 +165,7 @@ def test_inertias_that_mujoco_refuses_are_made_possible():
 @needs_examples
 def test_a_robot_whose_knees_bend_to_minus_x_faces_there():
     """iCub: its legs stayed straight, and it walked backwards."""
-    path = example("icub.urdf")
-    robot = control.stand_on_feet(ff.load(path), path=path)
+    robot = on_disk(example("icub.urdf"))
     for side in "lr":
         assert robot.q[robot.model.joint(f"{side}_knee").iq] < -0.5
     held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
@@ -186,21 +176,16 @@ def test_a_robot_whose_knees_bend_to_minus_x_faces_there():
 
 
 def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
-    path = models_folder / "cassie" / "cassie.xml"
-    tree = ff.load(path)
-    springs = [f"{side}-{part}" for side in ("left", "right") for part in ("shin", "heel-spring")]
-    robot = control.stand_on_feet(ff.lock_joints(tree, springs, tree.keyframes["home"]), path=path)
+    robot = cassie(models_folder)
     held = ff.contacts.anchored_feet(robot.model, robot.q, robot.feet)
     ends = np.array([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
     assert [foot.kind for foot in held] == ["line", "line"]
     assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=1.0, dt=2e-3)
-    assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
+    assert played("squat", robot, duration=1.0).largest_errors()["CenterOfMassTask"].m < 5e-3
 
 
 def test_named_feet_and_a_given_posture():
-    model = ff.robots.humanoid(20)
+    model = humanoid(20)[0]
     feet = [ff.contacts.surface(f"{side}_sole", size=(0.2, 0.1)) for side in ("left", "right")]
     q = ff.robots.standing_posture(model, knee=1.0)
     robot = control.stand_on_feet(model, feet, q)
@@ -214,7 +199,7 @@ def test_named_feet_and_a_given_posture():
 ])  # fmt: skip
 def test_bad_robots_are_refused(change, words):
     with pytest.raises(ff.FreeflyerError, match=words):
-        control.stand_on_feet(**({"model": ff.robots.humanoid(20)} | change))
+        control.stand_on_feet(**({"model": humanoid(20)[0]} | change))
 
 
 def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):
@@ -222,7 +207,6 @@ def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):
     model = ff.close_loops(ff.load(models_folder / "kangaroo/kangaroo.xml"))
     robot = control.stand_on_feet(model, path=models_folder / "kangaroo/kangaroo.xml")
     noise = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, seed=int(fresh().integers(1000)))
-    run = control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, sensing=noise, dt=2e-3, duration=0.2)
+    run = played("squat", robot, sensing=noise, duration=0.2)
     assert run.run.failure in (None, "")
     assert sum(run.statuses.values()) == 101
-    assert not run.fell

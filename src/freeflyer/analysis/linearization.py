@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freeflyer.contacts.constrained_linearization import linearize
-from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.equilibria import Equilibrium, equilibrium
+from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
 from freeflyer.dynamics.equations import mass_matrix
@@ -184,7 +183,7 @@ def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
     free = Vt[s <= 1e-6 * max(float(s.max(initial=0.0)), 1e-9)].T if s.size else np.eye(n)
     if not free.shape[1]:
         return "none of its own"
-    from freeflyer.control.controllable import echelon
+    from freeflyer.control.equilibria import echelon
 
     return ", ".join(dict.fromkeys(describe_direction(names, d) for _, d in sorted(echelon(free), key=lambda x: x[0])))
 

@@ -8,24 +8,33 @@ from .body_tasks import (
     FramePositionTask as FramePositionTask,
     PostureTask as PostureTask,
 )
-from .chains import Chains as Chains, kinematic_chains as kinematic_chains
-from .controllable import Controllability as Controllability, controllability as controllability
-from .dcm import (
-    DCMCommand as DCMCommand,
-    DCMPlan as DCMPlan,
-    dcm_plan as dcm_plan,
-    track_dcm as track_dcm,
-    walking_dcm as walking_dcm,
+from .chains import (
+    CentroidalJacobian as CentroidalJacobian,
+    Chains as Chains,
+    ReducedDynamics as ReducedDynamics,
+    centroidal_jacobians as centroidal_jacobians,
+    kinematic_chains as kinematic_chains,
+    reduced_dynamics as reduced_dynamics,
 )
 from .decoupled import DecoupledController as DecoupledController
-from .equilibria import Equilibrium as Equilibrium, equilibrium as equilibrium
+from .equilibria import (
+    Controllability as Controllability,
+    Equilibrium as Equilibrium,
+    controllability as controllability,
+    equilibrium as equilibrium,
+)
 from .footsteps import (
+    DCMCommand as DCMCommand,
+    DCMPlan as DCMPlan,
     FootReference as FootReference,
     FootstepPlan as FootstepPlan,
     Gait as Gait,
     SupportPhase as SupportPhase,
+    dcm_plan as dcm_plan,
     gait_footsteps as gait_footsteps,
+    track_dcm as track_dcm,
     walk_forward as walk_forward,
+    walking_dcm as walking_dcm,
 )
 from .inputs import (
     Inputs as Inputs,
@@ -47,18 +56,17 @@ from .limits import (
     NormalForceLimits as NormalForceLimits,
     TorqueLimits as TorqueLimits,
 )
-from .problem import Controller as Controller, WholeBodyProblem as WholeBodyProblem
+from .problem import (
+    Controller as Controller,
+    ControlSolution as ControlSolution,
+    LevelResult as LevelResult,
+    WholeBodyProblem as WholeBodyProblem,
+)
 from .pushes import (
     PushBoundary as PushBoundary,
     push_boundary as push_boundary,
     random_pushes as random_pushes,
     survives_push as survives_push,
-)
-from .reduced_dynamics import (
-    CentroidalJacobian as CentroidalJacobian,
-    ReducedDynamics as ReducedDynamics,
-    centroidal_jacobians as centroidal_jacobians,
-    reduced_dynamics as reduced_dynamics,
 )
 from .references import (
     MinimumJerkReference as MinimumJerkReference,
@@ -79,7 +87,6 @@ from .regulator import (
 )
 from .running import ControlRun as ControlRun, run_scenario as run_scenario
 from .scenario import Scenario as Scenario, Stance as Stance
-from .solving import ControlSolution as ControlSolution, LevelResult as LevelResult
 from .stance_file import read_problem as read_problem
 from .standing import Standing as Standing, stand_on_feet as stand_on_feet
 from .support import (

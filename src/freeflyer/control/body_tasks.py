@@ -11,15 +11,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import check_shape, frozen_numbers
+from freeflyer.control.checks import check_shape, frozen_numbers, set_fields
 from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
-from freeflyer.control.tasks import Piece, Task
-from freeflyer.dynamics.centroidal import (
-    center_of_mass,
-    center_of_mass_jacobian,
-    centroidal_bias,
-    centroidal_momentum_matrix,
-)
+from freeflyer.control.tasks import MOTION, Piece, Task
+from freeflyer.dynamics import centroidal
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
@@ -42,47 +37,39 @@ class FrameTask(Task):
 
     frame: str
     target: ArrayLike
+    part = slice(0, 6)
 
     @property
     def name(self) -> str:
-        """Its kind, and the frame."""
         return f"{type(self).__name__}({self.frame!r})"
-
-    part = slice(0, 6)
-
-    def angles(self, model: Model) -> np.ndarray:
-        """Which rows of the error (m,) are angles."""
-        return TURNS[self.part]
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Its frame."""
         return (self.frame,)
-
-    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Error (m,) at the configuration q (nq,)."""
-        return self.error_at(frame_pose(model, q, self.frame))
 
     @abstractmethod
     def error_at(self, X: np.ndarray) -> np.ndarray:
         """Error (m,) at the pose X (4, 4) of the frame."""
 
+    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+        return self.error_at(frame_pose(model, q, self.frame))
+
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Rows of the frame's Jacobian in mixed expression."""
         return frame_jacobian(model, q, self.frame, "mixed")[self.part]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Rows of the frame's Jdot v in mixed expression."""
         return frame_bias_acceleration(model, q, v, self.frame, "mixed")[self.part]
+
+    def angles(self, model: Model) -> np.ndarray:
+        return TURNS[self.part]
 
 
 @dataclass(frozen=True, eq=False)
 class FramePositionTask(FrameTask):
-    """Task: the origin of a frame at a place in the world.
+    """Task: the origin of a frame at a place in the world. Its rows are world axes, m.
 
     Args:
         target: (3,) array, position in the world, m.
-        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
 
     Examples:
         >>> model = ff.robots.chain(6)
@@ -95,23 +82,20 @@ class FramePositionTask(FrameTask):
     kind, target_shape = (FRAME, 0, 3), (3,)
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
-        """Position beyond the target (3,), m, world axes."""
         return X[:3, 3] - np.asarray(self.target)
 
 
 @dataclass(frozen=True, eq=False)
 class FrameOrientationTask(FrameTask):
-    """Task: the axes of a frame along those of a rotation.
+    """Task: the axes of a frame along those of a rotation. Its rows are a rotation vector in world axes, rad.
 
     Args:
         target: (3, 3) array, rotation from the frame's axes to the world's.
-        level, weight, stiffness, damping, velocity, acceleration: As in Task; the rows are world axes.
 
     Examples:
         >>> model = ff.robots.chain(6)
         >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-        >>> task = ff.control.FrameOrientationTask("tip", quarter)
-        >>> np.round(task.error(model, model.neutral), 4) + 0.0
+        >>> np.round(ff.control.FrameOrientationTask("tip", quarter).error(model, model.neutral), 4) + 0.0
         array([ 0.    ,  0.    , -1.5708])
     """
 
@@ -119,23 +103,19 @@ class FrameOrientationTask(FrameTask):
     kind, target_shape = (FRAME, 3, 3), (3, 3)
 
     def check_target(self, target: np.ndarray) -> None:
-        """InputError for a matrix that is no rotation."""
         super().check_target(target)
-        _rotation(self.name, target)
+        _check_rotation(self.name, target)
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
-        """Rotation vector (3,) from the target's axes to the frame's, rad, world axes."""
         return _turn(X[:3, :3], np.asarray(self.target))
 
 
 @dataclass(frozen=True, eq=False)
 class FramePoseTask(FrameTask):
-    """Task: a frame at a pose in the world.
+    """Task: a frame at a pose in the world. Its rows are those of position, m, then of orientation, rad, in world axes.
 
     Args:
         target: (4, 4) array, pose of the frame in the world.
-        level, weight, stiffness, damping, velocity, acceleration: See Task; three rows of position, m, then three of rotation, rad,
-            in world axes.
 
     Examples:
         >>> model = ff.robots.chain(6)
@@ -148,14 +128,12 @@ class FramePoseTask(FrameTask):
     kind, target_shape = (FRAME, 0, 6), (4, 4)
 
     def check_target(self, target: np.ndarray) -> None:
-        """InputError for a matrix that is no pose."""
         super().check_target(target)
         if target[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
             raise InputError(f"target of {self.name} is no pose: its last row is {target[3].tolist()}, expected [0, 0, 0, 1]")
-        _rotation(self.name, target[:3, :3])
+        _check_rotation(self.name, target[:3, :3])
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
-        """Position (3), m, and rotation vector (3), rad, beyond the target, world axes."""
         target = np.asarray(self.target)
         return np.concatenate([X[:3, 3] - target[:3, 3], _turn(X[:3, :3], target[:3, :3])])
 
@@ -172,22 +150,19 @@ def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.array([ratio * x, ratio * y, ratio * z])
 
 
-def _rotation(name: str, R: np.ndarray) -> np.ndarray:
+def _check_rotation(name: str, R: np.ndarray) -> None:
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     turned = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
     if turned < 0.0 or np.abs(R.T @ R - UNIT).max() > UNIT_TOLERANCE:
         raise InputError(f"target of {name} has no rotation in it: R'R must be 1 and det R 1, got {R.tolist()}", task=name)
-    return R
 
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMassTask(Task):
-    """Task: the centre of mass at a place in the world.
+    """Task: the centre of mass at a place in the world. Its rows are world axes, m, so weight (1, 1, 0) leaves the height free.
 
     Args:
         target: (3,) array, position in the world, m.
-        level, weight, stiffness, damping, velocity, acceleration: See Task. The rows are world axes, so weight (1, 1, 0) leaves the
-            height free.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -200,26 +175,21 @@ class CenterOfMassTask(Task):
     kind, target_shape = (CENTER, 0, 3), (3,)
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Position beyond the target (3,), m, world axes."""
-        return center_of_mass(model, q) - np.asarray(self.target)
+        return centroidal.center_of_mass(model, q) - np.asarray(self.target)
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Jacobian of the centre of mass (3, nv)."""
-        return center_of_mass_jacobian(model, q)
+        return centroidal.center_of_mass_jacobian(model, q)
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Its Jdot v (3,), m/s^2: the rate of linear momentum at a = 0, over the mass."""
-        return centroidal_bias(model, q, v)[:3] / model.mass
+        return centroidal.centroidal_bias(model, q, v)[:3] / model.mass
 
 
 @dataclass(frozen=True, eq=False)
 class PostureTask(Task):
-    """Task: all joints but a floating base at a posture.
+    """Task: all joints but a floating base at a posture, a row for each of their velocity coordinates, m and rad.
 
     Args:
         target: (nq,) array, configuration; entries of a floating base do not count.
-        level, weight, stiffness, damping, velocity, acceleration: See Task; a row for each velocity coordinate but the floating
-            base's six.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -228,45 +198,38 @@ class PostureTask(Task):
     """
 
     target: ArrayLike
+    kind = POSTURE, 0, 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "target", frozen_numbers(f"target of {self.name}", self.target))
-
-    kind = POSTURE, 0, 0
+        set_fields(self, target=frozen_numbers(f"target of {self.name}", self.target))
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """What leads from the target to q in the tangent space, m and rad, without a floating base."""
         return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[joint_coordinates(model)]
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Rows of the unit matrix (nv, nv)."""
         return np.eye(model.nv)[joint_coordinates(model)]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Zeros: the Jacobian is constant."""
         return np.zeros(len(joint_coordinates(model)))
 
     def angles(self, model: Model) -> np.ndarray:
-        """Which rows of the error (m,) are angles."""
         return ~sliding_coordinates(model)[joint_coordinates(model)]
 
     def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
-        """A row for each velocity of a joint that has a weight."""
-        places = joint_coordinates(model)
-        weights = self.row_weights(len(places))
-        kept = weights > 0.0
-        lists = [*columns[places[kept]], *velocity_places(model)[places[kept]]]
-        count = int(kept.sum())
-        return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights[kept], equations=True)
+        weights = self.row_weights(len(joint_coordinates(model)))
+        places, weights = joint_coordinates(model)[weights > 0.0], weights[weights > 0.0]
+        lists, count = [*columns[places], *velocity_places(model)[places]], len(places)
+        return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights, equations=True)
 
     def _make_numbers(self, count: int) -> np.ndarray:
         kept, motion = np.asarray(self.weight) > 0.0, []
-        for word in ("velocity", "acceleration"):
-            given, size = getattr(self, word), len(kept) if kept.ndim else count
-            if given is not None:
-                check_shape(f"{word} of {self.name}", given, size)
-            motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
+        for word in MOTION:
+            if (given := getattr(self, word)) is None:
+                motion.append(np.zeros(count))
+                continue
+            check_shape(f"{word} of {self.name}", given, len(kept) if kept.ndim else count)
+            motion.append(given[kept] if kept.ndim else given)
         return np.concatenate([[self.stiffness, self.rate_gain], *motion, np.asarray(self.target)])
 
 
@@ -276,9 +239,9 @@ class CentroidalMomentumTask(Task):
 
     Args:
         target: (6,) array, [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
-        level, weight, stiffness, damping, velocity, acceleration: See Task, but the error is already a rate. `damping` acts on it,
-            1/s, `acceleration` is the target's rate in N and N m, and `stiffness` and `velocity` are not used. Weight (0, 0, 0, 1,
-            1, 1) takes the angular momentum alone.
+        level, weight: As in Task; weight (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
+        damping, acceleration: Gain of the momentum's error, 1/s, and the target's rate, N and N m.
+        stiffness, velocity: These are not used.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -292,28 +255,25 @@ class CentroidalMomentumTask(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.velocity is not None:
+        self._refuse_velocity(self.velocity)
+
+    def _refuse_velocity(self, velocity: ArrayLike | None) -> None:
+        if velocity is not None:
             raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
-        """The same task with another momentum, and its rate as `acceleration`. Errors: as Task.with_target; for a velocity."""
-        if velocity is not None:
-            raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
+        self._refuse_velocity(velocity)
         return super().with_target(target, None, acceleration)
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Zeros (6,): momentum has no position."""
         return np.zeros(6)
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Centroidal momentum matrix (6, nv)."""
-        return centroidal_momentum_matrix(model, q)
+        return centroidal.centroidal_momentum_matrix(model, q)
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Its Jdot v (6,), N and N m: the rate of momentum at a = 0."""
-        return centroidal_bias(model, q, v)
+        return centroidal.centroidal_bias(model, q, v)
 
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """Wanted rate of momentum (6,) for the momentum `rate` (6,)."""
         found = -self.rate_gain * (rate - np.asarray(self.target))
         return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))

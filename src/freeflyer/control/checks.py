@@ -1,4 +1,4 @@
-"""Checks of arrays that users give: finite numbers of a shape."""
+"""Checks of arguments: finite numbers of a shape, and fields of frozen records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import LARGEST, finite_array, number
 
 
 def check_shape(name: str, x: np.ndarray, *shape: int | str, more: str = "") -> np.ndarray:
@@ -32,3 +32,16 @@ def shaped(name: str, x: Any, *shape: int | str, more: str = "") -> np.ndarray:
 def frozen_numbers(name: str, x: Any) -> np.ndarray:
     """A copy that nobody changes, of finite numbers."""
     return frozen_array(np.array(finite_array(name, x)))
+
+
+def set_fields(record: object, **values: Any) -> None:
+    """Fields of a frozen record while it is made."""
+    for name, x in values.items():
+        object.__setattr__(record, name, x)
+
+
+def set_numbers(record: object, of: str = "", **least: float | None) -> None:
+    """The fields as floats; InputError for what is no finite number, and for those below their least value."""
+    set_fields(record, **{
+        name: number(name + of, getattr(record, name), -LARGEST if low is None else low) for name, low in least.items()
+    })  # fmt: skip

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import shaped
+from freeflyer.control.checks import set_fields, set_numbers, shaped
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.decoupling.momenta import frame_map
@@ -16,7 +16,7 @@ from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import instance, one_row, positive
+from freeflyer.model.inputs import SMALLEST, instance, one_row
 from freeflyer.model.model import Model
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
@@ -26,11 +26,10 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 class DecoupledController:
     """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
 
-    v_x is the locked velocity at the centre of mass in world axes, and v_y = qdot. The equations are M_x a_x + C_x v_x = F_x
-    and M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref
-    - x). Every error decays as e'' + 2 w e' + w^2 e = 0, independently of the other motion. The locked angular velocity,
-    which has no position, decays as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first
-    six are a wrench [force; torque] on the base in its axes.
+    The equations are `M_x a_x + C_x v_x = F_x` and `M_y a_y + C_yx v_x + C_y v_y = F_y`. Here v_x is the locked velocity at the
+    centre of mass in world axes, and v_y = qdot. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2
+    (x_ref - x); the locked angular velocity has no position. The base is taken to have a wrench of six components, as of
+    thrusters.
 
     Args:
         model: A floating robot whose joints have one coordinate each.
@@ -38,18 +37,13 @@ class DecoupledController:
         posture: Reference of the joints' coordinates, m and rad.
         external_bandwidth, internal_bandwidth: w of either motion, rad/s.
         spin: (3,) array, locked angular velocity wanted, world axes, rad/s.
-    Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for
-    granted, as thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated and moves no joint, because it
-    acts at the centre of mass.
+    Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95).
 
     Examples:
-        The centre of mass moves 0.2 m, the arm stays:
-
         >>> model = ff.robots.space_manipulator()
         >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
         >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
-        >>> stay = ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0)
-        >>> controller = ff.control.DecoupledController(model, move, stay)
+        >>> controller = ff.control.DecoupledController(model, move, ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0))
         >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
         >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
         [0.2 0.  0. ] 0.000000 rad
@@ -72,9 +66,8 @@ class DecoupledController:
                 f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
                 f"{', '.join(ONE_COORDINATE)}", joint=wrong[0],
             )  # fmt: skip
-        for name in ("external_bandwidth", "internal_bandwidth"):
-            positive(name, getattr(self, name))
-        object.__setattr__(self, "spin", shaped("spin", self.spin, 3))
+        set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
+        set_fields(self, spin=shaped("spin", self.spin, 3))
         q, v = self.model.neutral, self.model._zero
         for name, size in (("center", 3), ("posture", len(owners))):
             reference = instance(name, getattr(self, name), Reference, "control.MinimumJerkReference")  # type: ignore[type-abstract]
@@ -89,7 +82,7 @@ class DecoupledController:
         return np.array([self.model.joint(name).iq for name in coordinate_owners(self.model)[6:]], int)
 
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Generalised forces (nv,), N and N m, at the time t (s) and a state q (nq,), v (nv,)."""
+        """Generalised forces (nv,), N and N m, the first six a wrench on the base in its axes, at the time t (s) and a state."""
         q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
         d = decouple(self.model, q, v, T_x=frame_map(self.model, q, v))
         T = d.T

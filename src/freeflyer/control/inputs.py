@@ -36,10 +36,10 @@ MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The m inputs u of a robot: motors of joints, and wrenches on frames.
+    """The m inputs u of a robot: motors of joints, and wrenches on frames. Add two of them to have both.
 
     Inputs u (..., m) act as the generalised forces joints u, and as wrenches W_f u on frames f, in the frames' own axes. So a
-    thruster pushes along its own axis wherever its link goes. Add two of them to have both.
+    thruster pushes along its own axis wherever its link goes.
 
     Attributes:
         names: (m,) tuple of str.
@@ -49,10 +49,8 @@ class Inputs:
     Examples:
         >>> model = ff.robots.space_manipulator()
         >>> inputs = ff.control.joint_inputs(model) + ff.control.wrench_inputs(model, "satellite")
-        >>> inputs.count, inputs.names[6:9]
-        (13, ('arm_joint_7', 'satellite force x', 'satellite force y'))
-        >>> inputs.matrix(model, model.neutral).shape
-        (13, 13)
+        >>> inputs.count, inputs.names[6:9], inputs.matrix(model, model.neutral).shape
+        (13, ('arm_joint_7', 'satellite force x', 'satellite force y'), (13, 13))
     """
 
     names: tuple[str, ...]
@@ -86,31 +84,26 @@ class Inputs:
 
     def forces_and_wrenches(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
         """(tau (..., nv), external wrenches by frame or None) of inputs u (..., m), for forward_dynamics, step, linearize."""
-        external = {frame: u @ W.T for frame, W in self.wrenches.items()}
-        return u @ self.joints.T, external or None
+        return u @ self.joints.T, {frame: u @ W.T for frame, W in self.wrenches.items()} or None
 
 
 @public
 def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
-    """Motors as inputs, one on every velocity coordinate of the joints named: their generalised forces, N or N m.
+    """Motors as inputs, one on every velocity coordinate of the joints named, in their order: generalised forces, N or N m.
 
     Args:
         joints: Names; those of `model.actuated` if not given.
-    Returns: Inputs. Inputs are in the order of the given joints.
     Raises: InputError for mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
 
     Examples:
         >>> model = ff.robots.chain(3)
-        >>> ff.control.joint_inputs(model).names
-        ('joint_1', 'joint_2', 'joint_3')
         >>> ff.control.joint_inputs(model, ["joint_2"]).matrix(model, model.neutral)
         array([[0.],
                [1.],
                [0.]])
     """
     chosen = model.actuated if joints is None else name_list("joints", joints)
-    names: list[str] = []
-    at: list[int] = []
+    names, at = list[str](), list[int]()
     for joint in map(model.joint, chosen):
         if joint.mimic is not None:
             raise InputError(
@@ -130,11 +123,10 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 
 @public
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
-    """Thrusters as inputs, one for each frame: multiples of a wrench that moves with the frame.
+    """Thrusters as inputs, one for each frame and named as it: multiples of a wrench that moves with the frame.
 
     Args:
         thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
-    Returns: Inputs. Named as the frames.
     Raises: InputError for wrenches that are not six finite numbers, or all zero.
 
     Examples:
@@ -160,18 +152,13 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
 @public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
-    """Six inputs on a frame, as of clustered thrusters or reaction wheels: force (N) and torque (N m) along its axes.
-
-    Returns: Inputs. Inputs are in the order of a wrench, [force; torque], at the frame's origin.
+    """Six inputs on a frame, [force; torque] (N, N m) along its axes at its origin, as of clustered thrusters or reaction wheels.
 
     Examples:
         >>> model = ff.robots.space_manipulator()
         >>> inputs = ff.control.wrench_inputs(model, "satellite")
         >>> inputs.names[0], inputs.names[5]
         ('satellite force x', 'satellite torque z')
-        >>> G = inputs.matrix(model, model.neutral)
-        >>> bool(np.allclose(G[:6], np.eye(6))), bool(np.any(G[6:]))  # forces on the base's coordinates, none on the arm's
-        (True, False)
     """
     model.frame(frame)
     names = tuple(f"{frame} {what} {axis}" for what in ("force", "torque") for axis in AXES)
@@ -182,28 +169,22 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
-    Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
-    way. A thrust may have either sign, because its limits belong to the controller.
+    Each pushes along its site's z, with either sign. Odd ones spin counter-clockwise, so that the air turns the body clockwise;
+    even ones the other way.
 
     Args:
-        drag: N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.
-    Returns: Inputs. Named rotor_1 ... rotor_n.
-    Raises: InputError for a drag that is no finite number; UnknownNameError for a robot without such sites.
+        drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator(rotors=4)
-        >>> G = ff.control.rotor_inputs(model).matrix(model, model.neutral)
-        >>> np.round(G[2], 3)  # N along the body's z per N of thrust
-        array([1., 1., 1., 1.])
-        >>> np.round(G[5], 3)  # N m about it
+        >>> ff.control.rotor_inputs(model).matrix(model, model.neutral)[5].round(3)  # N m about the body's z per N of thrust
         array([-0.016,  0.016, -0.016,  0.016])
     """
     drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
     if not rotors:
         raise unknown_name("frame", "rotor_1", model.frame_names, "Use thruster_inputs for frames of other names.")
-    signs = {f: -1.0 if int(f[6:]) % 2 else 1.0 for f in rotors}
-    return thruster_inputs(model, {f: [0.0, 0.0, 1.0, 0.0, 0.0, signs[f] * drag] for f in rotors})
+    return thruster_inputs(model, {f: [0.0, 0.0, 1.0, 0.0, 0.0, -drag if int(f[6:]) % 2 else drag] for f in rotors})
 
 
 def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None = None) -> Inputs:
@@ -273,13 +254,9 @@ def velocity_places(model: Model) -> np.ndarray:
 
 def coordinate_names(model: Model) -> tuple[str, ...]:
     """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
-    names = [f"{short_name(j.name)} {x}" if x else j.name for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
+    parts = [(j.name, x) for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
+    names = [f"{'base' if name == 'root_joint' else name} {x}" if x else name for name, x in parts]
     return tuple([names[i] for i in velocity_places(model)])
-
-
-def short_name(joint: str) -> str:
-    """The joint by which a robot floats, called root_joint by `freeflyer.load`, is its base."""
-    return "base" if joint == "root_joint" else joint
 
 
 def sliding_coordinates(model: Model) -> np.ndarray:
@@ -300,5 +277,4 @@ def describe_direction(names: tuple[str, ...], direction: np.ndarray) -> str:
     """'base x translation', or 'shoulder with elbow': the notable parts of a direction (nv,), largest first."""
     size = np.abs(direction)
     order = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > NAMED_SHARE * size.max()]
-    more = " and more" if len(order) > MAX_LISTED else ""
-    return " with ".join(names[i] for i in order[:MAX_LISTED]) + more
+    return " with ".join(names[i] for i in order[:MAX_LISTED]) + (" and more" if len(order) > MAX_LISTED else "")

@@ -1,39 +1,165 @@
 """Levels of inverse kinematics, one after the other: each is met, or becomes stationary in what the levels above leave free.
 
 A step solves a strict hierarchy of rows below the position limits (Escande, Mansard and Wieber, "Hierarchical quadratic
-programming", IJRR 33(7), 2014). A level that can be met has the rows J d = -e of its linearised tasks. One that cannot has rows of
-Newton's method (Pfeiffer, Escande and Righetti, "Singularity resolution in equality and inequality constrained hierarchical
-task-space control by adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T, M = R^-T N^T. N
-is a basis of the directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of 1/2 e^T W e +
+programming", IJRR 33(7), 2014). A level that can be met has the rows J d = -e of its linearised tasks. One that cannot has rows
+of Newton's method (Pfeiffer, Escande and Righetti, "Singularity resolution in equality and inequality constrained hierarchical
+task-space control by adaptive nonlinear least squares", RA-L 3(4), 2018): C d = -M g, with g = J^T W e, C = R N^T, M = R^-T N^T.
+N is a basis of the directions that limits and levels above leave free, and N^T H N = R^T R. H is the Hessian of 1/2 e^T W e +
 lambda^T c, with c the rows above. C d = 0 is also what an ended level asks of those below it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.control.linearized_tasks import CONTRACTION, LinearizedTasks, Posture
+from freeflyer import tolerances as tol
+from freeflyer.control.body_tasks import CentroidalMomentumTask
+from freeflyer.control.limits import PositionBounds
+from freeflyer.control.problem import WholeBodyProblem, program_for
+from freeflyer.control.program import Program
+from freeflyer.control.tasks import Task, evaluate
+from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import LinkageError, SolverError
-from freeflyer.optimization.compiled import ActiveSet, solve_levels
-from freeflyer.tolerances import (
-    IK_CURVATURE_RATIO,
-    IK_LEAST_CURVATURE,
-    IK_LIMIT_DISTANCE,
-    IK_LIMIT_GAP,
-    IK_RANK_RATIO,
-    IK_ROUNDING,
-    IK_STATIONARY,
-    IK_STEP,
-)
+from freeflyer.errors import InputError, LinkageError, SolverError, format_value
+from freeflyer.kernels.control import layout as K
+from freeflyer.kernels.entries import KINEMATIC_STEPS
+from freeflyer.model.model import Model
+from freeflyer.optimization.compiled import ActiveSet, call, solve_levels
 
+MAX_KEPT = 32  # problems of a model
+TURN_STEP = 1e-4  # rad or m, of central differences of Jacobians; their error is of order 1e-9
+CONTRACTION = 0.8  # of a sum of squares: what a step of linearised tasks may leave of it
 CORRECTIONS = 20  # steps against the errors that one step leaves in the levels above; they converge quadratically
 SUFFICIENT = 1e-4  # of the decrease that rows predict: what a step must gain (Nocedal and Wright, Section 3.1)
 SHORTEST = 1e-6  # of a step: a level ends if less of it were needed
 ALONG = 1e-4  # rad or m, of the difference of two Hessians
+
+_problems: WeakKeyDictionary[Model, dict[tuple[Any, ...], WholeBodyProblem]] = WeakKeyDictionary()
+
+
+def _problem(model: Model, tasks: Sequence[Task], bounds: PositionBounds) -> WholeBodyProblem:
+    """The problem of tasks that ask for -e at rest; with other targets from the one that is kept for tasks of these rows."""
+    known, key = _problems.setdefault(model, {}), (bounds, *[task.key for task in tasks])
+    still = [task.still for task in tasks]
+    if key not in known:
+        if len(known) >= MAX_KEPT:
+            known.clear()
+        known[key] = WholeBodyProblem(model, still, limits=[bounds])
+    return known[key].with_tasks(still)
+
+
+class Posture(NamedTuple):
+    """A configuration q (nq,), the errors e (m,) and Jacobian J (m, nv) of all tasks there, rows of weight 0 left out; how joints
+    with limits follow the model's velocities G (k, nv), and how far they may go: low, high (k,)."""
+
+    q: np.ndarray
+    e: np.ndarray
+    J: np.ndarray
+    G: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LinearizedTasks:
+    """Tasks of a robot, their rows by level. `program`: of tasks that ask for -e at rest. `given`: its numbers, task by task; of
+    one whose rows come from its own methods the task, and which rows count. `weights` (m,), in each level 1 at most; `levels`:
+    which rows each has."""
+
+    model: Model
+    program: Program
+    given: tuple[tuple[Task | None, np.ndarray], ...]
+    weights: np.ndarray
+    levels: tuple[slice, ...]
+
+    @staticmethod
+    def of(model: Model, tasks: Sequence[Task], bounds: PositionBounds, q: np.ndarray) -> LinearizedTasks:
+        """Of tasks at q (nq,). InputError for those of velocities, and for errors and Jacobians of shapes that do not fit."""
+        for task in tasks:
+            if isinstance(task, CentroidalMomentumTask):
+                raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
+        problem = _problem(model, tasks, bounds)
+        own = [task.row_weights(len(evaluate(task, model, q)[0])) for task in problem.tasks_of_users]
+        program = program_for(problem, "kinematic", False, [(w[w > 0.0].tobytes(), int((w > 0.0).sum()), ()) for w in own])
+        kept, given = iter(own), list[tuple[Task | None, np.ndarray]]()
+        for task, still, count in zip(sorted(tasks, key=attrgetter("level")), problem.tasks_in_order, program.counts):
+            if task.compiled:
+                task.numbers(count)  # refuses velocities and accelerations of other shapes
+            given.append((None, still.numbers(count)) if task.compiled else (task, next(kept) > 0.0))
+        levels = tuple([slice(i - program.hard, k - program.hard) for i, k in pairwise(program.ends)])
+        return LinearizedTasks(model, program, tuple(given), program.weights[program.hard :], levels)
+
+    def at(self, q: np.ndarray) -> Posture:
+        """Errors and Jacobian at q (nq,). InputError for a task whose number of rows changes."""
+        return self.walk(q, 0, 0.0, 0)[0]
+
+    def walk(self, q: np.ndarray, upto: int, tolerance: float, most: int, used: int | None = None,
+             held: np.ndarray | None = None) -> tuple[Posture, int]:  # fmt: skip
+        """Where so many steps of the first `used` rows, or all, lead from q (nq,) at most, and how many were tried: they end if the
+        first `upto` rows are met, or a step does not lessen their squares to CONTRACTION. held: as `Rows`. Errors: as `at`."""
+        program, tried = self.program, 0
+        own, sides = any(task is not None for task, _ in self.given), program.nothing
+        if held is not None:
+            sides = np.concatenate([held, program.nothing[program.hard :]])
+        last = len(program.weights) if used is None else program.hard + used
+        plan = np.array([last, upto + program.hard, tolerance, most, np.inf, own, tol.IK_STEP, tol.IK_LIMIT_GAP, CONTRACTION])
+        state, place, posture = K.GOING, q, None
+        while state == K.GOING:
+            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, sides, plan)
+            if found is None:
+                mass_matrix(self.model, q)  # refuses such configurations
+                raise InputError(f"the terms of the configuration {format_value(q)} are not finite")
+            at, A, low, high, place, progress = found
+            state, steps, plan[K.BEFORE] = progress.tolist()
+            tried, plan[K.MOST] = tried + int(steps), plan[K.MOST] - steps
+            if posture is None or state != K.REFUSED:
+                k = program.hard
+                posture = Posture(at, -low[k:], A[k:], A[:k], low[:k], high[:k])
+        assert posture is not None
+        return posture, tried
+
+    def _numbers(self, q: np.ndarray) -> np.ndarray:
+        """What the program is given at q (nq,)."""
+        rows = [np.zeros(0)]
+        for task, x in self.given:
+            if task is None:
+                rows.append(x)
+                continue
+            e, J = evaluate(task, self.model, q)
+            if len(e) != len(x):
+                text = f"{task.name} has {len(e)} rows here and had {len(x)} at the start: rows that do not matter must be zero"
+                raise InputError(text, task=task.name)
+            rows += (J[x].ravel(), -e[x], -e[x])
+        return np.concatenate(rows)
+
+    def turns(self, at: Posture) -> np.ndarray:
+        """How J changes along each velocity coordinate (nv, m, nv), by central differences; one-sided where loops do not close."""
+
+        def beside(d: np.ndarray) -> tuple[np.ndarray, float]:
+            try:
+                return self.at(integrate(self.model, at.q, d)).J, TURN_STEP
+            except LinkageError:
+                return at.J, 0.0
+
+        found = np.empty((self.model.nv, *at.J.shape))
+        for k, d in enumerate(TURN_STEP * np.eye(self.model.nv)):
+            (ahead, more), (behind, less) = beside(d), beside(-d)
+            found[k] = (ahead - behind) / max(more + less, TURN_STEP)
+        return found
+
+    def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
+        """Whether rows are met."""
+        return float(np.abs(at.e[rows]).max(initial=0.0)) <= tolerance
+
+    def square(self, at: Posture, rows: slice) -> float:
+        """Weighted sum of squares of errors."""
+        return float(self.weights[rows] @ at.e[rows] ** 2)
 
 
 class Rows(NamedTuple):
@@ -56,8 +182,8 @@ class Rows(NamedTuple):
 
 
 class Search:
-    """State of a search: `left`, the number of steps that may still be tried; `ended`, for each level that has ended whether it is
-    met. It begins where steps of all levels lead that lessen the first one."""
+    """A search that begins where steps of all levels lead that lessen the first one. `left`: how many steps may still be tried;
+    `ended`: for each level that has ended whether it is met."""
 
     def __init__(self, tasks: LinearizedTasks, tolerance: float, left: int) -> None:
         self.tasks, self.tolerance, self.left = tasks, tolerance, left
@@ -87,8 +213,7 @@ class Search:
         return found
 
     def _contract(self, at: Posture, level: int) -> Posture:
-        """Steps of all levels at once, as long as each lessens the squares up to this level: if these can be met, nothing else is
-        needed."""
+        """Steps of all levels at once, while each lessens the squares up to this level: met, they need nothing else."""
         upto, new = self.tasks.levels[level].stop, at
         if level and all(self.ended) and self.left and not self.tasks.met(at, slice(0, upto), self.tolerance):
             new, tried = self.tasks.walk(at.q, upto, self.tolerance, self.left)
@@ -111,14 +236,14 @@ class Search:
                     continue
             turns = self.tasks.turns(at) if turns is None else turns
             rows = self._curved(at, level, above, turns)
-            if rows.stationarity <= IK_STATIONARY:
+            if rows.stationarity <= tol.IK_STATIONARY:
                 break
             d, share, new = self._step(at, [*above, rows]), 1.0, None
             while new is None and share > SHORTEST:
                 gain = rows.b @ rows.b - float(np.sum((share * rows.C @ d - rows.b) ** 2))
-                last = gain <= IK_ROUNDING * square  # no difference of squares shows it
+                last = gain <= tol.IK_ROUNDING * square  # no difference of squares shows it
                 new = self._ahead(at, share * d, level, turns, rows.held)
-                most = self._lagrangian(at, own, rows) - SUFFICIENT * gain + IK_ROUNDING * square
+                most = self._lagrangian(at, own, rows) - SUFFICIENT * gain + tol.IK_ROUNDING * square
                 if new and self._lagrangian(new, own, rows) > most:
                     new = None
                 share *= 0.5
@@ -131,9 +256,8 @@ class Search:
         """The squares of a level, less what errors of the levels above, however small, gain them."""
         return self.tasks.square(at, own) + 2.0 * float(at.e @ rows.multipliers)
 
-    def _ahead(
-        self, at: Posture, d: np.ndarray, level: int, turns: np.ndarray | None, held: np.ndarray | None = None
-    ) -> Posture | None:
+    def _ahead(self, at: Posture, d: np.ndarray, level: int, turns: np.ndarray | None,
+               held: np.ndarray | None = None) -> Posture | None:  # fmt: skip
         """The posture after a step, with the levels above this one as they were; None if it is not found."""
         new = self._move(at, d)
         return None if new is None else self._restore(new, level, turns, held)
@@ -182,15 +306,18 @@ class Search:
                 H += self._hessian(there, k, r.multipliers, self.tasks.turns(there)) / ahead
                 H -= self._hessian(at, k, r.multipliers, turns) / ahead
         H += self._hessian(at, level, multipliers, turns)
-        pushed = np.abs(ray.multipliers[first:]) > IK_CURVATURE_RATIO * np.linalg.norm(g)
+        pushed = np.abs(ray.multipliers[first:]) > tol.IK_CURVATURE_RATIO * np.linalg.norm(g)
         held = np.where(pushed, ray.held[first:], 0.0) if ended else ray.held[first:]
         fixed = at.G[np.any([held, *(r.held for r in above)], axis=0)]
         curvature = np.abs(H.diagonal())
-        least = IK_LEAST_CURVATURE * curvature.max(initial=0.0)
+        least = tol.IK_LEAST_CURVATURE * curvature.max(initial=0.0)
         units = 1.0 / np.sqrt(curvature + least)  # light links bend a level by little, and no less surely
-        N = _null_space(np.concatenate([fixed, *(r.C for r in above)]) * units)
+        A = np.concatenate([fixed, *(r.C for r in above)]) * units
+        lengths = np.linalg.norm(A, axis=1)
+        _, values, V = np.linalg.svd(A / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+        N = np.asarray(V[int((values > tol.IK_RANK_RATIO * values.max(initial=0.0)).sum()) :].T)  # rows A do not change along it
         values, V = np.linalg.eigh(N.T @ (units[:, None] * H * units) @ N)
-        smallest = IK_CURVATURE_RATIO * np.abs(values).max(initial=0.0)
+        smallest = tol.IK_CURVATURE_RATIO * np.abs(values).max(initial=0.0)
         root, D = np.sqrt(np.maximum(np.abs(values), smallest))[:, None], (N @ V).T
         C, M = root * D / units, D * units / root
         curved = np.abs(values) > smallest
@@ -198,7 +325,7 @@ class Search:
             kept = curved & ((C * C).sum(axis=1) > least)
             C, M = C[kept], M[kept]
         else:  # without curvature and slope there is no reason to move
-            M[~curved & (np.abs(D * units @ g) <= IK_CURVATURE_RATIO * np.linalg.norm(units * g))] = 0.0
+            M[~curved & (np.abs(D * units @ g) <= tol.IK_CURVATURE_RATIO * np.linalg.norm(units * g))] = 0.0
         size = np.linalg.norm(np.sqrt(weights)[:, None] * J) * np.sqrt(self.tasks.square(at, rows))
         stationarity = float(np.linalg.norm(ray.x) / size) if size else 0.0
         return Rows(C, -M @ g, np.ones(len(C)), held, M, multipliers, stationarity)
@@ -220,11 +347,11 @@ class Search:
             d = _solve((at.G, low, high, np.ones(len(low))), *[(r.C, r.b, r.b, r.weights) for r in rows]).x
         except SolverError:  # near singular postures the step is long, and meets many limits
             return np.zeros(len(self.tasks.model._zero))
-        return d * min(1.0, IK_STEP / max(float(np.abs(d).max(initial=0.0)), IK_STEP))
+        return d * min(1.0, tol.IK_STEP / max(float(np.abs(d).max(initial=0.0)), tol.IK_STEP))
 
     def _steepest(self, at: Posture, above: Sequence[Rows], g: np.ndarray) -> ActiveSet:
         """The direction nearest to -g along which neither rows above change nor joints pass limits. Errors: SolverError."""
-        low, high = np.where(at.low > -IK_LIMIT_DISTANCE, 0.0, -np.inf), np.where(at.high < IK_LIMIT_DISTANCE, 0.0, np.inf)
+        low, high = np.where(at.low > -tol.IK_LIMIT_DISTANCE, 0.0, -np.inf), np.where(at.high < tol.IK_LIMIT_DISTANCE, 0.0, np.inf)
         for r in above:
             low, high = np.where(r.held != 0.0, 0.0, low), np.where(r.held != 0.0, 0.0, high)
         C = np.concatenate([at.J[:0], *(r.C for r in above)])
@@ -237,7 +364,7 @@ class Search:
             new = self.tasks.at(integrate(self.tasks.model, at.q, d))
         except LinkageError:
             return None
-        return new if max(new.low.max(initial=0.0), -new.high.min(initial=0.0)) <= IK_LIMIT_GAP else None
+        return new if max(new.low.max(initial=0.0), -new.high.min(initial=0.0)) <= tol.IK_LIMIT_GAP else None
 
 
 def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], g: np.ndarray | None = None) -> ActiveSet:
@@ -249,8 +376,3 @@ def _solve(*levels: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], g: np
     return found
 
 
-def _null_space(A: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (nv, r) of the directions along which rows A do not change."""
-    size = np.linalg.norm(A, axis=1)
-    _, values, V = np.linalg.svd(A / np.where(size > 0.0, size, 1.0)[:, None])
-    return np.asarray(V[int((values > IK_RANK_RATIO * values.max(initial=0.0)).sum()) :].T)

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.kinematic_levels import Search
+from freeflyer.control.kinematic_levels import LinearizedTasks, Search
 from freeflyer.control.limits import PositionBounds
-from freeflyer.control.linearized_tasks import LinearizedTasks
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import has_loops
@@ -26,19 +25,14 @@ class KinematicLevel(NamedTuple):
     """How a level of inverse kinematics ended.
 
     Attributes:
-        level: Level of its tasks.
-        residual: Largest error of its tasks, m or rad.
-        iterations: Steps tried for it.
-        stationarity: Length of the projected gradient, relative to the weighted norms of the errors and their Jacobian. The
-            projection of J^T W e is on the directions that levels above and limits leave free. 0 if the level is met.
+        level, residual, iterations: Level of its tasks, their largest error, m or rad, and steps tried for it.
+        stationarity: Length of the gradient J^T W e along the directions that levels above and limits leave free. It is relative
+            to the weighted norms of the errors and their Jacobian, and 0 if the level is met.
         outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
             steps ran out or became too short.
 
     Examples:
-        >>> model = ff.robots.chain(3)
-        >>> tasks = [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])]
-        >>> print(ff.control.inverse_kinematics(model, tasks, [0.1, 0.5, 0.2]).levels[0])
-        level 1: stationary, largest error 0.6, 5 iterations
+        See `InverseKinematics`, whose `levels` they are.
     """
 
     level: int
@@ -64,11 +58,8 @@ class InverseKinematics:
         levels: How each level ended.
 
     Examples:
-        A target 1 m below an arm of 0.4 m, which stretches towards it:
-
-        >>> model = ff.robots.chain(3)
-        >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2])
-        >>> print(found)
+        >>> out_of_reach = ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])
+        >>> print(ff.control.inverse_kinematics(ff.robots.chain(3), [out_of_reach], [0.1, 0.5, 0.2]))
         not all tasks are met after 5 iterations
           level 1: stationary, largest error 0.6, 5 iterations
     """
@@ -79,7 +70,6 @@ class InverseKinematics:
     iterations: int
     active_limits: tuple[str, ...]
     levels: tuple[KinematicLevel, ...]
-
     __repr__ = short_repr
 
     def __str__(self) -> str:
@@ -93,28 +83,21 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
                        iterations: int = 200) -> InverseKinematics:  # fmt: skip
     """Configuration at which tasks are met, each level as well as those before it allow.
 
-    Steps solve the strict hierarchy of the linearised tasks, J d = -e, within position limits (Escande, Mansard and Wieber, IJRR
-    33(7), 2014), shortened to a bound on their entries. If this does not reduce a level's errors, Newton's method with the
-    curvature of its tasks takes over (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Once it is stationary, the next level
-    begins in the freedom that it leaves. So every level ends at an optimum to first order, near the start, which need not be the
-    global one. At a singular posture, such as straight legs, no first step improves; start with bent ones.
+    Steps solve the strict hierarchy of the linearised tasks within position limits (Escande, Mansard and Wieber, IJRR 33(7),
+    2014). Else Newton's method lessens errors (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Every level ends at an optimum
+    to first order, near the start, which need not be the global one. At a singular posture, such as straight legs, no first step
+    improves; start with bent ones.
 
     Args:
         tasks: Their gains and references do not matter here.
-        q: (nq,) array, start; of a closed model with closed loops.
+        q: (nq,) array, start.
         limits: Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
         tolerance: Largest error of a task that counts as met, m and rad, at most 1.
         iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
     Returns: InverseKinematics. Targets out of reach are no error; `converged` and `errors` report them.
-
-    Raises:
-        InputError: For bad tasks, open loops, a start of another shape or beyond its limits, a tolerance or number of iterations
-            that is not positive.
-        LinkageError: For a start whose loops are open.
+    Raises: InputError for tasks of velocities, open loops, and a start beyond its limits.
 
     Examples:
-        The centre of mass of a humanoid goes 5 cm down over its feet, which stay:
-
         >>> model = ff.robots.humanoid()
         >>> q = ff.robots.standing_posture(model)
         >>> stay = [ff.control.FramePoseTask(x, ff.frame_pose(model, q, x), level=0) for x in ("left_sole", "right_sole")]

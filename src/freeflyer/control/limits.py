@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.checks import set_fields, set_numbers
 from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joint_coordinates
 from freeflyer.control.tasks import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
-from freeflyer.kernels.control.layout import POSITIONS
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, real_array, true_or_false
+from freeflyer.model.inputs import SMALLEST, finite_array, positive, real_array, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.tolerances import IK_LIMIT_GAP
 
@@ -29,17 +29,15 @@ class LimitRows:
     """Rows lower <= A x <= upper of a limit at one state.
 
     Attributes:
-        space: "torque", "acceleration" or "force". Whether x are the torques of the motors, the accelerations (nv,), or the forces
-            in the rows of a contact.
+        space: "torque", "acceleration" or "force": x are the torques of the motors, the accelerations (nv,), or the forces in the
+            rows of a contact.
         names: (m,) tuple of str of the rows, for reports.
         A: (m, n) array.
         lower, upper: (m,) array.
-        contact: Its name, where x are forces.
+        contact: Its name, if x are forces.
 
     Examples:
-        >>> rows = ff.control.LimitRows("torque", ("sum",), np.ones((1, 2)), np.array([-5.0]), np.array([5.0]))
-        >>> rows.space, rows.names
-        ('torque', ('sum',))
+        See `Limit`, whose `rows` they are.
     """
 
     space: Space
@@ -88,14 +86,12 @@ class TorqueLimits(Limit):
         upper: (n,) array or float, N m or N, in the order of `model.actuated`, a number for each of their coordinates; by default
             the model's effort limits.
         lower: (n,) array or float, by default -upper.
-        scale: Share of the limits that is used.
-    Raises: InputError for numbers that are not real, a scale that is not positive, and a lower limit above the upper one.
+        scale: Share of the limits that is used, positive.
 
     Examples:
         >>> model = ff.robots.chain(3)
-        >>> limit = ff.control.TorqueLimits(20.0)
-        >>> problem = ff.control.WholeBodyProblem(model, tasks=[ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5)],
-        ...     limits=[limit])
+        >>> task, limit = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5), ff.control.TorqueLimits(20.0)
+        >>> problem = ff.control.WholeBodyProblem(model, tasks=[task], limits=[limit])
         >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
         True
     """
@@ -107,15 +103,14 @@ class TorqueLimits(Limit):
     def __post_init__(self) -> None:
         for word in ("upper", "lower"):
             if getattr(self, word) is not None:
-                object.__setattr__(self, word, limit_numbers(self.name, word, getattr(self, word)))
+                set_fields(self, **{word: limit_numbers(self.name, word, getattr(self, word))})
         positive(f"scale of {self.name}", self.scale)
 
     def bounds(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits (n,) on a robot, N m and N."""
+        """Lower and upper limits (n,) on a robot, N m and N. Errors: InputError for a lower limit above the upper one."""
         return _torque_bounds(self, model)
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        """A row for each coordinate of an actuated joint."""
         low, high = self.bounds(model)
         names = _names(model, actuated_coordinates(model))
         return Piece("dynamics", self.name, K.MOTOR_LIMITS, len(low), constants=[*low, *high], labels=names)
@@ -126,14 +121,13 @@ class AccelerationLimits(Limit):
     """Limits |a| <= bound of the accelerations of all joints but a floating base.
 
     Args:
-        bound: float or (n,) array, m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating base.
-    Raises: InputError for numbers that are not positive.
+        bound: float or (n,) array, m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating
+            base.
 
     Examples:
-        >>> model = ff.robots.chain(3)
-        >>> task = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0)
-        >>> problem = ff.control.WholeBodyProblem(model, tasks=[task], limits=[ff.control.AccelerationLimits(5.0)])
-        >>> np.round(problem.solve(model.neutral, np.zeros(3)).a, 6)
+        >>> task, limit = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0), ff.control.AccelerationLimits(5.0)
+        >>> problem = ff.control.WholeBodyProblem(ff.robots.chain(3), tasks=[task], limits=[limit])
+        >>> np.round(problem.solve(np.zeros(3), np.zeros(3)).a, 6)
         array([5., 5., 5.])
     """
 
@@ -143,27 +137,25 @@ class AccelerationLimits(Limit):
         bound = limit_numbers(self.name, "bound", self.bound)
         if not (bound > 0.0).all():
             raise InputError(f"bound of {self.name} must be positive, got {format_value(self.bound)}")
-        object.__setattr__(self, "bound", bound)
+        set_fields(self, bound=bound)
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        """A row for each velocity coordinate but those of a floating base."""
         places = joint_coordinates(model)
         high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
-        names = _names(model, places)
         return Piece(
-            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high], labels=names
+            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high],
+            labels=_names(model, places),
         )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class NormalForceLimits(Limit):
-    """Limits of the force of one contact along its normal.
+    """Limits of the force of one contact along its normal, 0 <= lower <= upper.
 
     Args:
         contact: Its name.
         upper: float, N.
-        lower: N, 0 or more: a foot that is to stay loaded.
-    Raises: InputError for numbers that are not finite, and a lower limit below 0 or above the upper one.
+        lower: float, N: a foot that is to stay loaded.
 
     Examples:
         A foot that carries at most 200 N, before it is lifted:
@@ -184,7 +176,6 @@ class NormalForceLimits(Limit):
             raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {got}")
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        """One row, of the contact's normal force."""
         first, item, normal = contacts[self.contact]
         row = (0.0, 0.0, 0.0) if normal is None else normal
         return Piece(
@@ -197,20 +188,18 @@ class NormalForceLimits(Limit):
 class JointLimits(Limit):
     """Limits of joint positions and velocities, kept by bounds of accelerations.
 
-    Joints of one coordinate with finite limits count, on closed robots the dependent ones too, through v = G u. After one cycle at
-    a constant acceleration within the bounds a joint can still stop before its limit by `acceleration` (Del Prete, "Joint position
-    and velocity bounds in discrete-time acceleration/torque control of robot manipulators", IEEE RA-L 3(1), 2018). A joint that is
-    beyond a limit, or too fast to stop before it, brakes by `acceleration`.
+    Joints of one coordinate with finite limits count, on closed robots the dependent ones too, through v = G u. After one cycle
+    at a constant acceleration within the bounds a joint can still stop before its limit by `acceleration` (Del Prete, "Joint
+    position and velocity bounds in discrete-time acceleration/torque control of robot manipulators", IEEE RA-L 3(1), 2018). A
+    joint that is beyond a limit, or too fast to stop before it, brakes by `acceleration`.
 
     Args:
         dt: Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.
         acceleration: By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
-        margin: Distance that is kept from the position limits, m or rad.
+        margin: Distance that is kept from the position limits, m or rad, 0 or more.
         velocities: Whether the model's velocity limits hold, too.
-    Raises: InputError for numbers that are not positive, and a margin below 0.
 
     Examples:
-        >>> model = ff.robots.humanoid(20)
         >>> limit = ff.control.JointLimits(dt=2e-3, acceleration=200.0)
     """
 
@@ -220,18 +209,15 @@ class JointLimits(Limit):
     velocities: bool = True
 
     def __post_init__(self) -> None:
-        for word, least in (("dt", SMALLEST), ("acceleration", SMALLEST), ("margin", 0.0)):
-            object.__setattr__(self, word, number(f"{word} of {self.name}", getattr(self, word), least))
+        set_numbers(self, f" of {self.name}", dt=SMALLEST, acceleration=SMALLEST, margin=0.0)
         true_or_false(f"velocities of {self.name}", self.velocities)
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        """A row for each joint of one coordinate that has a limit."""
         tree = model.tree
         names, iq, iv = _limited(tree, self.velocities)
         fastest = tree.velocity_limit[iv] if self.velocities else np.full(len(iv), np.inf)
         low, high = tree.position_lower[iv] + self.margin, tree.position_upper[iv] - self.margin
-        places = [int(x) for pair in zip(iq, iv) for x in pair]
-        constants = [*low, *high, *fastest, self.acceleration, self.dt]
+        constants, places = [*low, *high, *fastest, self.acceleration, self.dt], np.column_stack([iq, iv]).ravel().tolist()
         return Piece("contacts", self.name, K.JOINTS, len(names), places, constants=constants, labels=names)
 
 
@@ -271,11 +257,8 @@ def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:
 
 def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names, places in q and in v of joints of one coordinate that have a limit."""
-    chosen = [
-        j for j in tree.joints
-        if j.nq == j.nv == 1 and (np.isfinite([tree.position_lower[j.iv], tree.position_upper[j.iv]]).any()
-                                  or (velocities and np.isfinite(tree.velocity_limit[j.iv])))
-    ]  # fmt: skip
+    limits = [tree.position_lower, tree.position_upper, *([tree.velocity_limit] if velocities else [])]
+    chosen = [j for j in tree.joints if j.nq == j.nv == 1 and np.isfinite([x[j.iv] for x in limits]).any()]
     return tuple([j.name for j in chosen]), np.array([j.iq for j in chosen], int), np.array([j.iv for j in chosen], int)
 
 
@@ -298,9 +281,8 @@ class PositionBounds(Limit):
         return PositionBounds(names, at, iv, tree.position_lower[iv], tree.position_upper[iv])
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
-        """A row for each joint: how it follows the model's velocities, how far it may go."""
-        places = [int(x) for pair in zip(self.at, self.coordinates) for x in pair]
-        return Piece("contacts", self.name, POSITIONS, len(self.names), places, constants=[*self.lower, *self.upper])
+        ends, places = [*self.lower, *self.upper], np.column_stack([self.at, self.coordinates]).ravel().tolist()
+        return Piece("contacts", self.name, K.POSITIONS, len(self.names), places, constants=ends)
 
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""

@@ -1,26 +1,122 @@
-"""Whole-body control problems: tasks, contacts and limits of one robot, solved for torques at each state."""
+"""Whole-body control problems: tasks, contacts and limits of one robot, solved for torques at each state.
+
+A cycle is one compiled call (kernels/control/cycle.py): the state's terms, the rows of a `Program`, their hierarchy, torques.
+Other solvers answer the same rows level by level. If there is no answer, the last torques or damping take its place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
 
-from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.solving import FORMULATIONS, ControlSolution, asked_of, solve_problem
-from freeflyer.control.tasks import Task
+from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.sets.forces import wrenches_in
+from freeflyer.contacts.wrenches import ContactExpressed
+from freeflyer.control.limits import TorqueLimits
+from freeflyer.control.program import Given, ProblemData, Program, given_limit, make_program
+from freeflyer.control.tasks import HARD, StateTerms, Task
+from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
 from freeflyer.dynamics.frames import Expressed, expression
-from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import choice, one_row, true_or_false
-from freeflyer.model.model import Model
+from freeflyer.errors import InputError, MissingSolverError, SolverError, format_value
+from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
+from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
+from freeflyer.model.inputs import choice, finite_row, one_row, true_or_false
 from freeflyer.model.public import public
-from freeflyer.optimization.hierarchy import ACTIVE_SET
+from freeflyer.optimization.compiled import call
+from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.optimization.quadratic import check_solver
+from freeflyer.text import short_repr
+from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
 
 Formulation = Literal["full", "reduced", "three-step"]
+FORMULATIONS = ("full", "reduced", "three-step")
+MAX_PROGRAMS = 32  # that a problem and those with other tasks keep
+TOLERANCES = (1e-11, 1e-8, 1e-6)  # of programs level by level, the later ones if the first fails
+STOPPED = "the rounds of the active set ran out: dynamics, contacts and limits hold, tasks may be met less well than they could be"
+
+
+@dataclass(frozen=True, eq=False)
+class LevelResult:
+    """One level of a solution.
+
+    Attributes:
+        met: Whether all its rows hold.
+        residuals: For each task, contact or limit of the level, by how much its rows are violated (m,).
+        active: Limits and cones of the level that hold the solution back.
+
+    Examples:
+        See `WholeBodyProblem`.
+    """
+
+    name: str
+    met: bool
+    residuals: Mapping[str, np.ndarray]
+    active: tuple[str, ...]
+    __repr__ = short_repr
+
+
+@dataclass(eq=False)  # not frozen: made in every cycle, in half the time
+class ControlSolution:
+    """Solution of a whole-body control problem at one state.
+
+    Attributes:
+        tau: (n,) array, torques and forces of the motors, N m and N, in the order of `model.actuated`.
+        a: (nv,) array, accelerations, m/s^2 and rad/s^2.
+        forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
+        status: "solved" if dynamics, contacts and limits hold, and the tasks as well as possible. "relaxed" if they contradict
+            each other and are violated as little as possible, level by level. "stopped" if they hold, but the solver stopped
+            before the optimum of the tasks. "last solution" and "damping" are fallbacks of the controller.
+        reason: Why it is not "solved"; empty if it is.
+        seconds: Time from the state to the torques.
+        iterations: Of the solver; 0 if no limit was active.
+        formulation: "full" if the reduced one could not be taken.
+        held: (m,) array or None, rows at their lower (-1) or upper limit (1), or equations (2): the first guess of the next
+            cycle.
+        q: (nq,) array or None, the configuration.
+        asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
+
+    Examples:
+        See `WholeBodyProblem`.
+    """
+
+    tau: np.ndarray
+    a: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    status: str
+    reason: str
+    seconds: float
+    iterations: int
+    formulation: str
+    held: np.ndarray | None = None
+    constraints: ConstraintSet | None = None
+    q: np.ndarray | None = None
+    asked: tuple[Program, tuple[np.ndarray, ...], np.ndarray] | None = None
+    __repr__ = short_repr
+
+    def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
+        """`forces` in axes of "body", "mixed", "world" as in inverse_dynamics, or "contact", whose z is the normal."""
+        return {} if self.q is None else wrenches_in(self.constraints, self.q, self.forces, expressed)
+
+    @cached_property
+    def levels(self) -> tuple[LevelResult, ...]:
+        """Dynamics, contacts, then the levels of the tasks: what is met, what is left, which limits are active."""
+        if self.asked is None:
+            return ()
+        program, given, x = self.asked
+        rows = call(CONTROL_PROGRAM, program.sizes, *given)
+        assert rows is not None  # they were found before
+        return _results(program, rows[0], rows[1], rows[2], x)
+
+    def __getstate__(self) -> dict[str, Any]:  # without the handle of compiled code
+        return {**vars(self), "levels": self.levels, "asked": None}
 
 
 @public
@@ -28,51 +124,35 @@ Formulation = Literal["full", "reduced", "three-step"]
 class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
-    Each level is as strict as the ones above allow. The order is dynamics and torque limits; contacts, cones, limits of
-    accelerations and forces; tasks. Below them is the sum that `print(problem)` shows, strict or weighted. Problems are values, so
-    another target is another task in another problem (`dataclasses.replace`).
+    The order of levels is dynamics and torque limits; contacts, cones, limits of accelerations and forces; tasks. Each is as
+    strict as the ones above allow. Below them is the sum that `print(problem)` shows. Another target is another task in another
+    problem (`with_tasks`, `dataclasses.replace`).
 
     Args:
         tasks: Met by their levels, a lower number first.
-        contacts: Held and rolling contacts. Contacts only push and slide beyond their friction, so forces stay in `cones` about
-            their normals.
+        contacts: Held and rolling contacts, which only push, within the cones of their friction.
         limits: Of torques, accelerations, joints, normal forces; none holds that is not given.
         friction: Coefficient of contacts that name none.
         bilateral: Names of contacts whose forces are free: grasps, feet that stick.
-        acceleration_weight: Weight of the acceleration energy a^T M a / 2, reduced whole-body control paper, eq. (27), in the
-            objective below all tasks; positive.
-        force_weight: Weight of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy;
-            positive.
+        acceleration_weight: Positive weight of a^T M a / 2 in the objective, reduced whole-body control paper, eq. (27).
+        force_weight: Positive weight of the sum of squares of the contacts' point forces over 2.
         contact_damping: float, 1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
         compressed: Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
 
     Attributes:
-        constraints: Constraints of the contacts.
-        frames: Frames of the tasks.
-        cones: Cones of the contacts that only push.
-        contact_places: The first row of each contact.
-        normals: Of surfaces and rolling bodies the normal (3,) in their first three rows; those of points and lines turn with the
-            robot.
-        programs: Rows in tables, as far as they have been asked for.
-        driven, free: Velocities with and without motors, the former in the order of `model.actuated`.
-        force_metric: (k, k) array; F^T force_metric F is the sum of squares of the point forces that forces F (k,) in the contacts'
-            rows stand for.
-
-    Raises:
-        InputError: For open loops, actuated joints without velocities of their own, tasks and limits that are none, names given
-            twice, weights that are not positive.
-        UnknownNameError: For frames that the model does not have, and names in `bilateral` that are no contacts.
+        constraints, cones: Constraints of the contacts, and cones of those that only push.
+        normals: By name of surfaces and rolling bodies the normal (3,) in their first rows; others turn with the robot.
+        driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
+        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F (k,) in the
+            rows.
 
     Examples:
         A humanoid squats: its centre of mass goes down, its feet stay.
 
         >>> model = ff.robots.humanoid(33)
         >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> tasks = [
-        ...     ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05]),
-        ...     ff.control.FrameOrientationTask("pelvis", np.eye(3)),
-        ...     ff.control.PostureTask(q, level=2),
-        ... ]
+        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05])
+        >>> tasks = [down, ff.control.FrameOrientationTask("pelvis", np.eye(3)), ff.control.PostureTask(q, level=2)]
         >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
         >>> problem = ff.control.WholeBodyProblem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
         >>> solution = problem.solve(q, v)
@@ -81,28 +161,21 @@ class WholeBodyProblem(ProblemData):
     """
 
     @public
-    def solve(
-        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
-        external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
-    ) -> ControlSolution:  # fmt: skip
-        """Torques, accelerations and contact forces at one state.
+    def solve(self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET,
+              weighted: bool = False, external: Any = None, expressed: Expressed = "body",
+              warm: ControlSolution | None = None) -> ControlSolution:  # fmt: skip
+        """Torques, accelerations and contact forces at one state q (nq,), v (nv,).
+
+        Levels that cannot be met are no errors: see `levels`, `status`, `reason` of the solution. Torques are finite.
 
         Args:
-            q: (nq,) array, configuration; of a closed model with closed loops.
-            v: (nv,) array, velocity, m/s and rad/s.
             formulation: "full", "reduced" or "three-step". Unknown accelerations: all velocities of the model; those of the
-                contacts' chains and the centroidal accelerations of the others, then these (all at once if limits are active, or if
-                branches cannot do what is left to them); those of all joints of a closed linkage, "Kangaroo" (25)-(29).
+                contacts' chains and the centroidal accelerations of the others, then these; those of all joints of a closed
+                linkage, "Kangaroo" (25)-(29).
             solver: As in freeflyer.optimization.solve_hierarchy.
-            weighted: All tasks are one level, below dynamics, contacts and limits. Tasks that contradict each other share it by
-                their weights alone: the sum of weighted squares of their missed accelerations is least. Else levels are strict.
-            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails.
-        Returns: ControlSolution. Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
-
-        Raises:
-            InputError: For states that are not finite or of wrong shape, and unknown formulations.
-            MissingSolverError: For a solver that is not installed.
-        """
+            weighted: All tasks are one level and share it by their weights, as squares of missed accelerations. Else levels are
+                strict.
+            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
         true_or_false("weighted", weighted)
@@ -110,23 +183,14 @@ class WholeBodyProblem(ProblemData):
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
-        q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return solve_problem(self, q, v, formulation, solver, weighted, external, expressed, warm)
+        if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
+            q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
+        return _solve(self, q, v, formulation, solver, weighted, external, expressed, warm)  # which checks numbers
 
     @public
-    def controller(
-        self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
-        targets: Callable[[float], Sequence[Task]] | None = None, keep: bool = False,
-    ) -> Controller:  # fmt: skip
-        """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations.
-
-        Args:
-            formulation, solver, weighted: As in `solve`.
-            targets: t (s) -> tasks, in the problem's place; evaluated by `tau_at(t, q, v)`, which simulations call.
-            keep: Whether the controller keeps the solutions of all cycles.
-        Returns: Controller. Its attribute `solution` is that of the last cycle.
-        Raises: InputError for unknown formulations and targets that are no function.
-        """
+    def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
+                   targets: Callable[[float], Sequence[Task]] | None = None, keep: bool = False) -> Controller:  # fmt: skip
+        """Controller whose `tau(q, v)` (nv,) solves the problem at each state: an input of simulations. See Controller."""
         choice("formulation", formulation, FORMULATIONS)
         if targets is not None and not callable(targets):
             raise InputError(f"targets must be a function t -> tasks, got {format_value(targets)}")
@@ -138,9 +202,8 @@ class WholeBodyProblem(ProblemData):
 
     def __str__(self) -> str:
         """The levels of the full formulation, row by row, at the neutral posture."""
-        model = self.model
+        model, rows, before = self.model, [], ""
         program, _ = asked_of(self, model.neutral, np.zeros(model.nv), "full")
-        rows, before = [], ""
         for piece in program.pieces:
             kind = "equations" if piece.equations else "inequalities"
             rows.append((piece.level if piece.level != before else "", piece.name, str(piece.rows), kind))
@@ -154,16 +217,15 @@ class WholeBodyProblem(ProblemData):
             "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
         )
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
-        lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows]
-        return "\n".join([head, *lines, below])
+        return "\n".join([head, *(f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows), below])
 
 
 @dataclass(eq=False)
 class Controller:
     """Torques of a problem at one state after the other, each cycle beginning with the answer of the one before.
 
-    Made by `WholeBodyProblem.controller`. It is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Each controller keeps its
-    own last cycle, so that several, and threads, may share a problem.
+    Made by `WholeBodyProblem.controller`, it is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Several, and threads,
+    may share a problem.
 
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
@@ -173,18 +235,12 @@ class Controller:
 
     Attributes:
         solution: Solution of the last cycle: met tasks, active limits, and time.
-        cycles: Of all, if they are kept.
 
     Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
-        >>> problem = ff.control.WholeBodyProblem(model, [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0,
-        ...     0.01])], feet)
-        >>> controller = problem.controller()
-        >>> run = ff.sim.simulate(model, q, v, controller, dt=2e-3, duration=0.5, constraints=problem.constraints)
-        >>> moved = ff.center_of_mass(model, run.q[-1]) - ff.center_of_mass(model, q)
-        >>> bool(abs(moved[2] + 0.01) < 1e-3), controller.solution.status
+        >>> model, rest = ff.robots.chain(2), np.zeros(2)
+        >>> controller = ff.control.WholeBodyProblem(model, [ff.control.PostureTask([0.5, 0.0])]).controller()
+        >>> run = ff.sim.simulate(model, rest, rest, controller, dt=0.01, duration=1.5)
+        >>> bool(np.abs(run.q[-1] - [0.5, 0.0]).max() < 1e-3), controller.solution.status
         (True, 'solved')
     """
 
@@ -216,8 +272,147 @@ class Controller:
         return self.tau(q, v)
 
 
-def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
-    """x as one row of float64; its numbers are checked where the terms of the state are computed."""
-    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
-        return x
-    return one_row(model, name, x, letter)
+def _results(program: Program, A: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[LevelResult, ...]:
+    """How far x (n,) keeps the rows lower <= A x <= upper of a program, and which limits hold it back."""
+    value, size = A @ x, CONTROL_MET_TOLERANCE * (1.0 + np.abs(A) @ np.abs(x))
+    violation = value - np.clip(value, lower, upper)
+    near = (value >= upper - size) | (value <= lower + size)
+    found = {name: LevelResult(name, True, {}, ()) for name in (*HARD, *dict.fromkeys(p.level for p in program.pieces))}
+    for piece, end in zip(program.pieces, accumulate(p.rows for p in program.pieces)):
+        rows, level = slice(end - piece.rows, end), found[piece.level]
+        met = level.met and bool((np.abs(violation[rows]) <= size[rows]).all())
+        active = [f"{piece.name}: {x}" for x, at in zip(piece.labels, near[rows]) if at] or [piece.name] * bool(near[rows].any())
+        alike = sum(name == piece.name or name.startswith(f"{piece.name} (") for name in level.residuals)
+        residuals = {**level.residuals, f"{piece.name} ({alike + 1})" if alike else piece.name: violation[rows]}
+        found[piece.level] = LevelResult(level.name, met, residuals, level.active + (() if piece.equations else tuple(active)))
+    return tuple(found.values())
+
+
+def program_for(problem: ProblemData, formulation: str, weighted: bool, given: Sequence[Given]) -> Program:
+    """The program of a problem, kept; see `make_program`."""
+    key = formulation, weighted, problem.task_keys, *given
+    program = problem.programs.get(key)
+    if program is None:
+        if len(problem.programs) >= MAX_PROGRAMS:
+            problem.programs.clear()
+        program = problem.programs[key] = make_program(problem, formulation, weighted, given)
+    return program
+
+
+def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
+             weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
+    """The program of a problem, and the numbers that it is given at a state."""
+    program = problem.known_programs.get((formulation, weighted))
+    if program is not None:
+        rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, program.counts)]
+        return program, np.concatenate(rows) if rows else np.zeros(0)
+    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, []
+    own: Iterator[np.ndarray] = iter(())
+    if limits or tasks:
+        at = StateTerms.of(problem.model, q, v, problem.frames)
+        found, equations = [limit.rows(at) for limit in limits], [task.equations(at) for task in tasks]
+        given = [given_limit(problem, limit, r) for limit, r in zip(limits, found)]
+        given += [(np.asarray(w, float).tobytes(), len(b), ()) for _, b, w in equations]
+        own = iter([np.concatenate([J.ravel(), b, b]) for J, b, _ in equations])
+        rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
+        program = program_for(problem, formulation, weighted, given)
+    else:
+        program = problem.known_programs[formulation, weighted] = program_for(problem, formulation, weighted, ())
+    rows += [task.numbers(n) if task.compiled else next(own) for task, n in zip(problem.tasks_in_order, program.counts)]
+    return program, np.concatenate(rows) if rows else np.zeros(0)
+
+
+def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
+           expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
+    begin, found, reason = perf_counter(), None, ""
+    program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
+    loads = rest = problem.model._zero
+    if external is not None:  # generalised forces (nv,) that wrenches ask of the motors
+        h = inverse_dynamics(problem.model, q, v, rest, external=external, expressed=expressed)
+        if h.ndim > 1:
+            raise InputError(f"external holds wrenches of {h.shape[:-1]} states, expected one wrench (6,) on each frame")
+        loads = np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
+    given = q, v, loads, numbers
+    if solver == ACTIVE_SET:
+        guess, start = program.nothing, program.nowhere
+        if warm is not None and warm.asked is not None and warm.asked[0] is program:
+            guess, start = guess if warm.held is None else warm.held, warm.asked[2]
+        found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
+        if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:
+            found = None
+    if found is None:
+        try:
+            found = _by_solver(problem, program, given, FALLBACK if solver == ACTIVE_SET else solver)
+        except MissingSolverError:
+            raise
+        except SolverError as error:
+            reason = str(error)
+    if found is None:
+        return _fall_back(problem, q, v, formulation, reason or "the terms of the state are not finite", warm, begin)
+    tau, a, _, x, held, facts, wrenches = found
+    facts, status = facts.tolist(), "solved"
+    if facts[RAN_OUT]:
+        status, reason = "stopped", STOPPED
+    if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
+        formulation = "full"
+    active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
+    solution = ControlSolution(
+        tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
+        held if active else None, problem.constraints, q.copy(), (program, (q.copy(), v.copy(), loads, numbers), x),
+    )  # fmt: skip
+    if facts[CONTRADICTED]:
+        solution.status, solution.reason = "relaxed", ""
+        if unmet := [level for level in solution.levels[: len(HARD)] if not level.met]:
+            size, name = max((float(np.abs(r).max(initial=0.0)), name) for level in unmet for name, r in level.residuals.items())
+            solution.reason = f"{' and '.join(level.name for level in unmet)} cannot all hold: {name} by {size:.3g}"
+    solution.seconds = perf_counter() - begin
+    return solution
+
+
+def _by_solver(problem: ProblemData, program: Program, given: tuple[np.ndarray, ...], solver: str) -> tuple[np.ndarray, ...] | None:
+    """The outputs of a cycle, level by level by a solver of quadratic programs. Errors: SolverError."""
+    rows = call(CONTROL_PROGRAM, program.sizes, *given)
+    if rows is None or not all(np.isfinite(x).all() for x in (rows[0], *rows[3:])):
+        return None
+    A, lower, upper, H, g, motors, h, unit = rows
+    parts = [slice(i, k) for i, k in pairwise((0, *program.ends)) if k > i]
+    levels = [Level(A[rows], lower[rows], upper[rows], program.weights[rows]) for rows in parts]
+    L = np.linalg.cholesky(H)
+    b = -solve_triangular(L, g, lower=True)
+    levels.append(Level(L.T, b, b))
+    *first, last = TOLERANCES[solver != FALLBACK :]
+    found = None
+    for tolerance in first:
+        with suppress(SolverError):
+            found = solve_hierarchy(levels, solver=solver, tolerance=tolerance)
+            break
+    found = found or solve_hierarchy(levels, solver=solver, tolerance=last)
+    x, facts = found.x, np.zeros(N_FACTS)
+    facts[[WAY, ROUNDS]] = BY_ROUNDS, found.iterations
+    room = CONTROL_MET_TOLERANCE * (1.0 + np.abs(A) @ np.abs(x))
+    facts[CONTRADICTED] = not ((A @ x >= lower - room) & (A @ x <= upper + room))[: program.hard].all()
+    F, alpha = x[program.alpha :], x[: program.alpha]
+    own = F[len(F) - len(unit) :, None] * unit
+    wrenches = np.array([own[i:k].sum(axis=0) for i, k in problem.contact_rows]).reshape(-1, 6)
+    return motors @ x + h, alpha[program.columns], F, x, np.zeros(len(A)), facts, wrenches
+
+
+def _fall_back(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, reason: str, warm: ControlSolution | None,
+               begin: float) -> ControlSolution:  # fmt: skip
+    """The torques of the last solution, or damping: each joint is slowed as its own inertia would be in CONTROL_DAMPING_TIME.
+    InputError for states that are not finite."""
+    model, driven = problem.model, problem.driven
+    for name, x, letter in (("q", q, "q"), ("v", v, "u")):
+        finite_row(model, name, x, letter)
+    if warm is not None:
+        tau, status = warm.tau, "last solution"
+    else:
+        M = mass_matrix(model, q)  # refuses states that have none
+        tau, status = -np.diag(M)[driven] * v[driven] / CONTROL_DAMPING_TIME, "damping"
+        for limit in problem.limits:
+            if type(limit) is TorqueLimits:
+                tau = np.clip(tau, *limit.bounds(model))
+    none: Mapping[str, np.ndarray] = {name: np.zeros(6) for name in problem.constraints.item_names}
+    return ControlSolution(
+        tau, np.zeros(model.nv), none, status, reason, perf_counter() - begin, 0, formulation, None, problem.constraints, q.copy()
+    )

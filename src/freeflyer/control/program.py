@@ -1,31 +1,169 @@
-"""Control programs: the rows of a problem in a table for compiled code (kernels/control/layout.py), and what they are called."""
+"""Data of a whole-body control problem, and its rows in a table for compiled code (kernels/control/layout.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import accumulate, groupby, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
+from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
+from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import wrenches_of
-from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.inputs import velocity_places
-from freeflyer.control.limits import Limit, LimitRows
-from freeflyer.control.problem_data import ProblemData
-from freeflyer.control.tasks import HARD, Piece
-from freeflyer.errors import InputError
+from freeflyer.contacts.sets.tables import surface_points, wrenches_of
+from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
+from freeflyer.control.checks import set_fields
+from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places
+from freeflyer.control.limits import Limit, LimitRows, NormalForceLimits
+from freeflyer.control.tasks import HARD, Piece, Task, changed, check_tasks
+from freeflyer.dynamics.frame_sets import frame_set
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
+from freeflyer.linkages.closing import has_loops
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, real_array
+from freeflyer.model.inputs import SMALLEST, choice, instances, number, real_array
+from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import Sizes
 
-Given = tuple[str | bytes, int, tuple[str, ...]]
+SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused
+    "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
+    "limits_of_users",
+)  # fmt: skip
+OF_TASKS = ("tasks_in_order", "task_keys", "tasks_of_users", "known_programs")
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
+Given = tuple[str | bytes, int, tuple[str, ...]]
+
+
+class ContactCone(NamedTuple):
+    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.cones.turn_rows, which turn
+    against the contact's rows."""
+
+    name: str
+    at: int
+    cone: Cone
+    turns: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProblemData:
+    """Arguments of a WholeBodyProblem, checked, and what follows from them, computed once."""
+
+    model: Model
+    tasks: Sequence[Task] = ()
+    contacts: Sequence[Contact | Rolling] | ConstraintSet = ()
+    limits: Sequence[Limit] = ()
+    friction: float = 0.6
+    bilateral: str | Sequence[str] = ()
+    acceleration_weight: float = 1.0
+    force_weight: float = 1e-5
+    contact_damping: float = 0.0
+    compressed: str | Sequence[str] | None = None
+
+    driven = cached_property(lambda self: actuated_coordinates(self.model))
+    free = cached_property(lambda self: unactuated_coordinates(self.model))
+    frames = cached_property(lambda self: frame_set(self.model, *dict.fromkeys([x for task in self.tasks for x in task.frames])))
+    chains = cached_property(lambda self: kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed))
+    programs = cached_property(lambda self: dict[Any, Any]())  # rows in tables, as far as they have been asked for
+    known_programs = cached_property(lambda self: dict[tuple[str, bool], Any]())  # those whose rows need no Python
+    tasks_in_order = cached_property(lambda self: tuple(sorted(self.tasks, key=attrgetter("level"))))
+    task_keys = cached_property(lambda self: tuple([task.key for task in self.tasks_in_order]))  # what decides a program's rows
+    tasks_of_users = cached_property(lambda self: tuple([task for task in self.tasks_in_order if not task.compiled]))
+    limits_of_users = cached_property(lambda self: tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows]))
+    # where the rows of each contact begin and end, behind those of locked coordinates; the first of each, by its name
+    contact_rows = cached_property(lambda self: tuple(pairwise(accumulate(self.constraints.item_rows, initial=0))))
+
+    def __post_init__(self) -> None:
+        model = self.model
+        if not isinstance(model, Model):
+            raise InputError(f"a WholeBodyProblem takes a Model, got {format_value(model)}: WholeBodyProblem(model, tasks=[...])")
+        if has_loops(model) and not model.reduction:
+            raise InputError(f"the loops of {model.name!r} are open: close them, WholeBodyProblem(freeflyer.close_loops(model))")
+        for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
+            number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
+        given = self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,)
+        set_fields(
+            self, limits=instances("limits", self.limits, Limit, "freeflyer.control.TorqueLimits()"),
+            tasks=check_tasks(model, given, model.neutral), bilateral=instances("bilateral", self.bilateral, str, "'left_sole'"),
+        )  # fmt: skip
+        for contact in (*[x.contact for x in self.limits if isinstance(x, NormalForceLimits)], *self.bilateral):
+            if contact not in self.contact_places:
+                raise unknown_name("contact", contact, self.constraints.item_names)
+        for name in SHARED if self.compressed is None else (*SHARED, "chains"):
+            getattr(self, name)
+
+    def with_tasks(self, tasks: Sequence[Task]) -> Self:
+        """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
+        tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
+        known = self.frames.names
+        new = [name for task in tasks for name in task.frames if name not in known]
+        if not new:
+            return changed(self, OF_TASKS, tasks=tasks)
+        return changed(self, OF_TASKS, tasks=tasks, frames=frame_set(self.model, *known, *dict.fromkeys(new)), programs={})
+
+    @cached_property
+    def constraints(self) -> ConstraintSet:
+        """Of the contacts."""
+        if isinstance(self.contacts, ConstraintSet):
+            if self.contacts.model is not self.model:
+                name = self.contacts.model.name
+                raise InputError(f"contacts are of another model ({name!r}): make the set of the problem's model")
+            return self.contacts
+        given = instances("contacts", self.contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
+        rolling = tuple([c for c in given if isinstance(c, Rolling)])
+        return ConstraintSet(self.model, contacts=tuple([c for c in given if isinstance(c, Contact)]), rolling=rolling)
+
+    @cached_property
+    def contact_places(self) -> dict[str, int]:
+        """The first row of each contact, by its name, in the order of the contacts."""
+        held = self.constraints
+        return dict(zip(held.item_names, accumulate(held.item_rows, initial=held.table.free)))
+
+    def rows_of(self, contact: str) -> tuple[int, int]:
+        """The first row of a contact, and how many it has; InputError for a contact that the problem does not have."""
+        if contact not in self.contact_places:
+            known = ", ".join(self.contact_places) or "none"
+            raise InputError(f"a limit is of the contact {contact!r}, which the problem does not have; its contacts: {known}")
+        return self.contact_places[contact], self.constraints.item_rows[self.constraints.item_names.index(contact)]
+
+    @cached_property
+    def normals(self) -> dict[str, np.ndarray]:
+        """Of surfaces and rolling bodies the normal (3,) in their first rows; those of points and lines turn with the robot."""
+        return {
+            c.name: sole_axis(self.model, c, surface_points(self.model.tree, c)) if isinstance(c, Contact) else VERTICAL
+            for c in self.constraints.items if isinstance(c, Rolling) or c.kind == "surface"
+        }  # fmt: skip
+
+    @cached_property
+    def cones(self) -> tuple[ContactCone, ...]:
+        """Of the contacts that push only."""
+        items = [c for c in self.constraints.items if c.name not in self.bilateral]
+        return tuple([ContactCone(c.name, self.contact_places[c.name], self._cone(c), c.name not in self.normals) for c in items])
+
+    def _cone(self, item: Contact | Rolling) -> Cone:
+        if isinstance(item, Rolling):
+            return cone_of_generators(pyramid_edges(self.friction))
+        friction, axis = self.friction if item.friction is None else item.friction, self.normals.get(item.name, VERTICAL)
+        return friction_cone(item, surface_points(self.model.tree, item), friction, axis)
+
+    @cached_property
+    def force_metric(self) -> np.ndarray:
+        """(k, k) array S; F^T S F is the sum of squares of the point forces that forces F (k,) in the contacts' rows stand for; of
+        locks and rolling bodies, of the forces in their rows."""
+        held = self.constraints
+        S = np.eye(held.table.free + sum(held.item_rows))
+        for item, at in zip(held.contacts, self.contact_places.values()):
+            y = np.linalg.inv(wrenches_of(held.model.tree, item).multipliers)
+            S[at : at + len(y), at : at + len(y)] = y.T @ y
+        return frozen_array(S)
+
+    def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
+        return type(self), tuple([getattr(self, f.name) for f in fields(self)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +193,8 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
     """The program of a problem; "kinematic": of steps d in place of accelerations, without dynamics, least |d| below all levels.
     given: of limits and then tasks whose rows come from methods of their own, what their rows are of, how many they are, and the
     names of rows."""
-    model, closed = problem.model, problem.model.reduction is not None
-    whole, still = closed and formulation == "three-step", formulation == "kinematic"
-    held = problem.constraints
+    model, held = problem.model, problem.constraints
+    whole, still = model.reduction is not None and formulation == "three-step", formulation == "kinematic"
     if whole:
         held = ConstraintSet(model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
     n, k, loops = model.tree.nv if whole else model.nv, len(problem.force_metric), len(held.loop_names) if whole else 0
@@ -67,29 +204,23 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
     levels = groupby(pieces, key=lambda p: p.level if not weighted or p.level in HARD else "")
     ends = tuple(accumulate(sum(p.rows for p in group) for _, group in levels))
     N, m = n + k, sum(piece.rows for piece in pieces)
-    records: list[int] = []
-    lists: list[int] = []
-    parts: list[int] = []
+    records, lists, row, numbers = list[int](), list[int](), 0, 0
     constants = [problem.contact_damping, *(problem.force_weight / problem.acceleration_weight * problem.force_metric).ravel()]
-    first, row, number = len(held.table.parameters), 0, 0
-    motors = [*problem.free.tolist(), *problem.driven.tolist()]
+    first, motors = len(held.table.parameters), [*problem.free.tolist(), *problem.driven.tolist()]
     at = K.CONTROL_HEADER + len(motors) + K.PIECE_INTS * len(pieces)
     for piece in pieces:
-        records += (piece.kind, row, piece.rows, at + len(lists), number, first + len(constants))
+        records += (piece.kind, row, piece.rows, at + len(lists), numbers, first + len(constants))
         lists += map(int, piece.places)
         constants += map(float, piece.constants)
-        row, number = row + piece.rows, number + piece.numbers
-    place = at + len(lists)
+        row, numbers = row + piece.rows, numbers + piece.numbers
     tables = [held.table.topology, problem.frames.topology,
               bare_topology(HIERARCHIES, [N, 0 if still else N * N, m * N, m, len(ends), *ends], max(N, m) + 8)]  # fmt: skip
     if formulation == "reduced" and problem.chains.branches and not whole:
         tables.append(_split_table(problem))
-    for table in tables:
-        parts.append(place)
-        place += len(table)
-    form = K.TREE if not closed else K.ALL_JOINTS if whole else K.CLOSED
+    parts = list(accumulate(map(len, tables), initial=at + len(lists)))[:-1]
     header = [
-        len(problem.driven), model.nv, k, N, m, number, len(held.items), n, form, len(problem.free), loops, *parts[:3],
+        len(problem.driven), model.nv, k, N, m, numbers, len(held.items), n,
+        K.TREE if model.reduction is None else K.ALL_JOINTS if whole else K.CLOSED, len(problem.free), loops, *parts[:3],
         parts[3] if len(parts) > 3 else 0, K.CONTROL_HEADER, K.CONTROL_HEADER + len(motors), len(pieces), hard,
         sum(piece.rows for piece in pieces if piece.level == HARD[0]), hard if len(ends) < 3 else ends[-2],
         sum(held.item_rows), first,
@@ -110,38 +241,34 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
 def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: Sequence[Given]) -> list[Piece]:
     """Dynamics and torque limits; contacts, loops, cones and the other limits."""
     first, second = HARD
-    k, found, kinds = len(problem.force_metric), [], iter(given)
-    pieces = [Piece(first, "dynamics", K.DYNAMICS, len(problem.free), equations=True)]
-    if k:
-        found.append(Piece(second, "contacts", K.CONTACTS, k, equations=True))
-    if loops:
-        found.append(Piece(second, "loops", K.LOOPS, loops, equations=True))
-    items = problem.constraints.item_names
+    pieces, found, kinds = [Piece(first, "dynamics", K.DYNAMICS, len(problem.free), equations=True)], list[Piece](), iter(given)
+    for name, kind, count in (("contacts", K.CONTACTS, len(problem.force_metric)), ("loops", K.LOOPS, loops)):
+        if count:
+            found.append(Piece(second, name, kind, count, equations=True))
     contacts = {name: (at, k, problem.normals.get(name)) for k, (name, at) in enumerate(problem.contact_places.items())}
     for cone in problem.cones:
         rows, width = cone.cone.C.shape
-        turned = K.RIGID if not cone.turns else K.OF_POINT if width == 3 else K.OF_LINE
-        more = _line(problem, items.index(cone.name)) if turned == K.OF_LINE else ()
-        places = (cone.at, width, items.index(cone.name), turned)
-        found.append(Piece(second, f"{cone.name} cone", K.CONE, rows, places, 0, [*cone.cone.C.ravel(), *cone.cone.lower, *more]))
+        item, turned = contacts[cone.name][1], K.RIGID if not cone.turns else K.OF_POINT if width == 3 else K.OF_LINE
+        constants = [*cone.cone.C.ravel(), *cone.cone.lower]
+        if turned == K.OF_LINE:  # its direction (3), and its two unit moments (2, 3), in the axes of its frame
+            contact = problem.constraints.contacts[item]
+            ends = np.asarray(contact.points)
+            moments = wrenches_of(problem.model.tree, contact).rows[3:, 3:]
+            constants += [*((ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])), *moments.ravel()]
+        found.append(Piece(second, f"{cone.name} cone", K.CONE, rows, (cone.at, width, item, turned), 0, constants))
     for limit in problem.limits:
         piece = limit.piece(problem.model, columns, contacts)
-        if piece is None:
+        if piece is None:  # its rows come from its own method; of a contact's forces `space` is its name behind "force"
             space, count, labels = next(kinds)
-            piece = _given_limit(problem, limit.name, str(space), count, columns)._replace(labels=labels)
+            word, _, name = str(space).partition(" ")
+            places: Sequence[int] = columns.tolist() if word == "acceleration" else ()
+            width = len(places) or len(problem.driven)
+            if word == "force":
+                places = _, width = problem.rows_of(name)
+            level, kind = HARD[word != "torque"], GIVEN_KINDS[word]
+            piece = Piece(level, limit.name, kind, count, places, count * (width + 2), labels=labels)
         (pieces if piece.level == first else found).append(piece)
     return pieces + found
-
-
-def _given_limit(problem: ProblemData, name: str, space: str, count: int, columns: np.ndarray) -> Piece:
-    """Of a limit whose rows come from its own method; of a contact's forces `space` is its name behind 'force'."""
-    word, _, contact = space.partition(" ")
-    if word == "force":
-        first, width = problem.rows_of(contact)
-        places: Sequence[int] = (first, width)
-    else:
-        width, places = (len(columns), columns.tolist()) if word == "acceleration" else (len(problem.driven), ())
-    return Piece(HARD[word != "torque"], name, GIVEN_KINDS[word], count, places, count * (width + 2))
 
 
 def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:
@@ -153,10 +280,8 @@ def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:
         _, width = problem.rows_of(rows.contact)
     A, low, high = (real_array(f"{word} of {wrong}", getattr(rows, word)) for word in ("A", "lower", "upper"))
     if A.ndim != 2 or A.shape[1] != width or not low.shape == high.shape == A.shape[:1]:
-        raise InputError(
-            f"{wrong} over {rows.space}s have A {A.shape}, lower {low.shape} and upper {high.shape}, "
-            f"expected (m, {width}), (m,), (m,)"
-        )
+        shapes = f"A {A.shape}, lower {low.shape} and upper {high.shape}"
+        raise InputError(f"{wrong} over {rows.space}s have {shapes}, expected (m, {width}), (m,), (m,)")
     if not np.isfinite(A).all() or np.isnan(low).any() or np.isnan(high).any():
         raise InputError(f"{wrong} hold NaN, or infinite entries of A: limits alone may be infinite")
     return (f"force {rows.contact}" if rows.space == "force" else rows.space), len(low), tuple(rows.names)
@@ -166,25 +291,14 @@ def _task_pieces(problem: ProblemData, columns: np.ndarray, given: Sequence[Give
     """Tasks by their levels."""
     counts, found = iter(given[len(problem.limits_of_users) :]), []
     for task in problem.tasks_in_order:
-        level = f"tasks of level {task.level}"
-        if not task.compiled:
+        if task.compiled:
+            piece = task.piece(problem.model, problem.frames.places, columns)
+        else:
             weights, count, _ = next(counts)
             w = np.frombuffer(weights)  # type: ignore[arg-type]
-            piece = Piece(level, task.name, K.GIVEN, count, columns.tolist(), count * (len(columns) + 2), weights=w, equations=True)
-        else:
-            piece = task.piece(problem.model, problem.frames.places, columns)._replace(level=level)
-        found.append(piece)
+            piece = Piece("", task.name, K.GIVEN, count, columns.tolist(), count * (len(columns) + 2), weights=w, equations=True)
+        found.append(piece._replace(level=f"tasks of level {task.level}"))
     return found
-
-
-def _line(problem: ProblemData, item: int) -> list[float]:
-    """Direction of a line (3), and its two unit moments (2, 3), in the axes of its frame."""
-    contact = problem.constraints.items[item]
-    assert isinstance(contact, Contact)
-    assert contact.points is not None
-    d = contact.points[1] - contact.points[0]
-    moments = wrenches_of(problem.model.tree, contact).rows[3:, 3:]
-    return [*(d / np.linalg.norm(d)), *moments.ravel()]
 
 
 def _split_table(problem: ProblemData) -> np.ndarray:

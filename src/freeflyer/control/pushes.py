@@ -48,17 +48,13 @@ class PushBoundary:
         limits: (k,) array, those of the capture point over the support polygon, N s.
 
     Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # is the limit itself borne?
-        >>> bool(found.borne[0] < found.lost[0])
-        True
+        See `push_boundary`.
     """
 
     angles: np.ndarray
     borne: np.ndarray
     lost: np.ndarray
     limits: np.ndarray
-
     __repr__ = short_repr
 
 
@@ -66,16 +62,16 @@ class PushBoundary:
 def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
                   sensing: Sensing | None = None, processes: int = 1,
                   progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
-    """Which pushes on its base a standing robot survives in MuJoCo, each from rest.
+    """Which pushes on its base a standing robot survives in MuJoCo, each from rest: (n,) array of bool.
+
+    It survives if it stands 1.5 s later, not if its capture point was 10 cm outside the support polygon, so that only a step
+    helps.
 
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
-        formulation, dt, sensing: As in run.
+        formulation, dt, sensing: See run_scenario.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-    Returns: (n,) array of bool, True if it stands 1.5 s later. It is False if the robot fell, or if its capture point was 10
-    cm outside the support polygon, so that only a step helps.
-    Raises: InputError for other shapes and numbers.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
@@ -86,11 +82,10 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     given = shaped("impulses", impulses, "n", 2, more=", N s")
     options = {"formulation": formulation, "dt": dt, "sensing": sensing}
     count = whole_number("processes", processes, 1)
-    what = f"{len(given)} pushes"
-    found = np.zeros(len(given), bool)
+    what, found = f"{len(given)} pushes", np.zeros(len(given), bool)
     if count == 1:
         for k, impulse in enumerate(given):
-            found[k] = _stood(robot, impulse, options)
+            found[k] = _stood(impulse, robot, options)
             progress((k + 1) / len(given), what)
         return found
     # processes start anew, for a fork would copy running threads; they end when `alive` is closed, be it by an error, by Ctrl-C,
@@ -101,15 +96,15 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     with alive, ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(watched, robot, options)) as pool:
         try:
             with _deaf_children():
-                futures = [pool.submit(_stood_here, impulse) for impulse in given]
+                futures = [pool.submit(_stood, impulse) for impulse in given]
             for k, future in enumerate(futures):
                 found[k] = future.result()
                 progress((k + 1) / len(given), what)
-        except BrokenProcessPool:
+        except BaseException as error:
+            alive.close()  # the pool does not end a worker that it was starting when another one was killed
+            if not isinstance(error, BrokenProcessPool):
+                raise
             raise FreeflyerError("a process was ended, perhaps for lack of memory: ask for fewer (processes=)") from None
-        except BaseException:
-            alive.close()
-            raise
     return found
 
 
@@ -121,8 +116,6 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
         count: int.
         share: Largest share of the limit of freeflyer.control.max_push_impulse.
         seed: int.
-    Returns: (count, 2) array.
-    Raises: InputError for numbers that are not positive.
 
     Examples:
         >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
@@ -144,9 +137,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
-        formulation, dt, sensing: As in run.
-        processes, progress: See survives_push.
-    Raises: InputError for other shapes and numbers.
+        formulation, dt, sensing, processes: See survives_push.
 
     Examples:
         >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
@@ -156,8 +147,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     """
     turn = shaped("angles", angles, "k", more=", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
-    borne, lost = np.zeros(len(turn)), WIDEST * limits
-    fell_once = np.zeros(len(turn), bool)
+    borne, lost, fell_once = np.zeros(len(turn)), WIDEST * limits, np.zeros(len(turn), bool)
     for k in range(count):
         middle = 0.5 * (borne + lost)
         stands = survives_push(
@@ -226,13 +216,9 @@ def _deaf_children() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def _stood_here(impulse: np.ndarray) -> bool:
-    robot, options = _here
-    return _stood(robot, impulse, options)
-
-
-def _stood(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
-    dt = options["dt"]
-    length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
-    return not run_scenario(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length,
-        **options).fell
+def _stood(impulse: np.ndarray, *given: Any) -> bool:
+    """Whether a robot stands in a run with these options; by default those of a worker."""
+    robot, options = given or _here
+    length = round((FIRST + PUSH_DURATION + AFTER) / options["dt"]) * options["dt"]
+    pushed = partial(_Pushed, impulse=impulse)
+    return not run_scenario(pushed, robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell

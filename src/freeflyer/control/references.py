@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import check_shape, frozen_numbers
+from freeflyer.control.checks import check_shape, frozen_numbers, set_fields, set_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, instance, number, real_array
+from freeflyer.model.inputs import SMALLEST, finite_array, instance, real_array
 from freeflyer.spatial import quaternion, se3
 
 AHEAD = 100  # cycles
@@ -29,18 +29,11 @@ class TargetMotion(NamedTuple):
 
     Attributes:
         target: (..., n), (..., 3, 3) or (..., 4, 4) array, positions, rotations or poses, in the units of the reference.
-        velocity, acceleration: (..., n) array, their rates per s and s^2. Rotations have n = 3, the angular velocity, rad/s, and
-            acceleration, in world axes. Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
+        velocity, acceleration: (..., n) array, their rates per s and s^2. Those of rotations (n = 3) are angular, world axes.
+            Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
 
     Examples:
-        A task of a moving target:
-
-        >>> from dataclasses import replace
-        >>> task = ff.control.CenterOfMassTask([0.0, 0.0, 0.9])
-        >>> squat = ff.control.MinimumJerkReference([0.0, 0.0, 0.9], [0.0, 0.0, 0.6], duration=2.0)
-        >>> moving = replace(task, **squat(1.0)._asdict())
-        >>> moving.target.round(3), moving.velocity.round(3)
-        (array([0.  , 0.  , 0.75]), array([ 0.   ,  0.   , -0.281]))
+        See `move_pose`.
     """
 
     target: np.ndarray
@@ -56,9 +49,8 @@ class Reference(ABC):
         ...     def at(self, t):
         ...         g = np.broadcast_to(-9.81, (*t.shape, 1))
         ...         return ff.control.TargetMotion(0.5 * g * t[..., None] ** 2, g * t[..., None], g)
-        >>> Fall()([0.0, 1.0]).target
-        array([[-0.   ],
-               [-4.905]])
+        >>> Fall()(1.0).target
+        array([-4.905])
     """
 
     @abstractmethod
@@ -88,20 +80,16 @@ class SampledReference:
 class MinimumJerkReference(Reference):
     """Reference from point to point, at rest before and after: the quintic polynomial of minimum jerk.
 
-    Flash and Hogan, "The coordination of arm movements: an experimentally confirmed mathematical model", Journal of Neuroscience
-    5(7), 1985: with u = (t - begin) / duration, the share done is 10 u^3 - 15 u^4 + 6 u^5.
+    Flash and Hogan, Journal of Neuroscience 5(7), 1985: with u = (t - begin) / duration, the share done is 10 u^3 - 15 u^4 + 6
+    u^5.
 
     Args:
         start, end: (n,) array, in any unit.
-        duration: float, s.
-        begin: Time at which it leaves the start, s.
+        duration, begin: float, s; begin is the time at which it leaves the start.
 
     Examples:
-        >>> reference = ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)
-        >>> reference([0.0, 2.0, 5.0]).target
-        array([[0., 1.],
-               [1., 1.],
-               [2., 1.]])
+        >>> ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)(2.0).target
+        array([1., 1.])
     """
 
     start: ArrayLike
@@ -110,23 +98,20 @@ class MinimumJerkReference(Reference):
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        freeze_rows(self, "start", "end")
-        check_times(self, "begin", positive=("duration",))
+        _freeze_rows(self, "start", "end")
+        set_numbers(self, begin=None, duration=SMALLEST)
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
-        start, end = np.asarray(self.start), np.asarray(self.end)
+        start, way = np.asarray(self.start), np.asarray(self.end) - np.asarray(self.start)
         share, rate, rate_change = (x[..., None] for x in minimum_jerk(t, self.begin, self.duration))
-        return TargetMotion(start + share * (end - start), rate * (end - start), rate_change * (end - start))
+        return TargetMotion(start + share * way, rate * way, rate_change * way)
 
 
 @dataclass(frozen=True, eq=False)
 class WaypointReference(Reference):
     """Reference through waypoints at given times, at rest before the first and after the last: the curve of minimum jerk.
 
-    Of all curves that pass the waypoints in time, at rest at both ends, this one has the least integral of the squared jerk. It is
-    the quintic spline (four times continuously differentiable) with zero velocity and acceleration at the ends. Like all splines it
-    may leave the waypoints' box.
+    It is the quintic spline with zero velocity and acceleration at the ends, which may leave the waypoints' box.
 
     Args:
         times: (k,) array, increasing, s; at least two.
@@ -134,10 +119,8 @@ class WaypointReference(Reference):
 
     Examples:
         >>> reference = ff.control.WaypointReference([0.0, 1.0, 3.0], [[0.0, 0.0], [1.0, 2.0], [4.0, 0.0]])
-        >>> reference([-1.0, 1.0, 3.0]).target.round(9) + 0.0
-        array([[0., 0.],
-               [1., 2.],
-               [4., 0.]])
+        >>> reference(1.0).target.round(9)
+        array([1., 2.])
     """
 
     times: ArrayLike
@@ -149,8 +132,7 @@ class WaypointReference(Reference):
             raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(self.times)}")
         if points.ndim != 2 or len(points) != len(times):
             raise InputError(f"waypoints have shape {points.shape}, expected ({len(times)}, n): a row for each of the times")
-        for name, value in (("times", times), ("waypoints", points)):
-            object.__setattr__(self, name, value)
+        set_fields(self, times=times, waypoints=points)
 
     @cached_property
     def _spline(self) -> Any:
@@ -160,7 +142,6 @@ class WaypointReference(Reference):
         return make_interp_spline(self.times, self.waypoints, k=5, bc_type=(still, still))
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
         times = np.asarray(self.times)
         moves = ((t > times[0]) & (t < times[-1]))[..., None]
         within = np.clip(t, times[0], times[-1])
@@ -172,22 +153,16 @@ class WaypointReference(Reference):
 class SinusoidReference(Reference):
     """Reference that swings about a point: center + envelope amplitude sin(2 pi frequency (t - begin) + phase).
 
-    The envelope is the completed share of a motion of minimum jerk, so position, velocity and acceleration are continuous at all
-    times.
-
     Args:
         center, amplitude: (n,) array, in any unit.
         frequency: float, Hz.
-        ramp: s in which the envelope rises from 0 to 1, and falls at the end.
-        begin: float, s; it rests at the center before.
-        end: s, at least 2 ramp after the beginning; by default it goes on for ever.
+        ramp: s in which the envelope rises from 0 to 1, as a motion of minimum jerk, and falls at the end.
+        begin, end: s; it rests at the center before and after. The default goes on for ever.
         phase: float or (n,) array, rad; of a circle (0, pi/2).
 
     Examples:
-        >>> squat = ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)
-        >>> squat([0.0, 2.5]).target
-        array([[0. , 0. , 0.8],
-               [0. , 0. , 0.9]])
+        >>> ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)(2.5).target
+        array([0. , 0. , 0.9])
     """
 
     center: ArrayLike
@@ -199,18 +174,16 @@ class SinusoidReference(Reference):
     phase: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
-        freeze_rows(self, "center", "amplitude")
-        check_times(self, "begin", positive=("frequency", "ramp"))
-        phase = frozen_numbers("phase", self.phase)
+        _freeze_rows(self, "center", "amplitude")
+        set_numbers(self, begin=None, frequency=SMALLEST, ramp=SMALLEST)
+        set_fields(self, phase=(phase := frozen_numbers("phase", self.phase)))
         if phase.shape not in ((), np.shape(self.center)):
             raise InputError(f"phase has shape {phase.shape}, expected a number or {np.shape(self.center)}, that of center")
-        object.__setattr__(self, "phase", phase)
         end, least = real_array("end", self.end), self.begin + 2.0 * self.ramp
         if end.ndim or not end >= least:
             raise InputError(f"end must be a time of begin + 2 ramp = {least:g} s or more, got {format_value(self.end)}")
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
         rises = minimum_jerk(t, self.begin, self.ramp)
         falls = minimum_jerk(-t, -self.end, self.ramp)  # the same, backwards in time
         late = t > self.begin + self.ramp
@@ -231,39 +204,28 @@ def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarr
     return share, 30.0 * (u * left) ** 2 / duration, 60.0 * u * left * (left - u) / duration**2
 
 
-def freeze_rows(reference: Reference, first: str, second: str) -> None:
+def _freeze_rows(reference: Reference, first: str, second: str) -> None:
     """Both fields as arrays (n,) that nobody changes; InputError for other shapes."""
     a, b = (frozen_numbers(name, getattr(reference, name)) for name in (first, second))
-    object.__setattr__(reference, first, a)
-    object.__setattr__(reference, second, b)
     if a.ndim != 1 or a.shape != b.shape:
         raise InputError(f"{first} and {second} have shapes {a.shape} and {b.shape}, expected two of one shape (n,)")
-
-
-def check_times(reference: object, *names: str, positive: tuple[str, ...] = ()) -> None:
-    """The fields as floats; InputError for what is no finite number, and for those of `positive` that are not above 0."""
-    for name in (*names, *positive):
-        least = SMALLEST if name in positive else -LARGEST
-        object.__setattr__(reference, name, number(name, getattr(reference, name), least))
+    set_fields(reference, **{first: a, second: b})
 
 
 @dataclass(frozen=True, eq=False)
 class RotationReference(Reference):
     """Reference from rotation to rotation along the geodesic, at rest before and after, timed by the quintic of minimum jerk.
 
-    The rotation is exp(share a) start, and a = log(end start^T) is the rotation vector in world axes. The axis stays, and
-    angular velocity and acceleration are a times the rates of the share. Of two ways that are half a turn long one is taken.
+    The rotation is exp(share a) start, with the rotation vector a = log(end start^T) in world axes.
 
     Args:
         start, end: (3, 3) array, rotations from the frame's axes to the world's.
-        duration: float, s.
-        begin: Time at which it leaves the start, s.
+        duration, begin: float, s; begin is the time at which it leaves the start.
 
     Examples:
         >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-        >>> reference = ff.control.RotationReference(np.eye(3), quarter, duration=2.0)
-        >>> reference([0.0, 1.0]).target.shape, reference(1.0).velocity.round(4)
-        ((2, 3, 3), array([0.    , 0.    , 1.4726]))
+        >>> ff.control.RotationReference(np.eye(3), quarter, duration=2.0)(1.0).velocity.round(4)
+        array([0.    , 0.    , 1.4726])
     """
 
     start: ArrayLike
@@ -272,17 +234,14 @@ class RotationReference(Reference):
     begin: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("start", "end"):
-            object.__setattr__(self, name, rotation(name, getattr(self, name)))
-        check_times(self, "begin", positive=("duration",))
+        set_fields(self, start=_rotation("start", self.start), end=_rotation("end", self.end))
+        set_numbers(self, begin=None, duration=SMALLEST)
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
         start, end = np.asarray(self.start), np.asarray(self.end)
         turn = quaternion.log(quaternion.from_matrix(end @ start.T))
         share, rate, rate_change = (x[..., None] for x in minimum_jerk(t, self.begin, self.duration))
-        R = quaternion.to_matrix(quaternion.exp(share * turn)) @ start
-        return TargetMotion(R, rate * turn, rate_change * turn)
+        return TargetMotion(quaternion.to_matrix(quaternion.exp(share * turn)) @ start, rate * turn, rate_change * turn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +253,7 @@ class PoseReference(Reference):
         rotation: Reference of rotations (..., 3, 3).
 
     Examples:
-        >>> up = ff.control.WaypointReference([0.0, 0.5, 1.0], [[0, 0, 0], [0.1, 0, 0.05], [0.2, 0, 0]])
-        >>> level = ff.control.RotationReference(np.eye(3), np.eye(3), duration=1.0)
-        >>> foot = ff.control.PoseReference(up, level)(0.5)
-        >>> foot.target[:3, 3], foot.velocity.shape
-        (array([0.1 , 0.  , 0.05]), (6,))
+        See `move_pose`.
     """
 
     position: Reference
@@ -312,12 +267,8 @@ class PoseReference(Reference):
                 raise InputError(f"{name} must be a reference with targets of shape {shape}, got one of shape {found}")
 
     def at(self, t: np.ndarray) -> TargetMotion:
-        """As in Reference."""
-        p, r = self.position.at(t), self.rotation.at(t)
-        return TargetMotion(
-            se3.from_position_rotation(p.target, r.target), np.concatenate([p.velocity, r.velocity], axis=-1),
-            np.concatenate([p.acceleration, r.acceleration], axis=-1),
-        )  # fmt: skip
+        (p, *rates), (R, *turning) = self.position.at(t), self.rotation.at(t)
+        return TargetMotion(se3.from_position_rotation(p, R), *(np.concatenate(x, axis=-1) for x in zip(rates, turning)))
 
 
 def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 0.0) -> PoseReference:
@@ -325,23 +276,19 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
     Args:
         start, end: (4, 4) array, poses in the world.
-        duration: float, s.
-        begin: Time at which it leaves the start, s.
-    Raises: InputError for an array that is not a pose, and durations that are not positive.
+        duration, begin: float, s; begin is the time at which it leaves the start.
 
     Examples:
-        >>> model = ff.robots.chain(6)
-        >>> X = ff.frame_pose(model, [[0.0] * 6, [0.3] * 6], "tip")
-        >>> hand = ff.control.move_pose(X[0], X[1], duration=2.0)
-        >>> task = ff.control.FramePoseTask("tip", **hand(0.8)._asdict())
+        >>> X = ff.frame_pose(ff.robots.chain(6), [[0.0] * 6, [0.3] * 6], "tip")
+        >>> task = ff.control.FramePoseTask("tip", **ff.control.move_pose(X[0], X[1], duration=2.0)(0.8)._asdict())
     """
-    a, b = pose("start", start), pose("end", end)
+    a, b = _pose("start", start), _pose("end", end)
     return PoseReference(
         MinimumJerkReference(a[:3, 3], b[:3, 3], duration, begin), RotationReference(a[:3, :3], b[:3, :3], duration, begin)
     )  # fmt: skip
 
 
-def rotation(name: str, R: ArrayLike) -> np.ndarray:
+def _rotation(name: str, R: ArrayLike) -> np.ndarray:
     """R as (3, 3), frozen; InputError where it is no rotation."""
     given = check_shape(name, frozen_numbers(name, R), 3, 3, more=", a rotation matrix")
     try:
@@ -351,10 +298,10 @@ def rotation(name: str, R: ArrayLike) -> np.ndarray:
     return given
 
 
-def pose(name: str, X: ArrayLike) -> np.ndarray:
+def _pose(name: str, X: ArrayLike) -> np.ndarray:
     """X as (4, 4), frozen; InputError where it is no pose."""
     given = frozen_numbers(name, X)
     if given.shape != (4, 4) or not np.array_equal(given[3], (0.0, 0.0, 0.0, 1.0)):
         raise InputError(f"{name} must be a pose (4, 4) with the last row 0, 0, 0, 1, got {format_value(X)}", name=name)
-    rotation(f"the rotation of {name}", given[:3, :3])
+    _rotation(f"the rotation of {name}", given[:3, :3])
     return given

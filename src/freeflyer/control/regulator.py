@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_linearization import admissible, constrained_solvers, linearize
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.controllable import Controllability, controllability, free_spins, spin_names, without_spins
-from freeflyer.control.equilibria import require_equilibrium
+from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics import integrators
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
@@ -32,28 +31,18 @@ BANDWIDTH = 2.0  # rad/s
 class Regulator:
     """The linear feedback u = u0 - K x that holds a robot at rest at q0; x = [eta; dv] (2 nv,), q = q0 (+) eta.
 
-    `error(q, v)`, `command(q, v)` and `tau(q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a state.
-
     Attributes:
-        q0: (nq,) array, configuration at rest.
-        u0: (m,) array, inputs that hold it.
-        K: (m, 2 nv) array, gain.
-        P: (2 nv, 2 nv) array; the cost to go is x^T P x.
+        q0, u0: (nq,) and (m,) array, configuration at rest, and inputs that hold it.
+        K, P: (m, 2 nv) and (2 nv, 2 nv) array: gain; the cost to go is x^T P x.
         poles: (2 nv,) array, eigenvalues of A - B K, 1/s, or per step if dt is given; with a basis (k,), on its states.
-        A: (2 nv, 2 nv) array of the linearisation about q0, continuous, or sampled if dt is given.
-        B: (2 nv, m) array, a column for each input.
+        A, B: (2 nv, 2 nv) and (2 nv, m) array of the linearisation about q0, sampled if dt is given.
         controllable: The motions that the inputs can steer.
         dt: Sample time, s; None in continuous time.
-        basis: (2 nv, k) array or None, orthonormal columns, the states that constraints admit, less the spins left out; None for
-            all states.
+        basis: (2 nv, k) array, orthonormal columns, the states that constraints admit, less the spins left out; None for all.
         left_out: Names of free spins that the regulator leaves out; see lqr.
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> regulator = ff.control.lqr(model, model.neutral)
-        >>> x = regulator.error([0.1, 0.0], [0.0, 0.2])
-        >>> np.round(x, 6)
-        array([0.1, 0. , 0. , 0.2])
+        See `lqr`.
     """
 
     model: Model
@@ -69,7 +58,6 @@ class Regulator:
     dt: float | None = None
     basis: np.ndarray | None = None
     left_out: tuple[str, ...] = ()
-
     __repr__ = short_repr
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -91,9 +79,8 @@ def stack_error(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
     try:
         lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
     except ValueError:
-        raise InputError(
-            f"the leading (batch) axes of q and v do not broadcast together: {eta.shape[:-1]} and {dv.shape[:-1]}"
-        ) from None
+        axes = f"{eta.shape[:-1]} and {dv.shape[:-1]}"
+        raise InputError(f"the leading (batch) axes of q and v do not broadcast together: {axes}") from None
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in (eta, dv)], axis=-1)
 
 
@@ -102,78 +89,69 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
         input_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, dt: float | None = None,
         integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None,
         constraints: ConstraintSet | None = None) -> Regulator:  # fmt: skip
-    """The linear-quadratic regulator about a posture at rest.
+    """The linear-quadratic regulator about a posture q (nq,) that the inputs hold at rest (see equilibrium).
 
-    It minimises the integral, or with a dt the sum over the samples, of x^T state_cost x + du^T input_cost du.
-
-    The error x = [eta; dv] has eta = difference(model, q0, q), for a floating base the logarithm of its pose error. The feedback is
-    therefore smooth on all attitudes but those half a turn away. No attitude is special, and no angle wraps.
-
-    Links that turn freely about their own mass centres (a rod between two balls, about its axis) may be left out. This requires
-    that no input reaches them and no other motion depends on them. `Regulator.left_out` has their names, and K is zero along them.
+    It minimises the integral, or with a dt the sum over the samples, of x^T state_cost x + du^T input_cost du. The error x =
+    [eta; dv] has eta = difference(model, q0, q), so the feedback is smooth on all attitudes but those half a turn away. Links
+    that turn freely about their own mass centres are left out if no input reaches them and no other motion depends on them.
 
     Args:
-        q: (nq,) array, configuration that the inputs hold at rest (see equilibrium).
         inputs: The actuated joints' motors if not given.
-        state_cost: number, (2 nv,) or (2 nv, 2 nv) array of x = [eta; dv], a multiple of the identity, a diagonal or a positive
-            semidefinite matrix. The default is that of energy_costs.
-        input_cost: number, (m,) or (m, m) array of du = u - u0, likewise, positive definite; that of energy_costs if not given.
+        state_cost: number, (2 nv,) or (2 nv, 2 nv) array, a multiple of the identity, a diagonal or a positive semidefinite
+            matrix; that of energy_costs if not given.
+        input_cost: number, (m,) or (m, m) array of du = u - u0, likewise, positive definite.
         bandwidth: rad/s, of the costs of energy_costs.
-        dt: float, s: the regulator of the system sampled at this step, inputs held between samples; of the continuous system if not
-            given.
+        dt: float, s: of the system sampled at this step, inputs held between samples; of the continuous system if not given.
         integrator: "semi-implicit", "explicit" or "rk4", of the sampled system, as in step.
-        constraints: A set that holds, such as contacts. The regulator then acts on the states that it admits (`Regulator.basis`); K
-            x does not depend on the others.
-    Raises: InputError if the inputs cannot hold the posture, or cannot reach a motion that does not decay by itself, naming the
+        constraints: A set that holds. The regulator acts on the states that it admits (`Regulator.basis`) alone.
+    Raises: InputError if the inputs cannot hold the posture or reach a motion that does not decay by itself, with the names of
     forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as equilibrium.
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> upright = np.array([np.pi, 0.0])
+        >>> model, upright = ff.robots.chain(2), np.array([np.pi, 0.0])
         >>> regulator = ff.control.lqr(model, upright, bandwidth=5.0)
-        >>> regulator.K.shape, bool(regulator.poles.real.max() < 0.0)  # stable
-        ((2, 4), True)
         >>> motion = ff.sim.simulate(model, upright + 0.1, np.zeros(2), regulator, dt=0.01, duration=4.0)
         >>> float(np.abs(motion.q[-1] - upright).max().round(3))  # rad
         0.0
     """
     inputs = resolve_inputs(model, inputs, constraints)
-    n = model.nv
-    at_rest = require_equilibrium(model, q, inputs, gravity, constraints)
-    Q, R = _costs(model, at_rest.q, inputs, bandwidth, state_cost, input_cost)
-    A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
-    basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
-    M = mass_matrix(model, at_rest.q)
-    left_out: tuple[str, ...] = ()
-    can = controllability(model, M, A, B, dt is not None, None if constraints is None else basis)
+    discrete, at_rest = dt is not None, equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
+    if not at_rest.balanced:
+        raise InputError(
+            f"{at_rest.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
+            "posture (control.equilibrium searches one)", missing=at_rest.missing,
+        )  # fmt: skip
+    here, rest = at_rest.q, np.zeros(model.nv)
+    Q, R = _costs(model, here, inputs, bandwidth, state_cost, input_cost)
+    A, B = input_linearization(model, here, rest, at_rest.u, inputs, gravity, dt, integrator, constraints)
+    basis = None if constraints is None else admissible(constraints, here, rest)
+    M, left_out = mass_matrix(model, here), tuple[str, ...]()
+    can = controllability(model, M, A, B, discrete, basis)
     if can.unstabilizable:
-        spins = free_spins(model, at_rest.q, inputs.matrix(model, at_rest.q), constraints)
-        rest = without_spins(spins, A, basis)
-        if rest.shape[1] < basis.shape[1]:
-            basis, left_out = rest, spin_names(model, spins)
-            can = controllability(model, M, A, B, dt is not None, basis)
+        full = np.eye(2 * model.nv) if basis is None else basis
+        less, left_out = leave_spins(model, here, inputs.matrix(model, here), constraints, A, full)
+        if left_out:
+            basis, can = less, controllability(model, M, A, B, discrete, less)
     if can.unstabilizable:
         does, it = ("does", "it") if len(can.unstabilizable) == 1 else ("do", "them")
         raise InputError(
             f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} {does} not decay and no input "
             f"reaches {it}. Add inputs that act there, or lock what need not move", directions=can.unstabilizable,
         )  # fmt: skip
-    Az, Bz = basis.T @ A @ basis, basis.T @ B
-    P = _riccati(Az, Bz, basis.T @ Q @ basis, R, dt is not None)
+    Z = np.eye(2 * model.nv) if basis is None else basis
+    Az, Bz = Z.T @ A @ Z, Z.T @ B
+    P = _riccati(Az, Bz, Z.T @ Q @ Z, R, discrete)
     BtP = Bz.T @ P
-    K = np.linalg.solve(R + BtP @ Bz, BtP @ Az) if dt is not None else np.linalg.solve(R, BtP)
+    K = np.linalg.solve(R + BtP @ Bz, BtP @ Az) if discrete else np.linalg.solve(R, BtP)
     poles = np.linalg.eigvals(Az - Bz @ K)
-    decay = 1.0 - np.abs(poles) if dt is not None else -poles.real / np.abs(poles).max()
+    decay = 1.0 - np.abs(poles) if discrete else -poles.real / np.abs(poles).max()
     if not np.all(decay > DECAY_ROUNDING):
         raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
-    K, P = K @ basis.T, basis @ P @ basis.T
-    acting = None if constraints is None and not left_out else basis
-    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, dt, acting, left_out)
+    return Regulator(model, inputs, here, at_rest.u, K @ Z.T, Z @ P @ Z.T, poles, A, B, can, dt, basis, left_out)
 
 
 def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, dt: float | None,
-                        integrator: Integrator,
-                        constraints: ConstraintSet | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+                        integrator: Integrator, constraints: ConstraintSet | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
     scheme = scheme_of(integrator)
     tau, external = inputs.forces_and_wrenches(u)
@@ -200,20 +178,17 @@ def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discret
 
 @public
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
-    """Costs of states and inputs, in joules, that give every motion one bandwidth.
+    """Costs of states and inputs at a posture q (nq,), in joules, that give every motion one bandwidth.
 
     A mass pushed by one input returns at w, with a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
 
     Args:
-        q: (nq,) array, configuration.
         bandwidth: float, w, rad/s.
-
     Returns:
-        state_cost: (2 nv, 2 nv) array of the error x = [eta; dv], with eta a step from q in the tangent space. x^T state_cost
-            x = eta^T w^2 M eta + dv^T M dv is twice the energy of springs of frequency w plus twice the kinetic energy.
+        state_cost: (2 nv, 2 nv) array; x^T state_cost x = eta^T w^2 M eta + dv^T M dv is twice the energy of springs of frequency
+            w plus twice the kinetic energy.
         input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives
             from rest in a time 1 / w.
-    Raises: InputError for a bandwidth that is no positive number, and as equilibrium.
 
     Examples:
         >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide
@@ -259,26 +234,16 @@ def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Tracker:
-    """The linear feedback u_k = u0_k - K_k x_k along a trajectory of N steps.
-
-    The error at sample k is x_k = [eta; dv] (2 nv,), q = q0_k (+) eta, v = v0_k + dv.
-
-    `error(k, q, v)`, `command(k, q, v)` and `tau(k, q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a
-    state at sample k; `tau_at(t, q, v)` are those at the time t (s) after the first sample.
+    """The linear feedback u_k = u0_k - K_k x_k along a trajectory of N steps; x_k = [eta; dv], q = q0_k (+) eta, v = v0_k + dv.
 
     Attributes:
-        q0: (N + 1, nq) array, configurations.
-        v0: (N + 1, nv) array, velocities.
-        u0: (N, m) array, inputs, held over each step.
-        K: (N, m, 2 nv) array, gains.
+        q0, v0: (N + 1, nq) and (N + 1, nv) array, the states at the samples.
+        u0, K: (N, m) and (N, m, 2 nv) array, inputs, held over each step, and gains.
         P: (N + 1, 2 nv, 2 nv) array, the cost to go from each sample is x^T P x.
         dt: Time between samples, s.
 
     Examples:
-        >>> model = ff.robots.chain(2)
-        >>> tracker = ff.control.track(model, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
-        >>> tracker.K.shape, tracker.P.shape
-        ((10, 2, 4), (11, 4, 4))
+        See `track`.
     """
 
     model: Model
@@ -313,26 +278,19 @@ class Tracker:
 
 @public
 def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inputs: Inputs | None = None, *,
-          state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
-          final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
+          state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None, final_cost: ArrayLike | None = None,
+          bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
           gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
     """The time-varying linear-quadratic regulator along a trajectory, by the discrete Riccati recursion.
 
-    P_k is computed in Joseph's form, in which it stays symmetric and definite.
-
     Args:
-        q: (N + 1, nq) array, configurations of a feasible trajectory; each sample is the end of the step before.
-        v: (N + 1, nv) array, velocities.
+        q, v: (N + 1, nq) and (N + 1, nv) array, a feasible trajectory; each sample is the end of the step before.
         u: (N, m) array, inputs, held over each step.
         dt: Time between samples, s.
-        inputs: The actuated joints' motors if not given.
-        state_cost, input_cost: See lqr, summed over the samples; the default is energy_costs at the first sample.
-        final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; state_cost / dt if not given, the cost of a second in
-            it.
-        bandwidth: rad/s, of the costs of energy_costs.
-        integrator: "semi-implicit", "explicit" or "rk4", of the trajectory, as in step.
-    Raises: InputError for a trajectory whose samples are not joined by steps, naming the sample; for wrong shapes, numbers and
-    costs; and as equilibrium.
+        inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
+        final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
+        bandwidth, integrator: See lqr.
+    Raises: InputError for a trajectory whose samples are not joined by steps, with the sample; for costs and postures as lqr.
 
     Examples:
         >>> model = ff.robots.chain(2, base="fixed")
@@ -347,21 +305,19 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
     """
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
-    N = len(u) if u.ndim == 2 else 0
-    if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
+    n, N = model.nv, len(u) if u.ndim == 2 else 0
+    if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, n):
         raise InputError(
-            f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {model.nv}) and u (N, {inputs.count}), N at least 1; "
+            f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {n}) and u (N, {inputs.count}), N at least 1; "
             f"got {q.shape}, {v.shape} and {u.shape}"
         )
-    n = model.nv
     for name, x, letter in (("q", q, "q"), ("v", v, "u")):
         check_configuration(model, name, x, letter)
     Q, R = _costs(model, q[0], inputs, bandwidth, state_cost, input_cost)
-    final = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
+    P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
+    P[N] = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
     A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
     _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)
-    P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
-    P[N] = final
     for k in range(N - 1, -1, -1):
         PB = P[k + 1] @ B[k]
         K[k] = np.linalg.solve(R + B[k].T @ PB, PB.T @ A[k])
@@ -380,6 +336,5 @@ def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: 
         raise InputError(
             f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
             f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MAX_SAMPLE_GAP:g}. Make it "
-            f"with freeflyer.step(..., {integrator!r}) and the same inputs",
-            sample=int(bad[0]), miss=float(miss[bad[0]]),
+            f"with freeflyer.step(..., {integrator!r}) and the same inputs", sample=int(bad[0]), miss=float(miss[bad[0]]),
         )  # fmt: skip

@@ -16,10 +16,9 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import anchored_feet
 from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.inputs import actuated_coordinates
-from freeflyer.control.problem import Formulation
+from freeflyer.control.problem import ControlSolution, Formulation
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
-from freeflyer.control.solving import ControlSolution
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
@@ -74,11 +73,7 @@ class ControlRun:
         pushed: Whether the scenario pushes the robot.
 
     Examples:
-        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.05)
-        >>> run.lost
-        ()
-        >>> run.fell, sorted(run.errors), run.statuses
-        (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
+        See `run_scenario`.
     """
 
     scenario: str
@@ -92,7 +87,6 @@ class ControlRun:
     stance: Stance
     angles: Mapping[str, np.ndarray]
     pushed: bool
-
     __repr__ = short_repr
 
     @property
@@ -103,8 +97,7 @@ class ControlRun:
     @property
     def lost(self) -> tuple[str, ...]:
         """Tasks, but for the posture, that were off by more than 5 cm or 0.2 rad; under pushes in the last tenth of the run."""
-        start = len(self.solve_times) * 9 // 10 if self.pushed else 0
-        found = self._largest(start)
+        found = self.largest_errors(len(self.solve_times) * 9 // 10 if self.pushed else 0)
         return tuple(k for k, e in found.items() if k != PostureTask.__name__ and (e.m > LOST_LENGTH or e.rad > LOST_ANGLE))
 
     @property
@@ -119,12 +112,8 @@ class ControlRun:
                     found.append(joint.name)
         return tuple(found)
 
-    def largest_errors(self) -> dict[str, LargestError]:
-        """The largest norm of each task's error, its lengths (m) and angles (rad) apart."""
-        return self._largest(0)
-
-    def _largest(self, start: int) -> dict[str, LargestError]:
-        """Over the cycles from `start` on."""
+    def largest_errors(self, start: int = 0) -> dict[str, LargestError]:
+        """The largest norm of each task's error over the cycles from `start` on, its lengths (m) and angles (rad) apart."""
         found = {}
         for name, e in self.errors.items():
             parts = [np.linalg.norm(e[start:, rows], axis=1) for rows in (~self.angles[name], self.angles[name])]
@@ -173,9 +162,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     """Run of a scenario in MuJoCo, controlled at a fixed rate.
 
     Args:
-        scenario: {"stand", "squat", "reach", "lift", "walk", "swing"} or callable, standing under pushes, squatting, reaching while
-            squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that makes a
-            Scenario.
+        scenario: {"stand", "squat", "reach", "lift", "walk", "swing"} or callable, standing under pushes, squatting, reaching
+            while squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that
+            makes a Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
         formulation, solver, weighted: As in WholeBodyProblem.solve.
         seed: Seed of the pushes.
@@ -186,13 +175,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
             then.
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
-        progress: See simulate_in_mujoco.
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
             steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
-
-    Raises:
-        UnknownNameError: For other scenarios and robots.
-        InputError: For bad numbers, robots without feet or motors, and postures that do not fit.
+    Raises: UnknownNameError for other scenarios and robots; InputError for robots without feet or motors, and other options.
 
     Examples:
         >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
@@ -229,13 +214,17 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         sensing=sensing, progress=part_of(progress, what, share=0.95),
     )  # fmt: skip
     tasks, torques, seconds, statuses = zip(*loop.cycles)
-    errors = _errors(model, simulated.q, tasks, part_of(progress, what, 0.95, 0.05))
+    errors, told = dict[str, np.ndarray](), part_of(progress, what, 0.95, 0.05)
+    for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
+        for task in some:
+            e = task.error(model, x)
+            errors.setdefault(task.name, np.full((len(tasks), len(e)), np.nan))[k] = e
+        told((k + 1) / len(tasks), "tracking errors")
     named = {task.name: task for some in tasks for task in some}
+    angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}
     return ControlRun(
-        name, model.name, formulation, simulated, errors,
-        np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
-        {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()},
-        type(made).pushes is not Scenario.pushes,
+        name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
+        angles, type(made).pushes is not Scenario.pushes,
     )  # fmt: skip
 
 
@@ -268,14 +257,3 @@ def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
     G = velocity_map(model, q) if model.reduction else np.eye(model.nv)
     return np.asarray(at_rest + twice - once - G.T @ (model.tree.friction * np.clip(G @ v / SLOW_JOINT, -1.0, 1.0)))
-
-
-def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]], progress: Progress) -> dict[str, np.ndarray]:
-    """Errors by task (T, m) at the configurations q (T, nq) of the simulator, NaN in cycles without it."""
-    found: dict[str, np.ndarray] = {}
-    for k, (x, tasks) in enumerate(zip(q, cycles)):
-        for task in tasks:
-            e = task.error(model, x)
-            found.setdefault(task.name, np.full((len(cycles), len(e)), np.nan))[k] = e
-        progress((k + 1) / len(cycles), "tracking errors")
-    return found

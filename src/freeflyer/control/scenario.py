@@ -39,9 +39,7 @@ class Stance:
         dt: Control period, s.
 
     Examples:
-        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.01)
-        >>> run.stance.base, [foot.name for foot in run.stance.feet]
-        ('pelvis', ['left_sole', 'right_sole'])
+        See `Scenario`, whose functions get one.
     """
 
     model: Model
@@ -92,8 +90,6 @@ class Scenario(ABC):
         duration: float, s.
 
     Examples:
-        A robot that stands:
-
         >>> class Rest(ff.control.Scenario):
         ...     def __init__(self, stance):
         ...         self.stance, self.duration = stance, 0.02
@@ -126,6 +122,5 @@ class Following(Scenario):
         self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        """The same contacts and limits, tasks at their targets of now."""
         moved = [task.with_target(*reference(t)) for task, reference in self.moving]
         return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])

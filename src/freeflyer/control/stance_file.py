@@ -1,12 +1,10 @@
 """Problems of whole-body control from files: tasks, contacts and limits of a robot that stands, in YAML.
 
 tasks:
-  - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it
-  - frame_orientation: {frame: pelvis}
-  - posture: {level: 2, weight: 0.1}
+  - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it - frame_orientation: {frame:
+  pelvis} - posture: {level: 2, weight: 0.1}
 contacts:
-  - surface: left_sole                             # or {frame: left_sole, friction: 0.7}
-  - point: toe
+  - surface: left_sole                             # or {frame: left_sole, friction: 0.7} - point: toe
 limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
 friction: 0.6                                      # and other numbers of control.WholeBodyProblem"""
 
@@ -20,14 +18,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.description import Contact, line, point, surface
-from freeflyer.control.body_tasks import (
-    CenterOfMassTask,
-    CentroidalMomentumTask,
-    FrameOrientationTask,
-    FramePoseTask,
-    FramePositionTask,
-    PostureTask,
-)
+from freeflyer.control import body_tasks as tasks
 from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task
@@ -42,12 +33,12 @@ from freeflyer.model.readers.safe_file import read_bytes
 
 MAX_BYTES = 2**20
 TASKS: dict[str, Callable[..., Task]] = {
-    "center_of_mass": lambda model, q, **given: CenterOfMassTask(center_of_mass(model, q), **given),
-    "frame_pose": lambda model, q, frame, **given: FramePoseTask(frame, frame_pose(model, q, frame), **given),
-    "frame_position": lambda model, q, frame, **given: FramePositionTask(frame, frame_pose(model, q, frame)[:3, 3], **given),
-    "frame_orientation": lambda model, q, frame, **given: FrameOrientationTask(frame, frame_pose(model, q, frame)[:3, :3], **given),
-    "posture": lambda model, q, **given: PostureTask(q, **given),
-    "momentum": lambda model, q, **given: CentroidalMomentumTask(**given),
+    "center_of_mass": lambda model, q, **given: tasks.CenterOfMassTask(center_of_mass(model, q), **given),
+    "frame_pose": lambda model, q, frame, **given: tasks.FramePoseTask(frame, frame_pose(model, q, frame), **given),
+    "frame_position": lambda model, q, frame, **given: tasks.FramePositionTask(frame, frame_pose(model, q, frame)[:3, 3], **given),
+    "frame_orientation": lambda model, q, frame, **x: tasks.FrameOrientationTask(frame, frame_pose(model, q, frame)[:3, :3], **x),
+    "posture": lambda model, q, **given: tasks.PostureTask(q, **given),
+    "momentum": lambda model, q, **given: tasks.CentroidalMomentumTask(**given),
 }
 CONTACTS: dict[str, Callable[..., Contact]] = {"surface": surface, "point": point, "line": line}
 LIMITS: dict[str, Callable[..., Limit]] = {
@@ -76,12 +67,12 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> W
     q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
     content = _mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where)
     _known(content, KEYS, "key", where)
-    tasks = [_made(TASKS, "task", x, where, model, q) for x in _list(content.get("tasks"), where, "tasks")]
+    made = [_made(TASKS, "task", x, where, model, q) for x in _list(content.get("tasks"), where, "tasks")]
     contacts = [_made(CONTACTS, "contact", x, where) for x in _list(content.get("contacts"), where, "contacts")]
     limits = [_made(LIMITS, "limit", {name: x}, where) for name, x in _mapping(content.get("limits") or {}, where).items()]
     numbers = {name: _value(content[name]) for name in NUMBERS if name in content}
     try:
-        return WholeBodyProblem(model, tasks, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"),
+        return WholeBodyProblem(model, made, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"),
             **numbers)
     except FreeflyerError as error:
         raise FileError(f"{where}: {error}") from error

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.sets.tables import corners_of
-from freeflyer.control.body_tasks import (
-    CenterOfMassTask,
-    FrameOrientationTask,
-    FramePoseTask,
-    FramePositionTask,
-    PostureTask,
-)
+from freeflyer.control import body_tasks as tasks
 from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight
@@ -70,10 +64,7 @@ class Standing(NamedTuple):
         feet: Their frames have z upwards.
 
     Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.kangaroo_like())
-        >>> run = ff.control.run_scenario("squat", robot.model, q=robot.q, feet=robot.feet, duration=0.01)
-        >>> run.fell
-        False
+        See `stand_on_feet`.
     """
 
     model: Model
@@ -86,21 +77,19 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
                   path: str | os.PathLike[str] | None = None) -> Standing:  # fmt: skip
     """Posture in which a robot stands: soles flat on the ground, its base upright, the centre of mass over their middle.
 
-    Knees are bent if a leg has three joints about the lateral axis y (hip, knee and ankle), by 0.35, 0.7 and 0.35 rad. A leg
-    with two joints above a point foot bends by 0.7 and 1.4 rad. The direction is that of the knee's limits. If both are
-    possible, it is forward along x above soles and towards the middle of the robot above points. A robot whose knees bend to
-    -x above soles faces -x, as iCub. Other legs, as closed linkages,
-    crouch: the centre of mass goes down by 6 % of its height. Elbows of straight arms are bent by 1.4 rad, forward or down.
+    Knees are bent if a leg has three joints about the lateral axis y, by 0.35, 0.7 and 0.35 rad, or two above a point foot, by
+    0.7 and 1.4 rad. The direction is that of the knee's limits, else forward along x above soles and towards the middle of the
+    robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages, crouch by 6
+    % of the height of the centre of mass. Elbows of straight arms are bent by 1.4 rad, forward or down.
 
     Args:
         model: With a floating base; loops are closed.
         feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
         q: (nq,) array; start posture of the search. The default is the keyframe `home` or `stand...` of the file, else bent
-            knees, with joints away from their limits.
+            knees.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
-    Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. MuJoCo
-    refuses inertias that no body can have. Such inertias of its links are reduced, the largest one to the sum of the others.
-    If the body is a point, they are raised to a radius of gyration of 1 mm.
+    Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. Inertias
+    that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.
     Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
     posture. If no such posture is found, give one near it as q.
 
@@ -143,13 +132,15 @@ def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarr
     c = center_of_mass(model, seed)
     middle = np.mean([foot_points(model, start, [foot]).mean(axis=0) for foot in feet], axis=0)
     over = np.array([middle[0], middle[1], (1.0 if bent else 1.0 - CROUCH) * c[2]])
-    tasks: list[Task] = [_on_the_ground(model, start, foot) for foot in feet]
-    tasks.append(CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if bent else 1.0)))
-    tasks.append(FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0))
+    wanted = [
+        *[_on_the_ground(model, start, foot) for foot in feet],
+        tasks.CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if bent else 1.0)),
+        tasks.FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0),
+    ]
     springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
-    posture = PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
-    found = inverse_kinematics(model, [*tasks, posture], start)
-    return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(tasks, found.errors))
+    posture = tasks.PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
+    found = inverse_kinematics(model, [*wanted, posture], start)
+    return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(wanted, found.errors))
 
 
 def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Model, tuple[Contact, ...]]:
@@ -171,11 +162,9 @@ def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Mo
         soles.append(replace(foot, frame=name, name=name, points=points, at=None))
     bodies = {link.name for link in merge_fixed(model.tree).description.links if possible(link.inertia) is not link.inertia}
     groups = rigid_groups(given, with_world=False)
-    links = tuple([
-        replace(link, inertia=possible(link.inertia)) if groups[link.name][0] in bodies else link for link in given.links
-    ])
     if not sites and not bodies:
         return model, tuple(soles)
+    links = tuple([replace(x, inertia=possible(x.inertia)) if groups[x.name][0] in bodies else x for x in given.links])
     return close_loops(build(replace(given, links=links, sites=(*given.sites, *sites)))), tuple(soles)
 
 
@@ -270,8 +259,8 @@ def _on_the_ground(model: Model, q: np.ndarray, foot: Contact) -> Task:
     X, points = frame_pose(model, q, foot.frame), contact_points(foot)
     if foot.kind == "point":
         X[2, 3] -= points_at(foot, X)[:, 2].min()
-        return FramePositionTask(foot.frame, X[:3, 3], level=0)
+        return tasks.FramePositionTask(foot.frame, X[:3, 3], level=0)
     yaw = np.arctan2(X[1, 0], X[0, 0])
     X[:3, :3] = rotation_of_rpy(0.0, 0.0, float(yaw))
     X[2, 3] = -float((points @ X[:3, :3].T)[:, 2].min())
-    return FramePoseTask(foot.frame, X, level=0, weight=pose_weight(foot, X[:3, :3]))
+    return tasks.FramePoseTask(foot.frame, X, level=0, weight=pose_weight(foot, X[:3, :3]))

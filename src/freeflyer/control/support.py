@@ -1,7 +1,7 @@
 """Convex polygons in the plane, the support polygon of feet, and the capture point beside it.
 
-Polygons are (m, 2) corners counter-clockwise; two corners are a segment, one is a point. Points are (..., 2). A segment and a point
-have no inside: distances to them are 0 or negative.
+Polygons are (m, 2) corners counter-clockwise; two corners are a segment, one is a point. Points are (..., 2). A segment and a
+point have no inside: distances to them are 0 or negative.
 
 Pratt, Carff, Drakunov and Goswami, "Capture point: a step toward humanoid push recovery", IEEE-RAS Humanoids, 2006: a linear
 inverted pendulum comes to rest over the point c + c' / omega on the floor, omega = sqrt(g / height). While that point lies inside
@@ -32,7 +32,6 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
     Args:
         feet: With points and poses, as freeflyer.contacts.anchored_feet gives them.
     Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
-    Raises: InputError for no feet, and feet without points or poses.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -68,10 +67,8 @@ def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
         raise InputError(f"feet must be a list of contacts (freeflyer.contacts.anchored_feet(model, q)), got {format_value(feet)}")
     for foot in feet:
         if not isinstance(foot, Contact) or foot.at is None or foot.points is None:
-            raise InputError(
-                f"feet must be contacts with points and poses, as freeflyer.contacts.anchored_feet(model, q) gives them, got "
-                f"{format_value(foot)}"
-            )  # fmt: skip
+            made = "as freeflyer.contacts.anchored_feet(model, q) gives them"
+            raise InputError(f"feet must be contacts with points and poses, {made}, got {format_value(foot)}")
     return tuple(feet)
 
 
@@ -141,18 +138,17 @@ def _nearest_on_edges(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @public
 def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None = None) -> np.ndarray:
-    """Capture point c + c' / omega, at the height of the feet.
+    """Capture point c + c' / omega, (..., 3), m, world axes, at the height of the feet; omega = sqrt(g / height).
+
+    The height is that of the centre of mass above the mean of the feet's points.
 
     Args:
         feet: Feet on the ground; the default is contacts.feet_by_name.
-    Returns: (..., 3) array, m, world axes; omega = sqrt(g / height), height that of the centre of mass above the mean of the feet's
-    points.
-    Raises: InputError for bad states, for no feet, for a centre of mass that is not above them, and without gravity along -z.
+    Raises: InputError for no feet, a centre of mass that is not above them, and gravity that is not along -z.
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> v[0] = 0.3                                                # m/s forward
+        >>> q, v = ff.robots.standing_posture(model), 0.3 * np.eye(model.nv)[0]          # m/s forward
         >>> ahead = ff.control.capture_point(model, q, v) - ff.center_of_mass(model, q)
         >>> print(f"{ahead[0]:.2f} m ahead")
         0.09 m ahead
@@ -166,38 +162,32 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
     """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
 
     Args:
-        feet: Feet on the ground; the default is contacts.feet_by_name.
+        feet: See capture_point.
     Raises: InputError as capture_point.
 
     Examples:
         >>> model = ff.robots.humanoid()
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> at_rest = ff.control.capture_margin(model, q, v)
-        >>> v[0] = 1.0
-        >>> bool(at_rest > 0.0), bool(ff.control.capture_margin(model, q, v) < 0.0)     # at rest, and at 1 m/s
-        (True, True)
+        >>> at_1_m_per_s = ff.control.capture_margin(model, ff.robots.standing_posture(model), np.eye(model.nv)[0])
+        >>> bool(at_1_m_per_s < 0.0)
+        True
     """
     point, ground, _, points = _state(model, q, v, feet)
-    found = np.empty(ground.shape)
-    for k in np.ndindex(found.shape):
-        found[k] = signed_distance(convex_polygon(points[k]), point[k])
-    return found
+    return np.reshape([signed_distance(convex_polygon(points[k]), point[k]) for k in np.ndindex(ground.shape)], ground.shape)
 
 
 @public
 def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike,
                      feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
-    """Largest horizontal impulse in each direction that leaves the capture point inside the support polygon.
+    """Largest horizontal impulse (..., k), N s, in each direction that leaves the capture point inside the support polygon.
 
-    An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This is the limit of the linear
-    inverted pendulum. It omits angular momentum, by which arms and trunk can balance more, and limits of torque and friction.
+    An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This limit of the linear inverted
+    pendulum omits angular momentum, by which arms and trunk can balance more, and limits of torque and friction. It is NaN where
+    the capture point is outside already.
 
     Args:
-        v: (..., nv) array, velocity before the impulse.
         angles: (k,) array, directions, rad from the world's x to its y.
-        feet: Feet on the ground; the default is contacts.feet_by_name.
-    Returns: (..., k) array, N s; NaN where the capture point is outside already.
-    Raises: InputError as capture_point, and for angles of another shape.
+        feet: See capture_point.
+    Raises: InputError as capture_point.
 
     Examples:
         >>> model = ff.robots.humanoid()

@@ -15,10 +15,7 @@ from freeflyer.tolerances import MIN_CUTOFF
 
 @public
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
-    """The wrenches of the ground on the feet, in world axes, about the world's origin.
-
-    Returns: (f, 6) array, [force; torque] of each foot, N, N m.
-    Raises: InputError for arguments that are not a contact model or an estimate.
+    """The wrenches of the ground on the feet, (f, 6) [force; torque], N, N m, in world axes, about the world's origin.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -36,15 +33,13 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
 
     Args:
         height: Height of the ground in the world, m.
-    Raises: InputError as world_wrenches, and for a height that is no finite number.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
         >>> contacts = ff.estimation.contact_model(model, model.neutral)
         >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
-        >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole
-        array([[-0.03 ,  0.13 , -1.052],
-               [   nan,    nan,    nan]])
+        >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052)[0], 3)  # 9 N m / 300 N behind the left sole
+        array([-0.03 ,  0.13 , -1.052])
     """
     ground = float(finite_array("height", height))
     return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
@@ -52,12 +47,12 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
 
 @public
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """The zero-moment point: where the sum of all contact wrenches has no horizontal moment, on level ground.
+    """The zero-moment point (3,), m, world axes: where the sum of all contact wrenches has no horizontal moment, on level ground.
+
+    It is NaN where nothing presses.
 
     Args:
         height: Height of the ground in the world, m.
-    Returns: (3,) array, m, world axes; NaN where nothing presses.
-    Raises: InputError as pressure_centers.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -78,14 +73,12 @@ def pressure_center(w: np.ndarray, height: float) -> np.ndarray:
 
 @public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
-    """The axial force of a ball screw from its motor's torque, (...), 2 pi efficiency torque / lead, N.
+    """The axial force of a ball screw from its motor's torque, (...), 2 pi efficiency torque / lead, N; Kangaroo paper, eq. (47).
 
     Args:
         torque: (...) array of the motor, N m.
         lead: (...) array, m per turn.
         efficiency: Efficiency in (0, 1].
-    Raises: InputError for values that are not finite, leads that are not positive, and efficiencies outside of (0, 1].
-    Source: Kangaroo paper, eq. (47).
 
     Examples:
         >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
@@ -113,7 +106,6 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
         x: (n, ...) array, samples.
         rate: Rate of the samples, Hz.
         cutoff: Hz, below half the rate.
-    Raises: InputError for values that are not finite, and for a cutoff that is not between 0 and half the rate.
 
     Examples:
         >>> t = np.arange(2000) / 1000.0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer import tolerances as tol
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
 from freeflyer.estimation.passive import sensors_of
@@ -19,49 +20,25 @@ from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
-from freeflyer.model.inputs import (
-    name_list,
-    number,
-    one_row,
-    positive,
-    shaped,
-    whole_number,
-)
+from freeflyer.model.inputs import name_list, number, one_row, positive, shaped, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import (
-    CALIBRATION_TOLERANCE,
-    LOOP_WEIGHT,
-    MAX_ERROR_RATIO,
-    MIN_CALIBRATION_SENSITIVITY,
-    MIN_ENCODER_SENSITIVITY,
-)
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Offsets of motors' relative encoders, and the posture that agrees with the absolute encoders.
 
-    errors is Kangaroo paper, Fig 18.
-
     Attributes:
-        motors: (n,) tuple of str.
-        offsets: (n,) array, what to add to the motors' readings, m or rad.
+        motors, offsets: (n,) tuple of str, and (n,) array, what to add to the motors' readings, m or rad.
         q: (nq,) array, the posture found.
-        errors: (iterations + 1,) array, norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step and
-            after each one.
-        closure: Norm of e_l at the end.
-        misread: Norm of e_m at the end.
+        errors: (iterations + 1,) array, norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step
+            and after each one; Kangaroo paper, Fig 18.
+        closure, misread: Norms of e_l and e_m at the end.
         tolerance: The norm of [e_l; e_m] asked for.
-        iterations: Steps taken.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> found = ff.estimation.calibrate(model, {"left_knee": 0.2426}, motors=["left_length_motor"])
-        >>> found.motors, found.iterations, found.errors.shape
-        (('left_length_motor',), 2, (3,))
-        >>> bool(found.errors[-1] < found.tolerance < found.errors[0])
-        True
+        See `calibrate`.
     """
 
     motors: tuple[str, ...]
@@ -81,35 +58,27 @@ class Calibration:
 @public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = CALIBRATION_TOLERANCE, limit: int = 50,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = tol.CALIBRATION_TOLERANCE, limit: int = 50,
 ) -> Calibration:  # fmt: skip
-    """The offsets of a closed robot's motors from absolute encoders on other joints.
+    """The offsets of a closed robot's motors from absolute encoders on other joints, Kangaroo paper, section VI-A, (41), (42).
 
-    Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together find the
-    posture, and so each motor's offset.
-
-    Kangaroo paper, section VI-A, (41), (42):
+    Newton's steps on closure and encoders together find the posture, and so each motor's offset:
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
 
     Steps are damped (Levenberg, Marquardt) where a full one would not lessen the error, and joints stay within their limits. With
-    as many encoders as motors a step is that of the paper, and the search ends at the tolerance. If there are more, steps lead on
-    to the least squares of the encoders' errors, with loops closed by a large weight.
+    more encoders than motors, steps lead on to the least squares of the encoders' errors.
 
     Args:
         encoders: By joint name, the position that its absolute encoder shows, m or rad.
-        readings: (n,) array, readings of the motors' relative encoders, m or rad, in the order of motors; zeros if not given, so
-            that offsets are positions.
+        readings: (n,) array of the motors' relative encoders, m or rad, in the order of motors; by default 0.
         q: (nq,) array, configuration to start from; the file's posture if not given.
         motors: Motors to calibrate; all if not given. Others keep their positions in q.
         rigid: Joints that keep their positions in q, such as stiff springs.
         tolerance: Tolerance of the norm of the errors of closure and encoders, m and rad.
         limit: Greatest number of steps.
-
-    Raises:
-        CalibrationError: Where the encoders do not determine some offsets, naming the joints, or where no posture near the start
-            agrees with them.
-        InputError: For robots without loops or motors, and wrong shapes and numbers.
+    Raises: CalibrationError if the encoders do not determine some offsets, with the joints, or if no posture near the start
+    agrees with them. InputError for robots without loops or motors.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -170,7 +139,7 @@ def check_observable(
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
     _, values, rows = np.linalg.svd(view, full_matrices=True)
     values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
-    hidden = rows[values <= MIN_CALIBRATION_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
+    hidden = rows[values <= tol.MIN_CALIBRATION_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
     if len(hidden):
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]
@@ -189,7 +158,7 @@ def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bo
 def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops: no joint's position follows from another's", robot=model.name)
-    known = tuple(n for n in model.actuated) if model.description.actuated else ()
+    known = tuple(model.actuated) if model.description.actuated else ()
     if not known:
         raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
     chosen = known if motors is None else name_list("motors", motors)
@@ -221,9 +190,9 @@ def _newton(
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
-    w = np.where(np.arange(len(e)) < rows, 1.0 if square else LOOP_WEIGHT, 1.0)
+    w = np.where(np.arange(len(e)) < rows, 1.0 if square else tol.LOOP_WEIGHT, 1.0)
     errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
-    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > MAX_ERROR_RATIO * merits[-2])):
+    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > tol.MAX_ERROR_RATIO * merits[-2])):
         if len(errors) > limit:
             raise _disagree(errors, limit)
         for _ in range(40):
@@ -276,9 +245,7 @@ class EncoderSelection:
         unobservable: Motors that no passive joint follows.
 
     Examples:
-        >>> selection = ff.estimation.select_encoders(ff.robots.kangaroo_like())
-        >>> len(selection.joints), len(selection.motors), selection.unobservable
-        (12, 12, ())
+        See `select_encoders`.
     """
 
     joints: tuple[str, ...]
@@ -290,23 +257,18 @@ class EncoderSelection:
 def select_encoders(model: Model | Sensors) -> EncoderSelection:
     """Passive joints selected for absolute encoders, as many as motors, by their gain of rank one after the other.
 
-    Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor. It is taken in the middle of the
-    strokes, or in the file's posture if the linkage does not reach the middle. Motors without limits count with a stroke of 1
-    rad or m.
+    Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor (1 rad or m without limits). It is taken
+    in the middle of the strokes, or in the file's posture if the linkage does not reach the middle.
 
     Args:
         model: Model or Sensors.
-    Raises: InputError where the positions of the motors that passive joints follow cannot be computed from all passive joints; as
-    sensors.
+    Raises: InputError if all passive joints do not determine the motors that move them; as sensors.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> joints = ff.estimation.select_encoders(model).joints
-        >>> joints[0], len(joints), len(model.actuated)
-        ('left_hip_yaw', 12, 12)
-        >>> found = ff.estimation.calibrate(model, dict.fromkeys(joints, 0.0))  # they determine every motor
-        >>> found.offsets.shape, float(np.abs(found.offsets).max())
-        ((12,), 0.0)
+        >>> selection = ff.estimation.select_encoders(model)
+        >>> selection.joints[0], len(selection.joints), len(selection.motors), selection.unobservable
+        ('left_hip_yaw', 12, 12, ())
     """
     from scipy.linalg import qr
 
@@ -319,11 +281,11 @@ def select_encoders(model: Model | Sensors) -> EncoderSelection:
     columns = [int(np.flatnonzero(s.partition.independent == s.model.joint(n).iv)[0]) for n in motors]
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     moved = G[[j.iv for j in joints]][:, columns] * (upper - lower)[[s.names.index(n) for n in motors]]
-    followed = np.abs(moved).max(axis=0, initial=0.0) > MIN_ENCODER_SENSITIVITY
+    followed = np.abs(moved).max(axis=0, initial=0.0) > tol.MIN_ENCODER_SENSITIVITY
     observable = tuple(n for n, is_followed in zip(motors, followed) if is_followed)
     _, R, order = qr(moved[:, followed].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    if len(size) < len(observable) or not len(observable) or size[-1] <= MIN_ENCODER_SENSITIVITY * size[0]:
+    if len(size) < len(observable) or not len(observable) or size[-1] <= tol.MIN_ENCODER_SENSITIVITY * size[0]:
         raise InputError(f"the passive joints of {s.model.name!r} do not determine the positions of the motors that move them")
     chosen = tuple(joints[k].name for k in sorted(order[: len(observable)]))
     return EncoderSelection(chosen, observable, tuple(n for n in motors if n not in observable))

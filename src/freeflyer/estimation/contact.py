@@ -16,7 +16,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError, LinkageError
-from freeflyer.estimation.sensing import loops_of_block
+from freeflyer.estimation.sensing import refuse_state
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model.inputs import check_configuration, choice, one_row, real_array
+from freeflyer.model.inputs import choice, one_row, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -35,8 +35,8 @@ from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
 class Standing:
     """The constant data of a robot on its feet. feet; handle: that of the model with the table of the feet, for compiled code.
 
-    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries of v.
-    rest (nv,): zeros."""
+    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries of
+    v. rest (nv,): zeros."""
 
     model: Model
     feet: tuple[Contact, ...]
@@ -47,7 +47,6 @@ class Standing:
     base: np.ndarray
     unknowns: int
     rest: np.ndarray
-
     __repr__ = short_repr
 
     def __reduce__(self) -> Any:
@@ -63,30 +62,18 @@ class ContactModel:
     Attributes:
         standing: Constants of the posture-independent part, for compiled code.
         q: (nq,) array, configuration of the tree.
-        update: Posture-dependent part, flat, in the layout of compiled code.
-        model: The robot, as a tree.
-        feet: (f,) tuple of Contact, its feet, their points filled in; c points in all.
-        motors: (n,) array, motor forces without contacts, N or N m: those of gravity, and of the motion where one was given.
-        A: (n, k) array; by how much motor forces are smaller for each unknown.
-        base: (m,) array, the generalised forces that contacts must give on the base, N, N m; m = 0 for a fixed base.
-        base_view: (m, k) array, the generalised forces on the base for each unknown.
-        poses: (f, 4, 4) array of the feet's frames in the world.
-        spread: (3 c, k) array, forces at the points, in the feet's axes, for each unknown: orthonormal columns.
-        resultant: (6 f, k) array, wrenches at the feet's frames, in their axes, for each unknown.
+        update: (n,) array, posture-dependent part, in the layout of compiled code.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
         >>> contacts = ff.estimation.contact_model(model, model.neutral)
         >>> [foot.frame for foot in contacts.feet], contacts.A.shape  # twelve motors, two wrenches
         (['left_sole', 'right_sole'], (12, 12))
-        >>> round(float(contacts.base[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
-        (411.6, 411.6)
     """
 
     standing: Standing
     q: np.ndarray
     update: np.ndarray
-
     __repr__ = short_repr
 
     @property
@@ -96,7 +83,7 @@ class ContactModel:
 
     @property
     def feet(self) -> tuple[Contact, ...]:
-        """Its feet."""
+        """Its f feet, their points filled in; c points in all."""
         return self.standing.feet
 
     @property
@@ -112,7 +99,7 @@ class ContactModel:
 
     @property
     def base(self) -> np.ndarray:
-        """Generalised forces (m,) that contacts must give on the base, N, N m."""
+        """Generalised forces (m,) that contacts must give on the base, N, N m; m = 0 for a fixed base."""
         at = self._base_at
         return self.update[at : at + len(self.standing.base)]
 
@@ -129,12 +116,12 @@ class ContactModel:
 
     @property
     def spread(self) -> np.ndarray:
-        """Forces (3c, k) at the points for each unknown."""
+        """Forces (3c, k) at the points, in the feet's axes, for each unknown: orthonormal columns."""
         return self.standing.spread.reshape(-1, self.standing.unknowns)
 
     @property
     def resultant(self) -> np.ndarray:
-        """Wrenches (6f, k) for each unknown."""
+        """Wrenches (6f, k) at the feet's frames, in their axes, for each unknown."""
         return self.standing.resultant.reshape(-1, self.standing.unknowns)
 
     @property
@@ -152,13 +139,7 @@ class ContactEstimate:
             wrenches.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> estimate = ff.estimation.contact_wrenches(contacts, np.zeros(12), "balanced")
-        >>> estimate.wrenches.shape, estimate.forces.shape  # two soles of four points
-        ((2, 6), (8, 3))
-        >>> bool(np.allclose(estimate.forces[:4].sum(axis=0), estimate.wrenches[0, :3]))
-        True
+        See `contact_wrenches`.
     """
 
     wrenches: np.ndarray
@@ -211,22 +192,15 @@ def contact_model(
     """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
     Args:
-        q: (nq,) array, configuration of the tree.
         feet: Those named `..._sole` if not given.
-        v, a: (nv,) array, velocity and acceleration of the tree, where the motion is known; at rest if not given.
-
-    Raises:
-        InputError: For robots without motors, and wrong shapes, numbers and feet.
-        UnknownNameError: For a foot's frame that the model does not have.
-        LinkageError: For singular postures.
+        v, a: (nv,) array, velocity and acceleration of the tree, if the motion is known; at rest if not given.
+    Raises: InputError for robots without motors; LinkageError for singular postures.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> a = np.zeros(model.nv)
-        >>> a[2] = 2.0  # m/s^2 upwards
-        >>> moving = ff.estimation.contact_model(model, model.neutral, v=np.zeros(model.nv), a=a)
-        >>> round(float((moving.base - contacts.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
+        >>> a = 2.0 * np.eye(model.nv)[2]  # m/s^2 upwards
+        >>> moving, still = [ff.estimation.contact_model(model, model.neutral, v=0.0 * a, a=x) for x in (a, 0.0 * a)]
+        >>> round(float((moving.base - still.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
         2.0
     """
     model = model.tree
@@ -240,9 +214,7 @@ def contact_model(
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
     status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
     if status != OK:
-        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
-            check_configuration(model, name, y, letter)
-        raise refusals.singular_posture(model, loops_of_block(model, quality[0]), np.empty(0, np.int64))
+        raise refuse_state(model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return ContactModel(s, x, out)
 
 
@@ -254,28 +226,18 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 
 @public
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
-    """The contact wrenches that explain the motors' forces.
-
-    Kangaroo paper, section VI-B, (43)-(46):
+    """The contact wrenches that explain the motors' forces, Kangaroo paper, section VI-B, (43)-(46).
 
         tau - g_a - J_m^T g_u = -J_cm^T F
 
-    The forces F at the feet's points are those of the least sum of squares that explain the motors (the pseudo-inverse is that of
-    minimum norm). Wrenches of rigid feet span them, so only the unknowns of these wrenches are solved for, 12 for two soles from 12
-    motors. The number of points does not matter, and the wrenches do not depend on the sharing between points. With more motors
-    than unknowns, motor forces are met in least squares; with fewer, the unknowns are those of least norm.
-
-    "balanced" also uses the six equations of the base exactly, so the feet carry the load of the base. Motors then count by least
-    squares of their forces. Known motions (v, a of contact_model) may replace rest, and the tree's inertia then counts.
+    The forces F at the feet's points are those of the least sum of squares that explain the motors. Wrenches of rigid feet span
+    them, so only the unknowns of these wrenches are solved for, 12 for two soles from 12 motors. With more motors than unknowns,
+    motor forces are met in least squares; with fewer, the unknowns are those of least norm.
 
     Args:
         tau: (n,) array, motor forces, N or N m, in the order of `model.actuated`.
-        method: "motors" or "balanced". The equations are those of the motor forces; "balanced" also uses the base's equations,
-            exactly.
-
-    Raises:
-        LinkageError: Where the equations do not determine the wrenches.
-        InputError: For wrong shapes and numbers, other methods, and "balanced" on a fixed base.
+        method: "motors" or "balanced". "balanced" also uses the six equations of the base, exactly, so the feet carry its load.
+    Raises: LinkageError if the equations do not determine the wrenches; InputError for "balanced" on a fixed base.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()

@@ -39,18 +39,12 @@ class ContactHistory:
         feet: (f,) tuple of Contact.
         q: (n, nq) array, configurations of the tree, the base over the soles.
         misfit: (n,) array, largest distance of a point of a sole from its place, m.
-        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the cutoff.
-            "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
-            velocities and accelerations from differences of q.
+        wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the
+            cutoff. "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving":
+            balanced, with velocities and accelerations from differences of q.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> t = 0.01 * np.arange(5)
-        >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.zeros((5, 12)))
-        >>> sorted(history.wrenches), history.wrenches["balanced"].shape
-        (['balanced', 'motors', 'moving'], (5, 2, 6))
-        >>> np.round(history.wrenches["balanced"][:, :, 2].sum(axis=1), 1)  # N: the weight
-        array([411.6, 411.6, 411.6, 411.6, 411.6])
+        See `contact_history`.
     """
 
     t: np.ndarray
@@ -68,8 +62,8 @@ def contact_history(
 ) -> ContactHistory:  # fmt: skip
     """Contact wrenches over a record of motor positions and motor forces.
 
-    A chain of estimators: passive joints (update_passive_state), the base over soles that stay (base_over_soles), contact wrenches
-    (contact_wrenches), and a low-pass filter (low_pass).
+    A chain of estimators: passive joints (update_passive_state), the base over soles that stay (base_over_soles), contact
+    wrenches (contact_wrenches), and a low-pass filter (low_pass).
 
     Args:
         model: Model or Sensors.
@@ -78,24 +72,17 @@ def contact_history(
         forces: (n, m) array of the motors, N or N m, in the order of `model.actuated`.
         feet: Those named `..._sole` if not given.
         rates: (n, k) array of the positions, m/s or rad/s; their differences if not given.
-        start: (nq,) array, where the robot stood at first; if not given, the motors at their first positions, soles on the floor at
-            height 0.
+        start: (nq,) array, where the robot stood at first; by default with soles on the floor at height 0.
         cutoff: Of the low-pass filter, Hz.
         alpha: Gain of update_passive_state, 1/s; if not given, loops close within a sample.
-
-    Raises:
-        InputError: For wrong shapes and numbers, times that do not increase evenly, a base that is not free, and feet that are not
-            on one floor.
-        LinkageError: Same as update_passive_state and contact_wrenches.
+    Raises: InputError for times that do not increase evenly, a base that is not free, and feet that are not on one floor.
+    LinkageError as update_passive_state and contact_wrenches.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
+        >>> model, t = ff.robots.kangaroo_like(), 0.01 * np.arange(5)
         >>> contacts = ff.estimation.contact_model(model, model.neutral)
         >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
-        >>> t = 0.01 * np.arange(5)
         >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.tile(tau, (5, 1)))
-        >>> round(float(history.q[0, 2]), 3)  # m: the base over soles at height 0
-        1.052
         >>> np.round(history.wrenches["motors"][-1, :, 2], 1)  # N: each foot carries half of the weight
         array([205.8, 205.8])
     """
@@ -162,9 +149,8 @@ def _initial_posture(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...
     if start is not None:
         return np.array(one_row(s.model, "start", start, "q"))
     if s.model.joints[0].kind != "free":
-        raise InputError(
-            f"the base of {s.model.name!r} is {s.model.joints[0].kind}: a robot that stands on its feet has a free base"
-        )  # fmt: skip
+        kind = s.model.joints[0].kind
+        raise InputError(f"the base of {s.model.name!r} is {kind}: a robot that stands on its feet has a free base")
     found = reach(s, positions)
     if found is None:
         raise InputError(f"the linkage of {s.model.name!r} does not follow its motors to their first positions: give start=")

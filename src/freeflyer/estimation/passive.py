@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import FreeflyerError, InputError, LinkageError
-from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels.compiler.calls.running import batch, state, state as state_of
+from freeflyer.estimation.sensing import Sensors, refuse_state, sensors
+from freeflyer.kernels.compiler.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.linkages import refusals
@@ -32,17 +32,11 @@ class PassiveState:
     Attributes:
         q: (..., nq) array, configuration of the tree.
         v: (..., nv) array, velocity of the tree, which keeps closed loops closed, Kangaroo paper, eqs. (35), (36).
-        pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1
-            at the start.
+        pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular.
+            1 at the start.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> state = ff.estimation.passive_state(model)
-        >>> rates = np.zeros(12)
-        >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
-        >>> state = ff.estimation.update_passive_state(model, state, np.zeros(12), rates)
-        >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
-        0.281
+        See `update_passive_state`.
     """
 
     q: np.ndarray
@@ -52,21 +46,20 @@ class PassiveState:
 
 @public
 def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
-    """The state at rest from which to estimate, with loops closed.
+    """The state at rest from which to estimate, with loops closed by the joints without encoder.
 
     Args:
         model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
-    Returns: PassiveState. Loops closed by the joints without encoder.
-    Raises: InputError for another kind of configuration; AssemblyError if the loops do not close.
+    Returns: PassiveState.
+    Raises: AssemblyError if the loops do not close.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
         >>> q = model.neutral.copy()
-        >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
-        >>> state = ff.estimation.passive_state(model, q)
-        >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
-        ['1.506', '0.000']
+        >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops by 1.5 mm and mrad
+        >>> f"{ff.estimation.constraint_error(model, ff.estimation.passive_state(model, q).q):.6f}"
+        '0.000000'
     """
     s = sensors_of(model)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
@@ -79,29 +72,23 @@ def update_passive_state(
     model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
 ) -> PassiveState:  # fmt: skip
-    """The state a time dt later, from the positions and rates that the encoders show.
+    """The state a time dt later, from the positions and rates that the encoders show, Kangaroo paper, section VI-A, (35)-(40).
 
-    The base and joints that nothing measures stay where they are.
+        theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders J_l theta_u* = alpha e_l -
+        J_la theta_a*                 passive ones follow them, and close the loops theta   <-  theta (+) dt theta*
 
-    Kangaroo paper, section VI-A, (35)-(40):
-
-        theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
-        J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops
-        theta   <-  theta (+) dt theta*
-
-    e_l is the desired closure minus the actual one: minus the residual of `constraint_residual`. The gains of the paper are the
-    defaults.
+    e_l is minus the residual of `constraint_residual`. The base and joints that nothing measures stay where they are. The gains
+    of the paper are the defaults.
 
     Args:
         model: A model stands for the encoders of its motors, in the order of `model.actuated`.
         positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
         dt: float, s.
         alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
-        beta: Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step later.
-
-    Raises:
-        InputError: For wrong shapes, NaN, positions out of their stroke, and gains above 2 / dt, by which errors would grow.
-        LinkageError: For a singular sub-mechanism.
+        beta: Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step
+            later.
+    Raises: InputError for positions out of their stroke, and gains above 2 / dt, by which errors would grow; LinkageError for a
+    singular sub-mechanism.
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
@@ -113,9 +100,8 @@ def update_passive_state(
         0.2426
     """
     s = sensors_of(model)
-    gains = _gains(alpha, beta, dt)
+    gains, lead = _gains(alpha, beta, dt), tuple[int, ...]()
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
-    lead: tuple[int, ...] = ()
     q, count = state.q, 1
     if (
         type(positions) is np.ndarray and type(rates) is np.ndarray and positions.shape == rates.shape == (n,)
@@ -152,14 +138,8 @@ def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
 
     Examples:
         >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
-        >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
-        >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
-        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
-        ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
-        3e-03
-        8e-05
-        6e-08
+        >>> f"{ff.estimation.constraint_error(model, model.neutral):.3f}"
+        '0.000'
     """
     s = sensors_of(model)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
@@ -230,7 +210,7 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
     check_configuration(s.model, "state.q", q, "q")
     check_strokes(s, x)
     if worst <= -1.0:
-        return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
+        return refuse_state(s.model, worst)
     return LinkageError(f"the passive state of {s.model.name!r} cannot be estimated there: the estimate is not finite")
 
 
@@ -244,9 +224,8 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     Args:
         model: Model or Sensors.
         q: (nq,) array, configuration of the tree.
-        v: (nv,) array, velocity of the tree.
-        a: (nv,) array, acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
-    Raises: InputError for more than one state, NaN, and quaternions of other than unit length; LinkageError for singular postures.
+        v, a: (nv,) array of the tree; the accelerations of passive joints follow through the loops, whatever is given.
+    Raises: InputError for more than one state; LinkageError for singular postures.
     Source: Kangaroo paper, eqs. (28), (29).
 
     Examples:
@@ -255,8 +234,6 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
         >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
         >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
         (411.6, 411.6)
-        >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
-        0.0
     """
     s = sensors_of(model)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
@@ -264,11 +241,9 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
     tau, quality = np.empty(s.model.nv), np.empty(1)
-    status, _ = state(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
+    status, _ = state_of(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
     if status != OK:
-        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
-            check_configuration(s.model, name, y, letter)
-        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality[0]), np.empty(0, np.int64))
+        raise refuse_state(s.model, quality[0], ("q", x, "q"), ("v", u, "v"), ("a", w, "v"))
     return tau
 
 

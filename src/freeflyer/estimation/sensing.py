@@ -14,13 +14,13 @@ from freeflyer.dynamics.closed import reduction_of
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
+from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import name_list
+from freeflyer.model.inputs import check_configuration, name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.reduction import Partition
@@ -36,22 +36,16 @@ class Sensors:
         model: The robot as a tree.
         partition: The split of its velocities.
         names: (n,) tuple of str, measured joints, in the order of their measurements.
-        coordinates: (n,) array, their entries of v.
-        positions: (n,) array, their entries of q.
+        coordinates, positions: (n,) array, their entries of v and of q.
         lower, upper: (n,) array, their limits, m or rad.
         stationary: Joints taken as fixed: declared rigid, or turning about themselves only.
         passive: (m,) array, entries of v that follow through the loops.
-        encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin of
-            2 % of the stroke.
+        encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin
+            of 2 % of the stroke.
         closed: The model, loops closed.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> sensors = ff.estimation.sensors(model)
-        >>> sensors.names[:2]
-        ('left_yaw_motor', 'left_length_motor')
-        >>> model.nv == 6 + len(sensors.names) + len(sensors.passive)  # of the base, the motors, the joints that follow
-        True
+        See `sensors`.
     """
 
     __repr__ = short_repr
@@ -91,26 +85,19 @@ _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], S
 
 @public
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
-    """The encoders of a closed robot: those of its motors, and of other joints named.
-
-    They are remembered for each model.
+    """The encoders of a closed robot: those of its motors, and of other joints named. They are remembered for each model.
 
     Args:
         also: Further measured joints.
         rigid: Joints without motor or encoder that are taken as fixed (stiff springs).
-
-    Raises:
-        InputError: For robots without loops or motors, joints with several coordinates, and joints that are measured and rigid.
-        LinkageError: For joints that move others and are neither measured nor determined, and for measured ones that follow the
-            motors.
+    Raises: InputError for robots without loops or motors, joints with several coordinates, and joints that are measured and
+    rigid. LinkageError for joints that move others and are neither measured nor determined, and for measured ones that follow the
+    motors.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> sensors = ff.estimation.sensors(model)
+        >>> sensors = ff.estimation.sensors(ff.robots.kangaroo_like())
         >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
         (12, 64)
-        >>> sensors is ff.estimation.sensors(model)
-        True
     """
     model = model.tree
     key = (name_list("also", also), name_list("rigid", rigid))
@@ -128,8 +115,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         )
     if not model.description.actuated:
         raise InputError(
-            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or "
-            "<actuator> in MJCF)",
+            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
             robot=model.name,
         )
     split, s, place = partition(model), structure(model), q_of_v(model)
@@ -138,7 +124,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             raise unknown_name("joint", name, model.joint_names)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
-        raise InputError(f"{list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+        raise InputError(f"{refusals.list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
     coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
@@ -158,9 +144,8 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     moving = _moving(model, split, left, s.owner)
     if moving:
         raise LinkageError(
-            f"the positions of {list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} depend on "
-            "them: measure these joints (also=) or take them as fixed (rigid=)",
-            joints=tuple(moving),
+            f"the positions of {refusals.list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} "
+            "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving),
         )  # fmt: skip
     stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
@@ -197,3 +182,11 @@ def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
     rows, _ = reduction_of(close_loops(model)).blocks[max(round(-1.0 - quality), 0)]
     return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)
+
+
+def refuse_state(model: Model, quality: float, *rows: tuple[str, np.ndarray, str]) -> LinkageError:
+    """The error of a state at which compiled code found a sub-mechanism singular; InputError for rows (name, x, letter) that are
+    not finite or hold quaternions of another length."""
+    for name, x, letter in rows:
+        check_configuration(model, name, x, letter)
+    return refusals.singular_posture(model, loops_of_block(model, quality), np.empty(0, np.int64))

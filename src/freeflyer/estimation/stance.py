@@ -1,7 +1,7 @@
 """Postures of a closed robot on its feet, and those that its motors can reach: soles where they are, loops closed.
 
-Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors: Newton's steps in all
-of them at once, base held.
+Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors: Newton's steps in
+all of them at once, base held.
 
     [J_loops; J_soles] dq = [-residual; log(X_sole^-1 X_wanted)]"""
 
@@ -144,7 +144,6 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
         q: (nq,) array, configuration of the tree; its joints stay.
         feet: Feet with c points in all.
         ground: (c, 3) array, the points' places in the world, m, in the order of the feet.
-
     Returns:
         q: (nq,) array.
         misfit: Largest distance of a point from its place, m.
@@ -155,8 +154,7 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
         >>> feet, q = ff.contacts.feet_by_name(model), model.neutral
         >>> X = [ff.frame_pose(model, q, foot.frame) for foot in feet]
         >>> ground = np.vstack([foot.points @ x[:3, :3].T + x[:3, 3] for foot, x in zip(feet, X)])
-        >>> shift = np.array([0.3, 0.0, 0.1])  # m, of a base that nothing measures
-        >>> found, misfit = ff.estimation.base_over_soles(model, np.r_[shift, q[3:]], feet, ground)
+        >>> found, misfit = ff.estimation.base_over_soles(model, np.r_[0.3, 0.0, 0.1, q[3:]], feet, ground)
         >>> bool(np.allclose(found, q)), f"{misfit:.6f}"
         (True, '0.000000')
     """

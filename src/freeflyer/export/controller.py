@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solving import asked_of
+from freeflyer.control.problem import Formulation, WholeBodyProblem, asked_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.export.exporting import Export, refuse_to_replace, whole_folder
 from freeflyer.export.header import STATUS, Identifiers, array, comment, enum, prefix_of, word

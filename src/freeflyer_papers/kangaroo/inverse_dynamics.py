@@ -16,8 +16,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
-from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solving import ControlSolution, asked_of
+from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of
 from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
 from freeflyer.dynamics.equations import bias_forces, mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose

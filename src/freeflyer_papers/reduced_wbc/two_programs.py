@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.chains import CENTROIDAL_ROWS
-from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.solving import TOLERANCES, asked_of
+from freeflyer.control.problem import TOLERANCES, WholeBodyProblem, asked_of
 from freeflyer.control.tasks import HARD
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.errors import NumericalError, SolverError

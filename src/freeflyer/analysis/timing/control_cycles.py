@@ -36,8 +36,7 @@ from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
-from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.solving import ControlSolution
+from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
