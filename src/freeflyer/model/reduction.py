@@ -27,11 +27,6 @@ class Block(Record):
         all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
         condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
             bound on how far passive joints outrun motors.
-
-    Examples:
-        >>> block = ff.linkages.partition(ff.robots.kangaroo_like()).blocks[0]
-        >>> block.loops, block.rank, len(block.dependent), round(block.condition, 1)
-        (('left_yaw_pin',), 2, 2, 3.2)
     """
 
     loops: tuple[str, ...]
@@ -61,12 +56,6 @@ class Partition(Record):
         rank: int, m.
         singular_values: Singular values of the whole Jacobian, largest first.
         tolerance: Threshold of zero, relative to a block's largest singular value.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> split = ff.linkages.partition(robot)
-        >>> len(split.independent), len(split.dependent), robot.nv  # 18 = 6 of the base + 12 motors
-        (18, 64, 82)
     """
 
     q: np.ndarray

@@ -8,16 +8,7 @@ import numpy as np
 
 from freeflyer.analysis.facts import Conditioning, Matrices, Overview
 from freeflyer.analysis.flight import FallStudy
-from freeflyer.plots.style import (
-    BLUE,
-    GREEN as GREEN,
-    GREY,
-    ORANGE,
-    SERIES,
-    label,
-    new_figure,
-    styled,
-)
+from freeflyer.plots.style import BLUE, GREEN as GREEN, GREY, ORANGE, SERIES, label, new_figure, styled
 
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

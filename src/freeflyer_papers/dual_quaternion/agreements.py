@@ -18,15 +18,7 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3
-from freeflyer_papers.printed.newton_euler import (
-    Body,
-    adjoint,
-    bodies_of,
-    conjugate,
-    cross,
-    inverse_dynamics_as_printed,
-    product,
-)
+from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1

@@ -6,9 +6,7 @@ Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control o
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace,
-)
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, subtract, sym_apply
 from freeflyer.kernels.math.dense import invert

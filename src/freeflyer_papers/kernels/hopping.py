@@ -10,17 +10,7 @@ from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_in
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.model.layout import N_V
 from freeflyer_papers.kernels import layout as L
-from freeflyer_papers.kernels.hopper import (
-    CLIMB,
-    FOOT_AT,
-    FORCE,
-    HEIGHT,
-    hopper_workspaces,
-    places,
-    rates,
-    step,
-    step_workspaces,
-)
+from freeflyer_papers.kernels.hopper import CLIMB, FOOT_AT, FORCE, HEIGHT, hopper_workspaces, places, rates, step, step_workspaces
 
 HERE = 1e-12  # m: an event is located where its guard is below zero by no more
 BISECTION = 5.0  # every fifth try in a window halves it

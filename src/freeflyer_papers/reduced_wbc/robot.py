@@ -11,13 +11,7 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import anchored_feet
-from freeflyer.control.body_tasks import (
-    CenterOfMassTask,
-    FrameOrientationTask,
-    FramePoseTask,
-    FramePositionTask,
-    PostureTask,
-)
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, FramePositionTask, PostureTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem

@@ -14,14 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from freeflyer import contacts, linkages
-from freeflyer.analysis.timing.results import (
-    Call,
-    ClosedTiming,
-    ClosedTimings,
-    PeerTiming,
-    no_collection,
-    time_interleaved,
-)
+from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
 from freeflyer.analysis.timing.robots import (
     ReachPeer,
     ReachTiming,
