@@ -8,6 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 import freeflyer_papers
+from freeflyer_papers.planar.chain import PlanarRobot
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z
@@ -17,7 +18,7 @@ NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose ang
 class Case:
     """A planar robot, numbers of its constants, its model with a free base, and a map P (6 + n, 3 + n) of planar velocities."""
 
-    robot: planar.PlanarRobot
+    robot: PlanarRobot
     values: dict[sp.Symbol, float]
     model: ff.Model
 

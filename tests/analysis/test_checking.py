@@ -8,8 +8,9 @@ from planted import arm, shifted, solid, with_inertia, with_joint
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis import check, check_description, identities
+from freeflyer.analysis import check, identities
 from freeflyer.analysis.checks import laws
+from freeflyer.analysis.checks.checking import check_description
 from freeflyer.model.build import build
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Site
 

@@ -12,7 +12,6 @@ from random_robots import BASES, random_robot
 from seeds import fresh
 
 import freeflyer as ff
-import freeflyer_papers
 from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
@@ -25,7 +24,7 @@ from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
 from freeflyer.linkages.closure import plan_for
-from freeflyer_papers.hopping.settings import make_record, table_of
+from freeflyer_papers.hopping.settings import EXPERIMENTS, make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 
@@ -102,7 +101,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         found.append(x)
     model = ff.robots.revolute_hopper()
     for tries, traced in ((3, True), (2, False)):
-        settings = freeflyer_papers.hopping.hop_settings("revolute-V")
+        settings = EXPERIMENTS["revolute-V"].settings
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
