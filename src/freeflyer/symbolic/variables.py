@@ -21,12 +21,6 @@ class Variables:
         position: tuple of symbols, configuration (nq).
         velocity, acceleration: tuple of symbols, generalised velocity and its rate (nv).
         rates: (nq, nv): the rate of the configuration is rates times velocity.
-
-    Examples:
-        >>> import freeflyer_papers
-        >>> variables = freeflyer_papers.planar.variables(1)
-        >>> variables.velocity
-        (v_x, v_y, omega, qdot1)
     """
 
     position: tuple[sp.Symbol, ...]

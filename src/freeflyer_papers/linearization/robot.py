@@ -15,9 +15,8 @@ from freeflyer.dynamics.integrators import step
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.kernels import plain
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Joint, Link
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import box, cylinder
 from freeflyer_papers.printed import geometric
 
 POSITION = 0.3  # of every joint, m or rad
@@ -50,11 +49,11 @@ class State:
 
 def branched_robot() -> Model:
     """Ten bodies on a floating base: nv = 16."""
-    links, joints = [Link("base", box(BASE_MASS, BASE_SIZE))], [Joint("root_joint", "free", WORLD, "base")]
+    links, joints = [Link("base", _box())], [Joint("root_joint", "free", WORLD, "base")]
     for i, (kind, parent, at, axis, end) in enumerate(SHAPE, start=1):
         placement = np.eye(4)
         placement[:3, 3] = at
-        links.append(Link(f"body_{i}", cylinder(BODY_MASS, RADIUS, (0.0, 0.0, 0.0), end)))
+        links.append(Link(f"body_{i}", _rod(np.array(end))))
         joints.append(Joint(f"{kind}_{i}", kind, "base" if parent == 0 else f"body_{parent}", f"body_{i}", placement,
             np.array(axis) / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
     return build(Description("branched", tuple(links), tuple(joints)))
@@ -70,6 +69,19 @@ def perturbed_state(model: Model) -> State:
     q[:3], q[3:7] = BASE_POSITION, quaternion.exp(np.array(BASE_TURN))
     v, a = rng.uniform(-1.0, 1.0, (2, model.nv))
     return State(q, v, a, inverse_dynamics(model, q, v, a))
+
+
+def _box() -> Inertia:
+    xx, yy, zz = np.square(BASE_SIZE)
+    return Inertia(BASE_MASS, np.zeros(3), BASE_MASS / 12.0 * np.diag([yy + zz, xx + zz, xx + yy]))
+
+
+def _rod(end: np.ndarray) -> Inertia:
+    """A cylinder from the joint to `end`."""
+    length = float(np.linalg.norm(end))
+    along = np.outer(end, end) / length**2
+    across = BODY_MASS * (3.0 * RADIUS**2 + length**2) / 12.0
+    return Inertia(BODY_MASS, 0.5 * end, across * (np.eye(3) - along) + 0.5 * BODY_MASS * RADIUS**2 * along)
 
 
 def skeleton(model: Model, q: np.ndarray) -> np.ndarray:

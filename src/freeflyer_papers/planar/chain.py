@@ -21,42 +21,18 @@ References = ("base", "world")
 
 @dataclass(frozen=True)
 class Frame:
-    """Row of table 4.1: where a frame stands in the frame before it.
-
-    Args:
-        name: str.
-        x, y: Its origin, m; a prismatic joint along x has its variable for x.
-        angle: expression or number, rad; a revolute joint has its variable here.
-        parent: The frame before it; by default that of the row above, or the base.
-
-    Examples:
-        >>> knee = freeflyer_papers.planar.Frame("knee", 0.12, 0, freeflyer_papers.planar.variables(1).position[3])
-        >>> knee.angle
-        q1
-    """
+    """Row of table 4.1: where a frame stands in the frame before it, m and rad; `parent` by default that of the row above."""
 
     name: str
-    x: sp.Expr | float
+    x: sp.Expr | float  # a prismatic joint along x has its variable here
     y: sp.Expr | float
-    angle: sp.Expr | float
+    angle: sp.Expr | float  # a revolute joint has its variable here
     parent: str | None = None
 
 
 @dataclass(frozen=True)
 class Mass:
-    """Row of table 4.3: a mass on a frame.
-
-    Args:
-        frame: "base", or the name of a Frame.
-        mass: expression or number, kg.
-        x, y: Its centre in the frame, m.
-        inertia: About its centre, kg m^2.
-
-    Examples:
-        >>> trunk = freeflyer_papers.planar.Mass("base", 0.835)
-        >>> trunk.inertia
-        0
-    """
+    """Row of table 4.3: a mass (kg) on a frame or the "base"; its centre there (m), and the inertia about it, kg m^2."""
 
     frame: str
     mass: sp.Expr | float
@@ -67,14 +43,8 @@ class Mass:
 
 @dataclass(frozen=True)
 class PlanarRobot:
-    """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`.
-
-    Args:
-        variables: Its state: base pose, joints; base twist in the base's axes, joint rates.
-        frames: Each after its parent.
-        masses: tuple of Mass.
-        gravity: Downwards, along -y, m/s^2.
-    """
+    """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`: frames, each after its parent, masses, and
+    gravity downwards, along -y, m/s^2."""
 
     variables: Variables
     frames: tuple[Frame, ...]
