@@ -8,7 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 import freeflyer_papers
-from freeflyer_papers.planar.chain import Frame, PlanarRobot
+from freeflyer_papers.planar.chain import PlanarRobot
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z
@@ -71,7 +71,7 @@ def random_case(k: int, joints: int | None = None, line: bool = True) -> Case:
         x, y, angle = (sp.Rational(int(m), 8) for m in rng.integers(-8, 9, 3))
         parent = f"f{i - 1}" if i > 1 and (line or rng.random() < 0.5) else "base"
         turning = bool(rng.random() < 0.6)
-        frames.append(Frame(f"f{i}", *((x, y, q + angle) if turning else (x + q, y, angle)), parent))
+        frames.append((f"f{i}", *((x, y, q + angle) if turning else (x + q, y, angle)), parent))
         X = pose(float(x), float(y), float(angle)) if turning else pose(float(x), float(y), 0.0)
         links.append(ff.Link(f"f{i}"))
         if turning:

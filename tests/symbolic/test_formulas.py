@@ -16,7 +16,6 @@ from freeflyer.symbolic import (
     variables,
 )
 from freeflyer_papers import planar
-from freeflyer_papers.planar.chain import Frame
 
 a, b, c = ANGLES = sp.symbols("a b c", real=True)
 m, k = sp.symbols("m k", positive=True)
@@ -137,7 +136,7 @@ POINT = planar.robot(planar.variables(0), [], [("base", m, 0, 0, 0)], gravity=1)
     (lambda: planar.robot(STATE, [("a", Q, 0)], [], gravity=9.8), r"a row of frames is \(name, x, y, angle\)"),
     (lambda: planar.robot(STATE, [("a", Q, 0, 0), ("a", 0, 0, 0)], [], gravity=9.8), "two frames are named 'a'"),
     (lambda: planar.robot(STATE, [("base", Q, 0, 0)], [], gravity=9.8), "a name of its own, other than 'base'"),
-    (lambda: planar.robot(STATE, [Frame("a", Q, 0, 0, "b")], [], gravity=9.8), "no frame above this row is named 'b'"),
+    (lambda: planar.robot(STATE, [("a", Q, 0, 0, "b")], [], gravity=9.8), "no frame above this row is named 'b'"),
     (lambda: planar.robot(STATE, [("a", STATE.velocity[0], 0, 0)], [], gravity=9.8), "frame 'a' must not depend on v_x"),
     (lambda: planar.robot(STATE, [("a", Q, 0, 0)], [("a", Q, 0, 0, 0)], gravity=9.8), "a mass of frame 'a' must not depend on q1"),
     (lambda: planar.robot(STATE, [("a", Q, 0, 0)], [("foot", m, 0, 0, 0)], gravity=9.8), "no frame is named 'foot'"),

@@ -93,8 +93,9 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
 
     Args:
         variables: `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
-        frames: iterable of Frame, or rows (name, x, y, angle), Table 4.1; a row of a fixed frame, as a foot, has no variable.
-        masses: iterable of Mass, or rows (frame, mass, x, y, inertia), Table 4.3.
+        frames: iterable of rows (name, x, y, angle), Table 4.1, with the frame before as a fifth entry where it is not that of the
+            row above; a row of a fixed frame, as a foot, has no variable.
+        masses: iterable of rows (frame, mass, x, y, inertia), Table 4.3.
         gravity: Along -y, m/s^2.
 
     Raises: InputError for frames of one name, rows of other lengths, velocities in the tables, joint variables that move nothing,
@@ -174,7 +175,7 @@ def check_robot(robot: object) -> None:
 
 
 def _frame(given: object, above: str) -> Frame:
-    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle")))
+    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle"), 5))
     if not isinstance(row.name, str) or not row.name or row.name == BASE:
         raise InputError(f"a frame needs a name of its own, other than 'base', got {format_value(row.name)}")
     x, y, angle = (formula(f"{k} of frame {row.name!r}", getattr(row, k)) for k in ("x", "y", "angle"))
@@ -187,9 +188,9 @@ def _mass(given: object) -> Mass:
     return Mass(row.frame, *numbers)
 
 
-def _fields(what: str, given: object, names: tuple[str, ...]) -> list[Any]:
+def _fields(what: str, given: object, names: tuple[str, ...], length: int = 0) -> list[Any]:
     row = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
-    if len(row) != len(names):
+    if len(row) not in (len(names), length):
         raise InputError(f"a row of {what} is ({', '.join(names)}), got {format_value(given)}")
     return row
 
