@@ -80,7 +80,7 @@ def random_case(k: int, joints: int | None = None, line: bool = True) -> Case:
             links.append(ff.Link(f"s{i}"))
             moving.append(ff.Joint(f"j{i}", "prismatic", parent, f"s{i}", X, np.array([1.0, 0.0, 0.0])))
             moving.append(ff.Joint(f"t{i}", "fixed", f"s{i}", f"f{i}", pose(0.0, 0.0, float(angle))))
-    for i, frame in enumerate(["base", *(f.name for f in frames)]):
+    for i, frame in enumerate(["base", *(name for name, *_ in frames)]):
         for k_ in range(int(rng.integers(1, 3))):
             m, I = (sp.Rational(int(u), 8) for u in rng.integers(1, 17, 2))
             x, y = (sp.Rational(int(u), 8) for u in rng.integers(-8, 9, 2))

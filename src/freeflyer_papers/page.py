@@ -95,7 +95,7 @@ def outcomes(progress: Progress = no_progress) -> Iterator[Outcome]:
     """Outcome of every reproduction in the order of `names()`, as each ends; one that fails does not stop the others."""
     keys = names()
     for k, key in enumerate(keys):
-        yield outcome(key, lambda done, what, key=key, k=k: progress(done, f"{k + 1} of {len(keys)}, {key}: {what}"))
+        yield outcome(key, _within(progress, f"{k + 1} of {len(keys)}, {key}"))
 
 
 def outcome(key: str, progress: Progress = no_progress) -> Outcome:
@@ -109,3 +109,7 @@ def outcome(key: str, progress: Progress = no_progress) -> Outcome:
     except Exception as error:  # reported; the others are kept
         return Outcome(key, paper, perf_counter() - start, failure=f"{type(error).__name__}: {error}")
     return Outcome(key, paper, perf_counter() - start, result, tuple(tables), pictures, chosen.captions)
+
+
+def _within(progress: Progress, name: str) -> Progress:
+    return lambda fraction, what: progress(fraction, f"{name}: {what}")

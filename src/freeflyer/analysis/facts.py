@@ -166,7 +166,7 @@ def loop_kind(mask: tuple[int, ...]) -> str:
 
 def _link_rows(d: Description) -> tuple[LinkRow, ...]:
     total = sum(link.inertia.mass for link in d.links) or 1.0
-    return tuple(LinkRow(link.name, *((joint.parent, joint.name, joint.kind) if joint else (None, None, None)), depth,
+    return tuple(LinkRow(link.name, joint and joint.parent, joint and joint.name, joint and joint.kind, depth,
         link.inertia.mass, link.inertia.mass / total, link.inertia.com, link.inertia.rotational)
         for link, joint, depth in links_in_tree_order(d))  # fmt: skip
 

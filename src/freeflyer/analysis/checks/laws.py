@@ -163,10 +163,10 @@ class Difference:
 
     def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The slope (count, nv) of a scalar f along each velocity coordinate."""
-        unit = np.eye(self.model.nv)
-        shape = self.x.v.shape
+        def slope(e: np.ndarray) -> np.ndarray:
+            return self._central(lambda h: f(self._move(np.broadcast_to(h * e, self.x.v.shape))))
 
-        return np.stack([self._central(lambda h, e=e: f(self._move(np.broadcast_to(h * e, shape)))) for e in unit], axis=-1)
+        return np.stack([slope(e) for e in np.eye(self.model.nv)], axis=-1)
 
     def _move(self, dv: np.ndarray) -> np.ndarray:
         return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
