@@ -47,6 +47,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         dt: float, s: one step of the integrator is linearised, exactly, instead of the rates.
         integrator: "semi-implicit", "explicit" or "rk4", of that step: see freeflyer.step.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
+    Returns: Linearization.
 
     Examples:
         >>> model = ff.robots.humanoid(20)

@@ -151,7 +151,7 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
         >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
         >>> wheel = ff.ConstraintSet(model, rolling=[ff.contacts.rolling("left_wheel_link", radius=0.1)])
         >>> wheel.row_names, wheel.jacobian(model.neutral).shape
-        (('left_wheel_link.along', 'left_wheel_link.across', 'left_wheel_link.normal'), (3, 13))
+        (('left_wheel_link.along', 'left_wheel_link.across', 'left_wheel_link.normal'), (3, 11))
     """
     _check_name("frame", frame)
     n = _unit("normal", normal)

@@ -130,7 +130,7 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
             one.
     Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes, meshes
     and upright cylinders. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
-    Raises: InputError for open loops, files without shapes that collide, and meshes that are not found; FileError for files that
+    Raises: InputError for open loops, files without shapes that collide, and meshes that are not found. FileError for files that
     `load` would not read or MuJoCo refuses, and for meshes without corners.
 
     Examples:

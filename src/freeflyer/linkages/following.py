@@ -87,8 +87,8 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         release: Motors that follow instead of resting, as many as `keep` and `hold` determine.
         q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Path. In the order of `values`; the base stays where it is at the start.
-    Raises: InputError for positions outside of the driver's stroke, released joints that are no motors, and tasks that leave
-    more or less freedom than the driver uses; LinkageError for a start that is open or singular.
+    Raises: InputError for positions outside the driver's stroke, released joints that are no motors, and tasks that leave
+    more or less freedom than the driver uses. LinkageError for a start that is open or singular.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

@@ -250,15 +250,15 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
                       q: ArrayLike | None = None) -> Singularity:
     """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored. At the limit of the linkage itself the square matrix J_lu loses rank: passive joints run away,
-    and motors hold no load in one direction (Kangaroo paper, section IV).
+    Strokes and stops are ignored. At the limit of the linkage itself the square matrix J_lu loses rank (Kangaroo paper,
+    section IV). Passive joints run away, and motors hold no load in one direction.
 
     Args:
         direction: Weight of each motor that moves, by name.
         furthest: End of the search, m or rad.
         q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Singularity. Its `found` says whether there is one.
-    Raises: InputError for no motion, joints that loops determine or that have several coordinates, and robots without loops;
+    Raises: InputError for no motion, joints that loops determine or that have several coordinates, and robots without loops.
     LinkageError for a start that is open or singular.
 
     Examples:

@@ -54,8 +54,8 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """Residual of the constraint rows: by how much each tied direction is open; zero where the linkage is closed.
 
-    Linear rows: the vector from frame_a's origin to frame_b's. Three tied turns: the rotation vector from frame_a to frame_b; two:
-    that of the shortest turn that takes the free axis of frame_a to that of frame_b; one: its entry of the rotation vector.
+    Linear rows: the vector from frame_a's origin to frame_b's. Three tied turns: the rotation vector from frame_a to frame_b. Two:
+    that of the shortest turn that takes the free axis of frame_a to that of frame_b. One: its entry of the rotation vector.
     Coupling rows: position1 - polynomial(position2).
 
     Returns: (..., r) array, m or rad, along frame_a's axes, in the order of constraint_names.

@@ -41,7 +41,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
     Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop and motors that would leave their
-    stroke; LinkageError for a start that is open or singular, or if the selected joints do not determine the motors;
+    stroke. LinkageError for a start that is open or singular, or if the selected joints do not determine the motors.
     AssemblyError if the linkage does not reach a position.
 
     Examples:

@@ -48,7 +48,7 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
     Continuation keeps the assembly mode. Every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
-    eq. (8)) from a closed neighbour, and Newton's method closes it. A state counts only while no step meets a singularity: beyond
+    eq. (8)) from a closed neighbour, and Newton's method closes it. A state counts only while no step meets a singularity. Beyond
     one the same motor positions belong to another assembly mode, or to none.
 
     Args:
@@ -56,7 +56,7 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
         q: (nq,) array, closed start; by default the file's posture, assembled.
         limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
     Returns: Sweep. An axis of the grid for each driven joint.
-    Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke;
+    Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke.
     LinkageError for a start that is open or singular.
 
     Examples:

@@ -149,8 +149,8 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
         joints: Passive joints that the loops determine, with as many coordinates as the motors.
         motors: The default is all, in the order of model.actuated.
     Returns: Transmission. Its arrays have rows and columns in the order in which joints and motors are named.
-    Raises: InputError for a model without loops, a name given twice, a selected joint that has a motor, is the base or is
-    determined by no loop, and for another number of coordinates than the motors have.
+    Raises: InputError for a model without loops, a name given twice, and another number of coordinates than the motors have. Also
+    for a selected joint that has a motor, is the base or is determined by no loop.
     Source: Kangaroo paper, eqs. (20)-(23).
 
     Examples:

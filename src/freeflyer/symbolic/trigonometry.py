@@ -17,7 +17,8 @@ def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     forms, which takes a thousand times as long.
 
     Args:
-        x: expression or matrix of SymPy; of a quotient, numerator and denominator become such sums.
+        x: expression or matrix of SymPy.
+    Returns: expression or matrix; of a quotient, numerator and denominator are such sums.
     Raises: InputError for objects that are not formulas, and for unevaluated integrals and derivatives.
 
     Examples:

@@ -69,6 +69,7 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
 
     Args:
         x: Of positions and velocities; other symbols are constants.
+    Returns: expression or matrix.
     Raises: InputError for accelerations in x, whose rate has no symbol, and objects that are not formulas.
 
     Examples:

@@ -93,13 +93,13 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
 
     Args:
         variables: `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
-        frames: iterable of rows (name, x, y, angle), Table 4.1, with the frame before as a fifth entry where it is not that of the
-            row above; a row of a fixed frame, as a foot, has no variable.
+        frames: iterable of rows (name, x, y, angle), Table 4.1; with a fifth entry, the frame before, if that is not the row above.
+            A row of a fixed frame, as a foot, has no variable.
         masses: iterable of rows (frame, mass, x, y, inertia), Table 4.3.
         gravity: Along -y, m/s^2.
 
     Raises: InputError for frames of one name, rows of other lengths, velocities in the tables, joint variables that move nothing,
-    and robots without mass; UnknownNameError for frames that are not there, or stand below.
+    and robots without mass. UnknownNameError for frames that are not there, or stand below.
 
     Examples:
         >>> import sympy
