@@ -166,7 +166,8 @@ def loop_kind(mask: tuple[int, ...]) -> str:
 
 def _link_rows(d: Description) -> tuple[LinkRow, ...]:
     total = sum(link.inertia.mass for link in d.links) or 1.0
-    return tuple(LinkRow(link.name, joint and joint.parent, joint and joint.name, joint and joint.kind, depth,
+    none: tuple[str | None, str | None, str | None] = None, None, None
+    return tuple(LinkRow(link.name, *((joint.parent, joint.name, joint.kind) if joint is not None else none), depth,
         link.inertia.mass, link.inertia.mass / total, link.inertia.com, link.inertia.rotational)
         for link, joint, depth in links_in_tree_order(d))  # fmt: skip
 
