@@ -49,7 +49,7 @@ def results(room: str, found: dict[str, Any]) -> dict[str, str]:
     for function in (inspect.unwrap(x) for name, x in found.items() if name.rpartition(".")[0] == room and inspect.isfunction(x)):
         for word in re.findall(r"\w+", str(function.__annotations__.get("return", ""))):
             x = function.__globals__.get(word)
-            if inspect.isclass(x) and x not in found.values() and x.__module__.startswith("freeflyer"):
+            if inspect.isclass(x) and x not in found.values() and x.__module__.startswith((f"{package_of(room)}.", "freeflyer.model.")):
                 classes[f"{x.__module__}.{word}"] = x.__module__
     return classes
 
