@@ -46,10 +46,11 @@ def package_of(room: str) -> str:
 def results(room: str, found: dict[str, Any]) -> dict[str, str]:
     """Classes without a public name that functions of a room return, as module.name, with their modules."""
     classes: dict[str, str] = {}
+    places = f"{package_of(room)}.", "freeflyer.model."
     for function in (inspect.unwrap(x) for name, x in found.items() if name.rpartition(".")[0] == room and inspect.isfunction(x)):
         for word in re.findall(r"\w+", str(function.__annotations__.get("return", ""))):
             x = function.__globals__.get(word)
-            if inspect.isclass(x) and x not in found.values() and x.__module__.startswith((f"{package_of(room)}.", "freeflyer.model.")):
+            if inspect.isclass(x) and x not in found.values() and x.__module__.startswith(places):
                 classes[f"{x.__module__}.{word}"] = x.__module__
     return classes
 
