@@ -70,7 +70,7 @@ class Transmission:
         Source: Kangaroo paper, eq. (22).
         """
         wanted, u = self._per_joint("velocities", velocities), self._others("others", others)
-        leading_axes((self._map, wanted, u), (2, 1, 1), ("q", "velocities", "others"))
+        leading_axes((self.q, wanted, u), (1, 1, 1), ("q", "velocities", "others"))
         return self._solve(self.jacobian, wanted - self._moved_by(u))
 
     @public
@@ -102,7 +102,7 @@ class Transmission:
             forces: (..., n) array at the joints, N and N m.
         """
         wanted = self._per_joint("forces", forces)
-        leading_axes((self.jacobian, wanted), (2, 1), ("q", "forces"))
+        leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
         return found
 
@@ -114,7 +114,7 @@ class Transmission:
             forces: (..., n) array of the motors, N and N m.
         """
         wanted = self._per_joint("forces", forces)
-        leading_axes((self.jacobian, wanted), (2, 1), ("q", "forces"))
+        leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         return self._solve(self.jacobian.swapaxes(-1, -2), wanted)
 
     def _solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
