@@ -8,6 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 import freeflyer_papers
+from freeflyer_papers.planar.chain import PlanarRobot
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z
@@ -17,7 +18,7 @@ NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose ang
 class Case:
     """A planar robot, numbers of its constants, its model with a free base, and a map P (6 + n, 3 + n) of planar velocities."""
 
-    robot: planar.PlanarRobot
+    robot: PlanarRobot
     values: dict[sp.Symbol, float]
     model: ff.Model
 
@@ -70,7 +71,7 @@ def random_case(k: int, joints: int | None = None, line: bool = True) -> Case:
         x, y, angle = (sp.Rational(int(m), 8) for m in rng.integers(-8, 9, 3))
         parent = f"f{i - 1}" if i > 1 and (line or rng.random() < 0.5) else "base"
         turning = bool(rng.random() < 0.6)
-        frames.append(planar.Frame(f"f{i}", *((x, y, q + angle) if turning else (x + q, y, angle)), parent))
+        frames.append((f"f{i}", *((x, y, q + angle) if turning else (x + q, y, angle)), parent))
         X = pose(float(x), float(y), float(angle)) if turning else pose(float(x), float(y), 0.0)
         links.append(ff.Link(f"f{i}"))
         if turning:
@@ -79,7 +80,7 @@ def random_case(k: int, joints: int | None = None, line: bool = True) -> Case:
             links.append(ff.Link(f"s{i}"))
             moving.append(ff.Joint(f"j{i}", "prismatic", parent, f"s{i}", X, np.array([1.0, 0.0, 0.0])))
             moving.append(ff.Joint(f"t{i}", "fixed", f"s{i}", f"f{i}", pose(0.0, 0.0, float(angle))))
-    for i, frame in enumerate(["base", *(f.name for f in frames)]):
+    for i, frame in enumerate(["base", *(name for name, *_ in frames)]):
         for k_ in range(int(rng.integers(1, 3))):
             m, I = (sp.Rational(int(u), 8) for u in rng.integers(1, 17, 2))
             x, y = (sp.Rational(int(u), 8) for u in rng.integers(-8, 9, 2))

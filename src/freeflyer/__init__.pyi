@@ -18,18 +18,14 @@ from . import (
     symbolic as symbolic,
 )
 from .contacts.constrained_derivatives import (
-    ConstrainedDynamicsDerivatives as ConstrainedDynamicsDerivatives,
     constrained_dynamics_derivatives as constrained_dynamics_derivatives,
 )
 from .contacts.constrained_dynamics import (
-    ConstrainedDynamics as ConstrainedDynamics,
-    ConstrainedInverseDynamics as ConstrainedInverseDynamics,
     constrained_dynamics as constrained_dynamics,
     constrained_inverse_dynamics as constrained_inverse_dynamics,
 )
 from .contacts.constrained_linearization import linearize as linearize
 from .contacts.impacts import (
-    Impact as Impact,
     impact as impact,
     project_configuration as project_configuration,
     project_velocity as project_velocity,

@@ -6,19 +6,18 @@ import base64
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from time import perf_counter
 from typing import Any
 
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress, no_progress
+from freeflyer.report.page import document
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count
 from freeflyer.version import __version__
 from freeflyer_papers.registry import names, reproduction
 
 LONGEST = 4000  # characters of a note
-TITLE = "Papers reproduced"
 STYLE = """
 main { max-width: 92rem; }
 section { margin-bottom: 1rem; }
@@ -33,34 +32,14 @@ nav a { color: var(--accent); }
 
 def page(outcomes: Sequence[Outcome], images: Mapping[str, Mapping[str, bytes]]) -> str:
     """The whole page. images: PNG files of the pictures by key and name."""
-    style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8") + STYLE
     here, now = machine(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     listed = "".join(f'<li><a href="#{esc(x.key)}">{esc(x.paper)}</a>: {_summary(x)}</li>' for x in outcomes)
-    sections = "".join(_section(x, images.get(x.key, {})) for x in outcomes)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="generator" content="freeflyer reproduce">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{TITLE} - freeflyer</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>{TITLE}</h1>
-<div class="soft">freeflyer {esc(__version__)}, {now}; times measured on {esc(here.cpu)}, {count(here.cores, "core")}</div>
+    measured = f"{now}; times measured on {esc(here.cpu)}, {count(here.cores, 'core')}"
+    header = f"""<div class="soft">freeflyer {esc(__version__)}, {measured}</div>
 <p>Every table has the paper's number beside ours; where they differ, the note below it says why.</p>
-<nav><ul>{listed}</ul></nav>
-</header>
-{sections}
-</main>
-</body>
-</html>
-"""
+<nav><ul>{listed}</ul></nav>"""
+    body = "".join(_section(x, images.get(x.key, {})) for x in outcomes)
+    return document("Papers reproduced", "freeflyer", '<meta name="generator" content="freeflyer reproduce">', header, body, STYLE)
 
 
 def _summary(x: Outcome) -> str:
@@ -88,9 +67,6 @@ def _figure(name: str, image: bytes, x: Outcome) -> str:
     words = esc((x.captions or {}).get(name, name.replace("_", " ")), LONGEST)
     data = base64.b64encode(image).decode("ascii")
     return f'<figure><img src="data:image/png;base64,{data}" alt="{words}"><figcaption>{words}</figcaption></figure>'
-
-
-FAILED = "{kind}: {text}"
 
 
 @dataclass(frozen=True)
@@ -131,7 +107,7 @@ def outcome(key: str, progress: Progress = no_progress) -> Outcome:
         result = chosen.compute(progress)
         tables, pictures = chosen.tables(result), chosen.pictures(result)
     except Exception as error:  # reported; the others are kept
-        return Outcome(key, paper, perf_counter() - start, failure=FAILED.format(kind=type(error).__name__, text=error))
+        return Outcome(key, paper, perf_counter() - start, failure=f"{type(error).__name__}: {error}")
     return Outcome(key, paper, perf_counter() - start, result, tuple(tables), pictures, chosen.captions)
 
 

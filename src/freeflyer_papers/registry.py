@@ -81,11 +81,6 @@ class Reproduction:
         pictures: pictures(result), matplotlib figures by the names of their files, without ending.
         options: Names of files that `compute` also takes, each a path or None.
         captions: Picture name -> content of the paper's figure, and the reason of differences.
-
-    Examples:
-        >>> paper = freeflyer_papers.reproduction("kangaroo")
-        >>> paper.key, paper.options
-        ('kangaroo', ('robot', 'peer'))
     """
 
     key: str

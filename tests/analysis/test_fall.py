@@ -12,6 +12,7 @@ from seeds import fresh
 import freeflyer as ff
 from freeflyer import linkages, robots
 from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
+from freeflyer.analysis.estimators import multiple_correlation
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ SINE, COSINE = (f(np.linspace(0.0, 2.0 * np.pi, F, endpoint=False)) for f in (np
 
 
 def cmc(*waveforms: np.ndarray) -> float:
-    return float(ff.analysis.multiple_correlation(list(waveforms)))
+    return float(multiple_correlation(list(waveforms)))
 
 
 def test_identical_waveforms_have_one():
@@ -153,7 +154,7 @@ def test_waveforms_with_nothing_in_common():
 def test_several_methods_and_motions():
     """The sums over three methods and two motions, written out; and leading axes as calls of their own."""
     Y = fresh().standard_normal((5, 2, 3, 7)) + 10.0 * np.sin(np.arange(7))
-    for found, sample in zip(ff.analysis.multiple_correlation(Y), Y):
+    for found, sample in zip(multiple_correlation(Y), Y):
         within = total = 0.0
         for motion in sample:
             for p in range(3):
@@ -161,7 +162,7 @@ def test_several_methods_and_motions():
                     within += (motion[p, f] - motion[:, f].mean()) ** 2 / (2 * 7 * 2)
                     total += (motion[p, f] - motion.mean()) ** 2 / (2 * 20)
         close(found, np.sqrt(1.0 - within / total), rounding(450))
-    one = ff.analysis.multiple_correlation(Y[:, :1])
+    one = multiple_correlation(Y[:, :1])
     close(one, np.array([cmc(*sample[0]) for sample in Y]), rounding(450))
 
 
@@ -177,4 +178,4 @@ BAD = [np.zeros(5), np.zeros((1, 5)), np.zeros((2, 1)), np.zeros((0, 2, 5)), np.
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_input(bad):
     with pytest.raises(ff.InputError, match="waveforms"):
-        ff.analysis.multiple_correlation(bad)
+        multiple_correlation(bad)

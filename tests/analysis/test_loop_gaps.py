@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import freeflyer as ff
+from freeflyer.analysis.checks.findings import loop_gaps
 
 LINK = ff.Inertia(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3))
 HINGE, WELD, POINT, SLIDER, ONE = (1, 1, 1, 1, 1, 0), (1,) * 6, (1, 1, 1, 0, 0, 0), (1, 1, 0, 1, 1, 1), (0, 0, 0, 0, 1, 0)
@@ -24,7 +25,7 @@ def opened(turn: Rotation, shift=(0.0, 0.0, 0.0)) -> np.ndarray:
 def test_the_free_turn_of_a_hinge_does_not_count(free):
     model, tilt, spin = tied(HINGE), Rotation.from_rotvec([0.06, 0.08, 0.0]), Rotation.from_rotvec([0.0, 0.0, free])
     for turn, angle in ((tilt * spin, 0.1), (spin * tilt, 0.1), (spin, 0.0)):
-        (gap,) = ff.analysis.loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
+        (gap,) = loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
         assert gap.angle == pytest.approx(angle, abs=1e-12)
         assert gap.position == pytest.approx(5e-3, abs=1e-15)
         assert gap.is_closed is False
@@ -34,13 +35,13 @@ def test_the_free_turn_of_a_hinge_does_not_count(free):
     (WELD, 0.13, 0.5), (POINT, 0.13, 0.0), (SLIDER, 0.05, 0.5), (ONE, 0.0, 0.3),
 ])  # fmt: skip
 def test_gaps_count_tied_directions(mask, position, angle):
-    (gap,) = ff.analysis.loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
+    (gap,) = loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
     assert gap.position == pytest.approx(position, abs=1e-12)
     assert gap.angle == pytest.approx(angle, abs=1e-12)
 
 
 def test_each_gap_is_that_of_its_own_loop():
     robot = ff.robots.kangaroo_like()
-    gaps = ff.analysis.loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
+    gaps = loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
     assert {gap.loop for gap in gaps if not gap.is_closed} == {"right_yaw_pin"}
     assert len(gaps) == len(robot.loops)

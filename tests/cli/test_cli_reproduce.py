@@ -12,6 +12,7 @@ from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.linearization import requirements
+from freeflyer_papers.registry import Reproduction
 
 pytestmark = pytest.mark.papers
 
@@ -52,7 +53,7 @@ def test_linearization(small, tmp_path):
 
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
-    tiny = papers.Reproduction(
+    tiny = Reproduction(
         "tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
         lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
     )  # fmt: skip
@@ -82,7 +83,7 @@ def test_unknown_papers_and_folders_that_cannot_be(tmp_path):
 def two_papers(monkeypatch):
     """A paper that works and one that fails, in place of the registry."""
     figure = new_figure(2.0, 2.0)[0]
-    works = papers.Reproduction(
+    works = Reproduction(
         "works", "A paper <that> works", lambda progress: {"answer": 42},
         lambda result: [Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
         lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."},
@@ -92,7 +93,7 @@ def two_papers(monkeypatch):
         progress(0.5, "half way")
         raise ValueError("no <root> was found")
 
-    fails = papers.Reproduction("fails", "A paper that fails", compute, lambda result: [], lambda result: {})
+    fails = Reproduction("fails", "A paper that fails", compute, lambda result: [], lambda result: {})
     monkeypatch.setattr(page, "names", lambda: ("fails", "works"))
     monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 

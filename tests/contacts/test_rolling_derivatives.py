@@ -8,6 +8,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
+from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics
 
 
 def cart(base: str) -> ff.Model:
@@ -27,7 +28,7 @@ def check(model: ff.Model, q: np.ndarray, v: np.ndarray, held: ff.ConstraintSet,
     tau = fresh(1).standard_normal(model.nv)
     d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=held)
 
-    def solved(dq: np.ndarray, dv: np.ndarray, dtau: np.ndarray) -> ff.ConstrainedDynamics:
+    def solved(dq: np.ndarray, dv: np.ndarray, dtau: np.ndarray) -> ConstrainedDynamics:
         return ff.constrained_dynamics(model, ff.integrate(model, q, dq), v + dv, tau + dtau, constraints=held)
 
     zero = np.zeros(model.nv)

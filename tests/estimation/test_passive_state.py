@@ -72,20 +72,20 @@ def test_closure_fades_with_alpha(s):
 def test_sinusoids_are_tracked_and_loops_stay_closed(s):
     t = track(s, duration=1.3)
     assert np.abs(t.estimated - t.actual)[t.settled :].max() < 2e-5
-    assert t.largest_closure < 1e-3
-    quick = track(s, duration=1.3, alpha=1000.0)
-    assert quick.largest_closure < 0.1 * t.largest_closure
-    assert quick.passive_largest < 2e-5
+    assert t.errors()["closure"] < 1e-3
+    quick = track(s, duration=1.3, alpha=1000.0).errors()
+    assert quick["closure"] < 0.1 * t.errors()["closure"]
+    assert quick["passive_largest"] < 2e-5
     assert np.abs(t.actual[t.settled :]).max() > 1e-3, "the motors move"
 
 
 def test_noise_and_quantisation_show_and_do_not_bias_when_loops_close_at_once():
     s = sensed("kangaroo_like")
     path = sinusoids(s)
-    ideal, rough = (track(s, e, duration=1.6, alpha=1000.0, path=path) for e in (Encoder(), Encoder(1e-5, 1e-5)))
-    assert ideal.passive_rms < 3e-6
-    assert 1e-4 < rough.passive_rms < 2e-3
-    assert rough.bias < 0.1 * rough.passive_rms
+    ideal, rough = (track(s, e, duration=1.6, alpha=1000.0, path=path).errors() for e in (Encoder(), Encoder(1e-5, 1e-5)))
+    assert ideal["passive_rms"] < 3e-6
+    assert 1e-4 < rough["passive_rms"] < 2e-3
+    assert rough["bias"] < 0.1 * rough["passive_rms"]
 
 
 def test_what_came_in_is_not_changed():

@@ -12,7 +12,6 @@ from random_robots import BASES, random_robot
 from seeds import fresh
 
 import freeflyer as ff
-import freeflyer_papers
 from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
@@ -28,7 +27,7 @@ from freeflyer.kernels.sim.layout import IMPULSES, SAMPLES
 from freeflyer.linkages.closure import plan_for
 from freeflyer.optimization.compiled import sizes_table
 from freeflyer.sim.ground import make_problem, touching_points
-from freeflyer_papers.hopping.settings import make_record, table_of
+from freeflyer_papers.hopping.settings import EXPERIMENTS, make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 
@@ -131,7 +130,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         found.append(made)
     model = ff.robots.revolute_hopper()
     for tries, traced in ((3, True), (2, False)):
-        settings = freeflyer_papers.hopping.hop_settings("revolute-V")
+        settings = EXPERIMENTS["revolute-V"].settings
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)

@@ -159,7 +159,7 @@ def test_batches_are_rows():
     found = many.accelerations(x, x[::-1])
     np.testing.assert_allclose(found[1, 1], one.accelerations(x[1, 0], x[1, 0]), rtol=1e-9, atol=1e-12)
     assert transmission(model, q[0, 0], LEFT).velocities(np.eye(6)).shape == (6, 6)
-    with pytest.raises(InputError, match=r"batch.*do not broadcast.*\(3, 2\).*\(5,\)"):
+    with pytest.raises(InputError, match=r"batch.*do not broadcast.*q \(3, 2, \d+\), velocities \(5, 6\)"):
         transmission(model, q, LEFT).velocities(np.ones((5, 6)))
 
 

@@ -10,13 +10,14 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.symbolic import is_zero
+from freeflyer_papers.planar.chain import PlanarRobot
 
 pytestmark = pytest.mark.slow
 
 m1, m2, m3, l, g = sp.symbols("m1 m2 m3 l g", positive=True)
 
 
-def arm(n: int) -> planar.PlanarRobot:
+def arm(n: int) -> PlanarRobot:
     """A base and n point masses on links of length l, hinged to one another."""
     state = planar.variables(n)
     frames = [(f"f{i}", l if i > 1 else 0, 0, q) for i, q in enumerate(state.position[3:], 1)]

@@ -6,7 +6,7 @@ from robot_geometry import center_of_mass, poses_at_zero
 
 from freeflyer import robots
 from freeflyer.errors import InputError
-from freeflyer.robots.humanoid import humanoid_description, moving_joints
+from freeflyer.robots.humanoid import humanoid, moving_joints
 
 ALL = range(20, 46)
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
@@ -47,7 +47,7 @@ def test_joints_of_the_named_sizes():
 
 
 def test_body_is_1_8_m_tall_and_stands_on_its_soles():
-    description = humanoid_description(33)
+    description = humanoid(33).description
     poses = poses_at_zero(description)
     sole = poses["left_sole"][2, 3]
     assert sole == pytest.approx(-0.93, abs=1e-12)
@@ -61,7 +61,7 @@ def test_body_is_1_8_m_tall_and_stands_on_its_soles():
 
 
 def test_corners_bound_the_sole():
-    poses = poses_at_zero(humanoid_description(33))
+    poses = poses_at_zero(humanoid(33).description)
     corners = [poses[f"right_sole_{c}"][:2, 3] for c in ("front_left", "front_right", "rear_right", "rear_left")]
     (fl, fr, rr, rl), sole = corners, poses["right_sole"][:2, 3]
     assert fl[0] == fr[0] > sole[0] > rl[0] == rr[0]
@@ -69,7 +69,7 @@ def test_corners_bound_the_sole():
 
 
 def test_left_mirrors_right():
-    description = humanoid_description(45)
+    description = humanoid(45).description
     poses = poses_at_zero(description)
     for name, X in poses.items():
         if "_sole_" in name:  # corners are named by their own side of the foot
@@ -93,7 +93,7 @@ def test_left_mirrors_right():
 
 
 def test_body_is_the_same_at_every_dof():
-    few, many = humanoid_description(20), humanoid_description(45)
+    few, many = humanoid(20).description, humanoid(45).description
     assert [x.name for x in few.links] == [x.name for x in many.links]
     assert [x.name for x in few.sites] == [x.name for x in many.sites]
     a, b = poses_at_zero(few), poses_at_zero(many)

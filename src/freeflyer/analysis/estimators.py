@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,44 +69,16 @@ class Tracking:
     passive_rate_error: np.ndarray
     settled: int
 
-    @property
-    def measured_rms(self) -> float:
-        """Root mean square of estimated minus actual position of the measured joints."""
-        return _rms((self.estimated - self.actual)[self.settled :])
-
-    @property
-    def passive_rms(self) -> float:
-        """Root mean square of the passive joints' errors."""
-        return _rms(self.passive_error[self.settled :])
-
-    @property
-    def passive_largest(self) -> float:
-        """Their largest magnitude."""
-        return float(np.abs(self.passive_error[self.settled :]).max())
-
-    @property
-    def bias(self) -> float:
-        """The largest mean error of a passive joint."""
-        return float(np.abs(self.passive_error[self.settled :].mean(axis=0)).max())
-
-    @property
-    def worst_joint(self) -> str:
-        """The passive joint of that bias."""
-        return self.passive_names[int(np.argmax(np.abs(self.passive_error[self.settled :].mean(axis=0))))]
-
-    @property
-    def largest_redundant(self) -> float:
-        """Of all samples."""
-        return float(self.redundant[self.settled :].max())
-
-    @property
-    def largest_closure(self) -> float:
-        """Of all samples."""
-        return float(self.closure[self.settled :].max())
-
-
-def _rms(x: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(x**2)))
+    def errors(self) -> dict[str, Any]:
+        """Of the settled samples: root mean squares of the measured and of the passive joints' errors, the largest of a passive
+        joint, the largest mean error (bias) and its joint, the largest closure and redundant entry."""
+        late = slice(self.settled, None)
+        measured, passive = (self.estimated - self.actual)[late], self.passive_error[late]
+        means = np.abs(passive.mean(axis=0))
+        return {"measured_rms": float(np.sqrt(np.mean(measured**2))), "passive_rms": float(np.sqrt(np.mean(passive**2))),
+            "passive_largest": float(np.abs(passive).max()), "bias": float(means.max()),
+            "worst_joint": self.passive_names[int(np.argmax(means))], "closure": float(self.closure[late].max()),
+            "redundant": float(self.redundant[late].max())}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -318,9 +291,9 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
     return Times(*times, *[float("nan")] * (6 - len(times)))
 
 
-@public
 def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
-    """Coefficient of multiple correlation (CMC) of waveforms that P methods give for the same G motions, synchronously.
+    """Coefficient of multiple correlation (CMC) (...) of waveforms (..., P, F) or (..., G, P, F), F samples that P methods give for
+    the same G motions: 1 for identical ones, NaN if they differ by more than they vary in time.
 
     Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
     measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
@@ -328,26 +301,7 @@ def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
 
         CMC^2 = 1 - [sum (Y_gpf - Y_gf)^2 / (G F (P - 1))] / [sum (Y_gpf - Y_g)^2 / (G (P F - 1))]
 
-    Differences in offset, size and phase all lower it. Waveforms that do not vary at all are identical: 1.
-
-    Args:
-        waveforms: (..., P, F) or (..., G, P, F) array, F samples of P waveforms, in any unit: two axes for one motion (G = 1),
-            three or more with the motions before the methods.
-    Returns: (...) array, 1 for identical waveforms, towards 0 for unrelated ones. NaN if the waveforms differ by more than
-    they vary in time (the root of a negative number; the paper calls them dissimilar).
-    Raises: InputError for less than two methods or two samples, and numbers that are not finite.
-
-    Examples:
-        >>> t = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
-        >>> for other in (np.sin(t), np.sin(t) + 0.2, 1.2 * np.sin(t), np.sin(t + 0.2), np.cos(t), -np.sin(t)):
-        ...     print(f"{ff.analysis.multiple_correlation([np.sin(t), other]):.4f}")
-        1.0000
-        0.9802
-        0.9918
-        0.9900
-        0.0500
-        nan
-    """
+    Errors: InputError for less than two methods or two samples, and numbers that are not finite."""
     Y = finite_array("waveforms", waveforms)
     if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
         raise InputError(

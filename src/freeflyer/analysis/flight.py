@@ -40,13 +40,6 @@ class Flight:
         joints: Largest of all other joints' ranges, m or rad.
         gap: Largest opening of a loop at the end, m or rad.
         stopped: Why the flight ended early.
-
-    Examples:
-        >>> flight = ff.analysis.free_flight(ff.robots.space_manipulator(), duration=1.0, dt=0.01, speed=0.1)
-        >>> flight.time.shape, flight.momentum.shape, flight.motors.shape
-        ((101,), (101, 6), (7,))
-        >>> print(f"energy drifts by {flight.drift:.9f}, angular momentum by {flight.momentum_drift:.9f} of their sizes")
-        energy drifts by 0.000000000, angular momentum by 0.000000000 of their sizes
     """
 
     time: np.ndarray
@@ -91,11 +84,7 @@ def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 
         stiffness: Stiffness of the motors' springs, N/m or N m/rad.
         seed: Seed of the motor rates.
     Returns: Flight. Energy, momentum and ranges of motion.
-
-    Raises:
-        InputError: For a robot whose base does not float, or with parts that are held by the world or float separately. Also for
-            wrong shapes, numbers that are not finite, and a negative seed.
-        LinkageError: For a start that is open or singular.
+    Raises: InputError for a robot that does not float as one; LinkageError for a start that is open or singular.
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()
@@ -220,13 +209,6 @@ class FallStudy:
     Attributes:
         duration: float, s.
         runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy.
-
-    Examples:
-        >>> study = ff.analysis.free_fall(ff.robots.space_manipulator())
-        >>> [run.dt for run in study.runs]  # s
-        [0.02, 0.01, 0.005, 0.0025, 0.00125]
-        >>> print(f"energy drifts by dt^{study.order:.0f}")
-        energy drifts by dt^4
     """
 
     duration: float
@@ -256,9 +238,9 @@ def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     Raises: InputError for a negative seed; FreeflyerError where the mass matrix is singular, and where the loops cannot be closed.
 
     Examples:
-        >>> study = ff.analysis.free_fall(ff.robots.chain(3))
-        >>> [bool(finer.worst < coarser.worst / 16) for coarser, finer in zip(study.runs[:3], study.runs[1:3])]  # order 4 or more
-        [True, True]
+        >>> study = ff.analysis.free_fall(ff.robots.space_manipulator())
+        >>> print(f"{len(study.runs)} runs, energy drifts by dt^{study.order:.0f}")
+        5 runs, energy drifts by dt^4
     """
     rng, model = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED)), close_loops(model)
     if model.reduction:

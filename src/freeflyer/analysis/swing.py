@@ -95,18 +95,19 @@ class Swing:
 
     def force_error(self, source: str) -> np.ndarray:
         """(2, 3): root mean square and largest error of a foot's force in x, y, z against the simulator, N."""
-        d = (self.wrenches[source] - self.wrenches["simulator"])[self.settled :, :, :3]
-        return np.array([np.sqrt((d**2).mean(axis=(0, 1))), np.abs(d).max(axis=(0, 1))])
+        return self._error((self.wrenches[source] - self.wrenches["simulator"])[..., :3], (0, 1))
 
     def center_error(self, source: str) -> np.ndarray:
         """(2, 2): root mean square and largest error of the feet's centres of pressure in x and y, m."""
-        d = (self.centers(source) - self.centers("simulator"))[self.settled :]
-        return np.array([np.sqrt((d**2).mean(axis=(0, 1))), np.abs(d).max(axis=(0, 1))])
+        return self._error(self.centers(source) - self.centers("simulator"), (0, 1))
 
     def zmp_error(self, source: str) -> np.ndarray:
         """(2, 2): likewise of the zero-moment point, m."""
-        d = (self.zmp(source) - self.zmp("simulator"))[self.settled :]
-        return np.array([np.sqrt((d**2).mean(axis=0)), np.abs(d).max(axis=0)])
+        return self._error(self.zmp(source) - self.zmp("simulator"), (0,))
+
+    def _error(self, d: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
+        d = d[self.settled :]
+        return np.array([np.sqrt((d**2).mean(axis=axis)), np.abs(d).max(axis=axis)])
 
 
 def _centers(w: np.ndarray) -> np.ndarray:

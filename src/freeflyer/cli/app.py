@@ -40,10 +40,8 @@ class Commands(TyperGroup):
             raise typer.Exit(2) from None
 
 
-app = typer.Typer(
-    cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="Dynamics, analysis and control of floating-base robots.",
-)  # fmt: skip
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    help="Dynamics, analysis and control of floating-base robots.")  # fmt: skip
 
 
 def _version(value: bool) -> None:
@@ -54,23 +52,18 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+        help="Print the version and stop.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     context: typer.Context = None,  # type: ignore[assignment]
-) -> None:
+) -> None:  # fmt: skip
     """Dynamics, analysis and control of floating-base robots."""
     if debug:
         context.meta["freeflyer.debug"] = True
 
 
-COMMANDS = {  # in the order of --help
-    "Robot": (info, check, report, loops, linearize, export),
-    "Control": (control, estimate),
-    "Tools": (demo, bench, warm),
-}
-for panel, commands in COMMANDS.items():
+in_order = {"Robot": (info, check, report, loops, linearize, export), "Control": (control, estimate), "Tools": (demo, bench, warm)}
+for panel, commands in in_order.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 for found in entry_points(group="freeflyer.commands"):  # of other packages: freeflyer_papers has two

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder
+from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,53 +40,26 @@ class FormulationName(StrEnum):
     three_step = "three-step"
 
 
-FolderOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write the pictures there.", show_default=False)
-]
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
-FeetOption = Annotated[
-    str | None,
-    typer.Option(
-        "--feet", metavar="NAMES", help="Frames of the feet, separated by commas. [default: found by name or in the file]",
-        show_default=False,
-    ),
-]
-SoleOption = Annotated[
-    str | None,
-    typer.Option(
-        "--sole", metavar="LENGTHxWIDTH", help="Of the feet so named, m, around their origins; or `point`.", show_default=False,
-    ),
-]
-PlantOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--plant-file", metavar="FILE", show_default=False,
-        help="The robot's MJCF file, which MuJoCo simulates with its own shapes. [default: what we write, balls under the feet]",
-    ),
-]
-StepsOption = Annotated[int | None, typer.Option(
-    "--steps", min=2, help="walk: how many, with a gait or speeds of each foot. [default: 10, or for 10 s]", show_default=False,
-)]  # fmt: skip
-StepLengthOption = Annotated[
-    float | None,
-    typer.Option("--step-length", help="walk: m. [default: 0.2, less for smaller robots]", show_default=False),
-]
-GaitOption = Annotated[str | None, typer.Option(
-    "--gait", metavar="NAME", help="walk: crawl or trot of four feet, walk of two. [default: trot of four]", show_default=False,
-)]  # fmt: skip
-SpeedOption = Annotated[float | None, typer.Option("--speed", help="walk: forward, m/s.", show_default=False)]
-LateralOption = Annotated[float | None, typer.Option("--lateral", help="walk: to the left, m/s.", show_default=False)]
-TurningOption = Annotated[
-    float | None, typer.Option("--turning", help="walk: turning rate to the left, rad/s.", show_default=False)
-]
-HandOption = Annotated[str | None, typer.Option("--hand", metavar="FRAME", help="The hand that reaches.", show_default=False)]
-PushesOption = Annotated[
-    int | None, typer.Option("--pushes", min=1, help="stand: so many random pushes, each from rest.", show_default=False)
-]
-BoundaryOption = Annotated[int | None, typer.Option(
-    "--boundary", metavar="DIRECTIONS", min=3, help="stand: the impulse at which it falls, in so many directions.",
-    show_default=False,
-)]  # fmt: skip
+FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
+    help="Frames of the feet, separated by commas. [default: found by name or in the file]")]  # fmt: skip
+SoleOption = Annotated[str | None, option("--sole", metavar="LENGTHxWIDTH",
+    help="Of the feet so named, m, around their origins; or `point`.")]  # fmt: skip
+PlantOption = Annotated[Path | None, option("--plant-file", metavar="FILE", help="The robot's MJCF file, which MuJoCo simulates "
+    "with its own shapes. [default: what we write, balls under the feet]")]  # fmt: skip
+StepsOption = Annotated[int | None, option("--steps", min=2,
+    help="walk: how many, with a gait or speeds of each foot. [default: 10, or for 10 s]")]  # fmt: skip
+StepLengthOption = Annotated[float | None, option("--step-length", help="walk: m. [default: 0.2, less for smaller robots]")]
+GaitOption = Annotated[str | None, option("--gait", metavar="NAME",
+    help="walk: crawl or trot of four feet, walk of two. [default: trot of four]")]  # fmt: skip
+SpeedOption = Annotated[float | None, option("--speed", help="walk: forward, m/s.")]
+LateralOption = Annotated[float | None, option("--lateral", help="walk: to the left, m/s.")]
+TurningOption = Annotated[float | None, option("--turning", help="walk: turning rate to the left, rad/s.")]
+HandOption = Annotated[str | None, option("--hand", metavar="FRAME", help="The hand that reaches.")]
+PushesOption = Annotated[int | None, option("--pushes", min=1, help="stand: so many random pushes, each from rest.")]
+BoundaryOption = Annotated[int | None, option("--boundary", metavar="DIRECTIONS", min=3,
+    help="stand: the impulse at which it falls, in so many directions.")]  # fmt: skip
 
 
 def control(
@@ -118,10 +91,10 @@ def control(
 
     out = output(json)
     walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}
-    given = {"hand": ("reach", hand), **{option: ("walk", value) for option, value in walking.items()}}
-    for option, (owner, value) in given.items():
+    given = {"hand": ("reach", hand), **{name: ("walk", value) for name, value in walking.items()}}
+    for name, (owner, value) in given.items():
         if value is not None and scenario.value not in (owner, "all"):
-            raise typer.BadParameter(f"--{option.replace('_', '-')} belongs to the scenario {owner}")
+            raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to the scenario {owner}")
     if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
         raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
     exact = delay == position_noise == velocity_noise == 0.0
@@ -138,7 +111,7 @@ def control(
     refused: dict[str, str] = {}
     for name in SCENARIOS if scenario is ScenarioName.all else [scenario.value]:
         for form in ("full", "reduced") if compare else (formulation.value,):
-            extra = {option: value for option, (owner, value) in given.items() if owner == name and value is not None}
+            extra = {key: value for key, (owner, value) in given.items() if owner == name and value is not None}
             try:
                 with status(f"{robot}: {name} under control, {form}") as progress:
                     found.append(run_scenario(
@@ -183,8 +156,8 @@ def summary(result: ControlRun) -> dict[str, Any]:
         "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
         "largest_torque": float(np.abs(result.tau).max()), "solve_time_median": float(times[0]),
-        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max())
-    }
+        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max()),
+    }  # fmt: skip
 
 
 def verdict(result: ControlRun) -> str:
@@ -253,7 +226,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     """Prints what was found, draws it into a folder, and answers with the numbers."""
     import numpy as np
 
-    from freeflyer.cli.output import status, table
+    from freeflyer.cli.output import draw_all, status, table
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
     from freeflyer.text import number
 
@@ -271,10 +244,8 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
         angles = 2.0 * np.pi * np.arange(directions) / directions
         with status(f"{robot.model.name}: where it falls") as progress:
             boundary = push_boundary(robot, angles, progress=progress, **options)
-        rows = [
-            (number(np.degrees(a), 3), number(low, 3), number(high, 3), number(limit, 3), number(low / limit, 2))
-            for a, low, high, limit in zip(angles, boundary.borne, boundary.lost, boundary.limits)
-        ]
+        rows = [(*(number(x, 3) for x in (np.degrees(a), low, high, limit)), number(low / limit, 2))
+            for a, low, high, limit in zip(angles, boundary.borne, boundary.lost, boundary.limits)]  # fmt: skip
         titles = ("direction (deg)", "borne (N s)", "lost (N s)", "capture point (N s)", "share")
         title = f"{robot.model.name}, {robot.model.mass:.1f} kg: pushes for 0.1 s on the base"
         out.print(table(title, titles, rows, tuple(range(5))))
@@ -282,8 +253,6 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
                   "limits": boundary.limits.tolist()}  # fmt: skip
     if folder is not None:
         from freeflyer.plots.controlled import push_figure
-        from freeflyer.plots.files import save
 
-        for path in save(folder, f"pushes_{robot.model.name}", lambda: push_figure(robot.model.mass, boundary, impulses, fell)):
-            out.print(f"wrote {path}", soft_wrap=True)
+        draw_all(out, folder, {f"pushes_{robot.model.name}": lambda: push_figure(robot.model.mass, boundary, impulses, fell)})
     return found

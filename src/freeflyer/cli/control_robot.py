@@ -42,10 +42,8 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     if not names:
         return model
     if plant is not None:
-        raise InputError(
-            f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file cannot be the "
-            "plant. Leave --plant-file out"
-        )
+        raise InputError(f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file "
+            "cannot be the plant. Leave --plant-file out")  # fmt: skip
     console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
     return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
 
@@ -67,10 +65,8 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
         known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:
         if name not in known:
-            raise InputError(
-                f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of the file. Give "
-                "its sole's sides, m, such as --sole 0.2x0.1, or --sole point"
-            )
+            raise InputError(f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of "
+                "the file. Give its sole's sides, m, such as --sole 0.2x0.1, or --sole point")  # fmt: skip
     return [known[name] for name in names]
 
 

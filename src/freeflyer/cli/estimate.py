@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot, option
 
 if TYPE_CHECKING:
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
 
-RigidOption = Annotated[
-    list[str] | None,
-    typer.Option("--rigid", metavar="JOINT", help="A joint taken as standing still; may be repeated.", show_default=False),
-]
-EncoderOption = Annotated[
-    list[str] | None,
-    typer.Option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, to calibrate; may be repeated. "
-                 "[default: see estimation.select_encoders]", show_default=False),
-]  # fmt: skip
-FolderOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.", show_default=False)
-]
+RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
+    help="A joint taken as standing still; may be repeated.")]  # fmt: skip
+EncoderOption = Annotated[list[str] | None, option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, "
+    "to calibrate; may be repeated. [default: see estimation.select_encoders]")]  # fmt: skip
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.")]
 
 
 def estimate(
@@ -46,7 +39,7 @@ def estimate(
     from freeflyer.analysis.swing import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer.cli import estimate_tables as tables
     from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import output, status, write_json
+    from freeflyer.cli.output import draw_all, output, status, write_json
     from freeflyer.estimation import sensors
     from freeflyer.sim import Servos
 
@@ -79,7 +72,7 @@ def estimate(
                 out.print(shown, soft_wrap=True)
         if folder is not None:
             progress(0.0, "drawing")
-            tables.draw(out, folder, pictures)
+            draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)
 
 

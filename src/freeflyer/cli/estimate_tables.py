@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.cli.output import name, table
+from freeflyer.cli.output import Pictures, name, table
 from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
 
-Pictures = dict[str, Callable[[], Any]]
 THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 
@@ -34,10 +33,9 @@ def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress,
             t = track(s, kind, duration=duration, alpha=alpha, path=path)
             first = first or t
             closures[f"{label}, alpha {alpha:g}/s"] = t.closure[::THIN]
-            numbers.append({
-                "encoders": label, "alpha": alpha, "measured_rms": t.measured_rms, "passive_rms": t.passive_rms,
-                "passive_largest": t.passive_largest, "bias": t.bias, "worst_joint": t.worst_joint, "closure": t.largest_closure,
-            })  # fmt: skip
+            errors = t.errors()
+            del errors["redundant"]
+            numbers.append({"encoders": label, "alpha": alpha, **errors})
     assert first is not None
     actual = first.actual[::THIN], first.actual_rates[::THIN]
     found = first.estimated[::THIN], first.estimated_rates[::THIN]
@@ -77,14 +75,14 @@ def calibrate_all(
 
 def calibration(r: Calibrations) -> Any:
     """How often and how soon offsets are found."""
-    steps = r.steps if len(r.errors) else np.array([0])
+    steps, true = r.steps if len(r.errors) else np.array([0]), [e for e in r.offset_errors if e < 1e-4]
     rows = (
         ("motors", ", ".join(r.motors)),
         ("absolute encoders on", ", ".join(r.encoders)),
         ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
         ("  at the true offsets, not at another assembly", f"{r.right}"),
         ("steps: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
-        ("largest error of an offset, of the true ones", _largest([e for e in r.offset_errors if e < 1e-4])),
+        ("largest error of an offset, of the true ones", f"{max(true):.1e}" if true else "- (no start found the true ones)"),
     )
     return table(f"calibration of {r.robot}", ("quantity", "found"), rows)
 
@@ -126,16 +124,3 @@ def swing(found: dict[str, Any]) -> list[Any]:
     robot = found["swing"].robot
     title = f"lateral swing of {robot}: contact wrenches against MuJoCo's contacts"
     return [table(title, COLUMNS, rows, range(1, len(COLUMNS))), name(found["settings"], "", 2000)]
-
-
-def draw(out: Any, folder: Path, pictures: Pictures) -> None:
-    """Write them."""
-    from freeflyer.plots.files import save
-
-    for what, picture in pictures.items():
-        for path in save(folder, what, picture):
-            out.print(f"wrote {path}", soft_wrap=True)
-
-
-def _largest(errors: list[float]) -> str:
-    return f"{max(errors):.1e}" if errors else "- (no start found the true ones)"

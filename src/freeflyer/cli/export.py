@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot, option
 
 USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"
 
@@ -22,31 +22,17 @@ def _list(value: bool) -> None:
         raise typer.Exit
 
 
-FunctionsOption = Annotated[
-    str, typer.Option("--functions", metavar="NAME,...", help="What to export; 'all' for everything, see --list.")
-]
-FolderOption = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")
-]
-CpuOption = Annotated[
-    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")
-]
+FunctionsOption = Annotated[str, typer.Option("--functions", metavar="NAME,...",
+    help="What to export; 'all' for everything, see --list.")]  # fmt: skip
+FolderOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")]
+CpuOption = Annotated[str, typer.Option("--cpu", metavar="CPU",
+    help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")]  # fmt: skip
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
-PrefixOption = Annotated[
-    str | None,
-    typer.Option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]", show_default=False),
-]
-ControllerOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--controller", metavar="FILE", show_default=False,
-        help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.",
-    ),
-]
+PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]")]
+ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
+    help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
-ListOption = Annotated[
-    bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")
-]
+ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")]
 
 
 def export(
@@ -58,43 +44,27 @@ def export(
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
-    from freeflyer.cli.output import output, status, write_json
-    from freeflyer.export import export as write
+    from freeflyer.cli.output import COLOURS, output, status, write_json
+    from freeflyer.control.stance_file import read_problem
+    from freeflyer.control.standing import stand_on_feet
+    from freeflyer.export import export as write, export_controller
     from freeflyer.linkages.closing import close_loops
+    from freeflyer.text import count
 
     loaded = load_robot(robot, base, loops)
     model = close_loops(loaded.model)
-    if controller is not None:
-        made = _controller(controller, model, loaded.path, folder, cpu, prefix, overwrite)
-        _show(output(json), made)
-        write_json(json, "export", made)
-        return
-    with status() as progress:
-        made = write(
-            model, folder, functions, cpu=cpu, batch=batch, prefix=prefix, overwrite=overwrite, progress=progress
-        )
-    _show(output(json), made)
-    write_json(json, "export", made)
-
-
-def _controller(file: Path, model: Any, path: Path | None, folder: Path, cpu: str, prefix: str | None, overwrite: bool) -> Any:
-    """The controller of a file, at the posture in which the robot stands."""
-    from freeflyer.cli.output import status
-    from freeflyer.control.stance_file import read_problem
-    from freeflyer.control.standing import stand_on_feet
-    from freeflyer.export import export_controller
-
-    stance = stand_on_feet(model, path=path)
-    with status() as progress:
-        problem = read_problem(file, stance.model, stance.q)
-        return export_controller(problem, folder, stance.q, cpu=cpu, prefix=prefix, overwrite=overwrite, progress=progress)
-
-
-def _show(out: Any, made: Any) -> None:
-    from freeflyer.cli.output import COLOURS
-    from freeflyer.text import count
-
-    what = f"{count(len(made.functions), 'function')} for {made.cpu}"
+    same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
+    made: Any
+    if controller is None:
+        with status() as progress:
+            made = write(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
+    else:
+        stance = stand_on_feet(model, path=loaded.path)  # the posture of the controller of a file
+        with status() as progress:
+            problem = read_problem(controller, stance.model, stance.q)
+            made = export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
+    out, what = output(json), f"{count(len(made.functions), 'function')} for {made.cpu}"
     out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)
     for note in made.notes:
         out.print(note, style=COLOURS["note"], soft_wrap=True)
+    write_json(json, "export", made)

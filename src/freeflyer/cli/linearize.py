@@ -9,28 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from freeflyer.cli import options as opt
+from freeflyer.cli.options import option
 
 if TYPE_CHECKING:
     from freeflyer.analysis.linearization import LinearStudy, Recovery
 
 MOST_MODES = 24  # rows of the table
 
-AtOption = Annotated[
-    Path | None,
-    typer.Option("--at", metavar="FILE.yaml", help="Where joints stand, as in 'knee: 0.4'. [default: neutral]", show_default=False),
-]
-FolderOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.", show_default=False)
-]
-ThrusterOption = Annotated[
-    list[str] | None,
-    typer.Option("--thruster", metavar="FRAME", help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.",
-                 show_default=False),
-]  # fmt: skip
-WrenchOption = Annotated[
-    list[str] | None,
-    typer.Option("--wrench", metavar="FRAME", help="Force and torque on a frame as inputs; may be repeated.", show_default=False),
-]
+AtOption = Annotated[Path | None, option("--at", metavar="FILE.yaml",
+    help="Where joints stand, as in 'knee: 0.4'. [default: neutral]")]  # fmt: skip
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.")]
+ThrusterOption = Annotated[list[str] | None, option("--thruster", metavar="FRAME",
+    help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.")]  # fmt: skip
+WrenchOption = Annotated[list[str] | None, option("--wrench", metavar="FRAME",
+    help="Force and torque on a frame as inputs; may be repeated.")]  # fmt: skip
 
 
 def linearize(
@@ -42,24 +34,28 @@ def linearize(
     base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.analysis.linearization import study
-    from freeflyer.cli.output import output, write_json
+    from freeflyer.analysis.linearization import recovery as recover, study
+    from freeflyer.cli.output import draw_all, output, write_json
+    from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
+    from freeflyer.plots import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
     place = None if folder is None else opt.make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
-    back = _recovery(model, result, inputs, bandwidth) if recovery else None
-    out = output(json)
+    out, back, pictures = output(json), None, {"poles": lambda: figures.poles(result)}
+    if recovery:
+        back = found = recover(lqr(model, result.q, inputs, bandwidth=bandwidth), dt=0.04 / bandwidth, duration=24.0 / bandwidth)
+        pictures["recovery"] = lambda: figures.recovery(found)
     _show(out, result)
     if back is not None:
         out.print(_recovery_table(back))
     if place is not None:
-        _draw(out, place, result, back)
+        draw_all(out, place, pictures)
     write_json(json, "linearize", {"study": result, "recovery": back} if back is not None else result)
 
 
@@ -84,14 +80,6 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     return inputs
 
 
-def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.analysis.linearization import recovery
-    from freeflyer.control.regulator import lqr
-
-    regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
-    return recovery(regulator, dt=0.04 / bandwidth, duration=24.0 / bandwidth)
-
-
 def _show(out: Any, r: LinearStudy) -> None:
     from rich.text import Text
 
@@ -106,11 +94,8 @@ def _show(out: Any, r: LinearStudy) -> None:
     if r.uncontrollable:
         reached += f"; out of reach: {visible(', '.join(r.uncontrollable), 1000)}"
     out.print(name(reached, "green" if r.rank == r.states else "yellow", 2000), soft_wrap=True)
-    out.print(
-        f"condition of the mass matrix (unit-free) {number(r.mass_condition)}, "
-        f"of the eigenvectors {number(r.eigenvector_condition)}; "
-        f"distance to a pair out of reach {number(r.distance, 3)}", soft_wrap=True,
-    )  # fmt: skip
+    out.print(f"condition of the mass matrix (unit-free) {number(r.mass_condition)}, of the eigenvectors "
+        f"{number(r.eigenvector_condition)}; distance to a pair out of reach {number(r.distance, 3)}", soft_wrap=True)  # fmt: skip
     if r.refusal:
         out.print(name(f"no regulator: {r.refusal}", "yellow", 2000), soft_wrap=True)
         out.print("--wrench FRAME and --thruster FRAME add inputs: freeflyer linearize space_manipulator --wrench satellite")
@@ -150,15 +135,3 @@ def _recovery_table(r: Recovery) -> Any:
     ]
     columns = ("pitch deg", "on the group", "strays m", "on roll-pitch-yaw", "strays m")
     return table(f"let go at rest, {number(float(r.time[-1]))} s under the regulator", columns, rows, (0, 2, 4))
-
-
-def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
-    from freeflyer.plots import poles as figures
-    from freeflyer.plots.files import save
-    from freeflyer.plots.poles import poles
-
-    for path in save(folder, "poles", lambda: poles(result)):
-        out.print(f"wrote {path}", soft_wrap=True)
-    if back is not None:
-        for path in save(folder, "recovery", lambda: figures.recovery(back)):
-            out.print(f"wrote {path}", soft_wrap=True)

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from freeflyer.cli import options as opt
+from freeflyer.cli.options import option
 
 if TYPE_CHECKING:
-    from freeflyer.linkages import Mechanisms
-    from freeflyer.model.model import Model
+    from freeflyer.linkages.submechanisms import Mechanisms
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
-FolderOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FOLDER", help="Draw robot, transmission and singularity there.", show_default=False),
-]
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
+    help="Draw robot, transmission and singularity there.")]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,11 @@ def loops(
     json: opt.JsonOption = None, debug: opt.DebugOption = False
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
-    from freeflyer.cli.output import output, write_json
+    from freeflyer.analysis.linkage import linkages
+    from freeflyer.cli.output import draw_all, output, write_json
     from freeflyer.errors import InputError
+    from freeflyer.plots import linkage
+    from freeflyer.plots.view import bodies
 
     model = opt.load_robot(robot, base, loops).model
     if not model.constraint_rows[0]:
@@ -51,27 +50,12 @@ def loops(
     out.print(_parts(result.mechanisms))
     out.print(_strokes(result.mechanisms))
     out.print(_closure(result))
-    if place is not None:
-        for path in _draw(model, place):
-            out.print(f"wrote {path}", soft_wrap=True)
+    if place is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
+        found = linkages(model)
+        shapes = bodies(model.tree, found.mechanisms.q)
+        draw_all(out, place, {"robot": lambda: linkage.robot(shapes, found.links),
+            "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
-
-
-def _draw(model: Model, folder: Path) -> list[Path]:
-    """The robot by its sub-mechanisms, what its motors move, and how far it is from singular; PNG and SVG."""
-    from freeflyer.analysis.linkage import linkages
-    from freeflyer.plots import linkage
-    from freeflyer.plots.files import save
-    from freeflyer.plots.linkage import robot
-    from freeflyer.plots.view import bodies
-
-    found = linkages(model)
-    shapes = bodies(model.tree, found.mechanisms.q)
-    pictures = {
-        "robot": lambda: robot(shapes, found.links), "transmission": lambda: linkage.transmissions(found),
-        "singularity": lambda: linkage.nearness(found),
-    }  # fmt: skip
-    return [path for name, draw in pictures.items() for path in save(folder, name, draw)]
 
 
 def loop_report(model: Any) -> LoopReport:
@@ -85,9 +69,8 @@ def loop_report(model: Any) -> LoopReport:
     gap = np.abs(constraint_residual(model, file_posture(model)))
     found = assemble(model)
     worst = constraint_loops(model)[int(np.argmax(gap))]
-    return LoopReport(
-        mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap), int(found.iterations)
-    )
+    return LoopReport(mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
+        int(found.iterations))  # fmt: skip
 
 
 def _parts(result: Mechanisms) -> Any:
@@ -110,10 +93,8 @@ def _strokes(result: Mechanisms) -> Any:
 
     from freeflyer.cli.output import name, table
 
-    rows = [
-        (name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits")
-        for m in result.parts for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)
-    ]  # fmt: skip
+    rows = [(name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits") for m in result.parts
+        for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)]  # fmt: skip
     return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+option = partial(typer.Option, show_default=False)
 
 
 class Base(StrEnum):
@@ -25,30 +28,13 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
         context.find_root().meta["freeflyer.debug"] = True
 
 
-RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.", show_default=False)
-]
-BaseOption = Annotated[
-    Base | None,
-    typer.Option(
-        "--base", help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]",
-        show_default=False,
-    ),
-]
-LoopsOption = Annotated[
-    Path | None,
-    typer.Option("--loops", metavar="FILE", help="A YAML file with the loop constraints.", show_default=False),
-]
-JsonOption = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.", show_default=False),
-]
-DebugOption = Annotated[
-    bool,
-    typer.Option(
-        "--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True, show_default=False
-    ),
-]
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.",
+    show_default=False)]  # fmt: skip
+BaseOption = Annotated[Base | None, option("--base",
+    help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]")]  # fmt: skip
+LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A YAML file with the loop constraints.")]
+JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.")]
+DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]

@@ -22,17 +22,14 @@ from freeflyer.text import visible
 from freeflyer.version import __version__
 
 PIPED_WIDTH = 160  # columns when the output is no terminal
+Pictures = dict[str, Callable[[], Any]]  # what draws a figure, by the name of its file
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def console(stderr: bool = False) -> Console:
     """A console without markup: text from files is printed, never interpreted."""
     plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    return (
-        plain
-        if plain.is_terminal
-        else Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=PIPED_WIDTH)
-    )
+    return plain if plain.is_terminal else Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=PIPED_WIDTH)
 
 
 def output(json_file: Path | None) -> Console:
@@ -56,13 +53,11 @@ def name(text: object, style: str = "", longest: int = 80) -> Text:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Collection[int] = ()) -> Table:
     """A table whose cells are text as it stands; columns in `numeric` align right."""
-    made = Table(
-        title=Text(title), title_justify="left", title_style="bold", header_style="bold", box=_box(), pad_edge=False
-    )
+    from rich.box import SIMPLE_HEAD
+
+    made = Table(title=Text(title), title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
-        made.add_column(
-            Text(column), justify="right" if i in numeric else "left", no_wrap=i in numeric, overflow="fold"
-        )
+        made.add_column(Text(column), justify="right" if i in numeric else "left", no_wrap=i in numeric, overflow="fold")
     for row in rows:
         made.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell, 400)) for cell in row))
     return made
@@ -80,10 +75,13 @@ def print_table(out: Console, shown: TextTable) -> None:
         out.print(visible(shown.note, 2000) + "\n", soft_wrap=True)
 
 
-def _box() -> Any:
-    from rich import box
+def draw_all(out: Console, folder: Path, pictures: Pictures) -> None:
+    """Writes pictures into a folder, PNG and SVG, and says so."""
+    from freeflyer.plots.files import save
 
-    return box.SIMPLE_HEAD
+    for what, picture in pictures.items():
+        for path in save(folder, what, picture):
+            out.print(f"wrote {path}", soft_wrap=True)
 
 
 def write_json(file: Path | None, command: str, data: Any) -> None:

@@ -13,7 +13,6 @@ from freeflyer.cli import options as opt
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from freeflyer.analysis.checks.checking import Check
     from freeflyer.analysis.facts import Overview
 
 
@@ -22,12 +21,14 @@ def info(
     debug: opt.DebugOption = False
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
-    from freeflyer.analysis.facts import joints_table, loops_table, overview
-    from freeflyer.cli.output import output, printed, write_json
+    from rich.text import Text
+
+    from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
+    from freeflyer.cli.output import name, output, printed, write_json
 
     result = overview(opt.load_robot(robot, base, loops).model)
     out = output(json)
-    out.print(_head(result))
+    out.print(Text.assemble(name(result.name, "bold"), f"  {totals(result)}"))
     for line in _tree(result):
         out.print(line, soft_wrap=True)
     out.print()
@@ -35,19 +36,8 @@ def info(
     if result.loops:
         out.print(printed(loops_table(result.loops)))
     for note in result.notes:
-        from freeflyer.cli.output import name
-
         out.print(name(f"note: {note}", "cyan", 2000), soft_wrap=True)
     write_json(json, "info", result)
-
-
-def _head(o: Overview) -> Text:
-    from rich.text import Text
-
-    from freeflyer.analysis.facts import totals
-    from freeflyer.cli.output import name
-
-    return Text.assemble(name(o.name, "bold"), f"  {totals(o)}")
 
 
 def _tree(o: Overview) -> list[Text]:
@@ -76,35 +66,14 @@ def check(
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
+    from rich.text import Text
+
     from freeflyer.analysis.checks.checking import check as run
-    from freeflyer.cli.output import output, write_json
+    from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
+    from freeflyer.cli.output import COLOURS, name, output, printed, write_json
 
     result = run(opt.load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
-    out = output(json)
-    out.print(_identities(result))
-    if result.findings:
-        out.print(_findings(result, everything))
-    out.print(_verdict(result))
-    write_json(json, "check", result)
-    if result.has_errors:
-        raise typer.Exit(1)
-
-
-def _identities(result: Check) -> Any:
-    from rich.text import Text
-
-    from freeflyer.analysis.checks.findings import identities_table
-    from freeflyer.cli.output import printed
-
-    colours = {"holds": "green", "fails": "bold red"}
-    return printed(identities_table(result.identities), lambda row: (*row[:-1], Text(row[-1], colours[row[-1]])))
-
-
-def _findings(result: Check, everything: bool) -> Any:
-    from rich.text import Text
-
-    from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table
-    from freeflyer.cli.output import COLOURS, name, printed
+    out, colours = output(json), {"holds": "green", "fails": "bold red"}
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:
         severity, subject, sentence = row
@@ -112,13 +81,13 @@ def _findings(result: Check, everything: bool) -> Any:
             return Text(severity, COLOURS[severity]), name(subject, longest=200), sentence
         return "", name(subject, "dim"), Text(f"{sentence} (--all lists them)", "dim")
 
-    return printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured)
-
-
-def _verdict(result: Check) -> Any:
-    from rich.text import Text
-
-    return Text(result.verdict(), "bold red" if result.has_errors else "bold green")
+    out.print(printed(identities_table(result.identities), lambda row: (*row[:-1], Text(row[-1], colours[row[-1]]))))
+    if result.findings:
+        out.print(printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured))
+    out.print(Text(result.verdict(), "bold red" if result.has_errors else "bold green"))
+    write_json(json, "check", result)
+    if result.has_errors:
+        raise typer.Exit(1)
 
 
 def report(

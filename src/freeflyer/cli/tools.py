@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from freeflyer.cli import options as opt
+from freeflyer.cli.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,17 +32,11 @@ class Part(StrEnum):
     start = "start"
 
 
-RobotsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[ROBOT ...]", help="Robots to time; the usual ones if none is named.", show_default=False),
-]
-PartsOption = Annotated[
-    list[Part] | None,
-    typer.Option("--part", help="Only this table; may be repeated.", show_default="all without ROBOT, else robots"),
-]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw ratios and scaling.", show_default=False)
-]
+RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]",
+    help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
+PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
+    show_default="all without ROBOT, else robots")]  # fmt: skip
+PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="Draw ratios and scaling.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
 BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]
@@ -107,12 +102,9 @@ def _refuse_plot(path: Path) -> None:
 
 
 def warm(
-    functions: Annotated[
-        str | None,
-        typer.Option(help="Names of functions, separated by commas; or loads, loops, closed, estimation. All if left out."),
-    ] = None,
-    debug: opt.DebugOption = False,
-) -> None:
+    functions: Annotated[str | None, typer.Option(help="Names of functions, separated by commas; or loads, loops, closed, "
+        "estimation. All if left out.")] = None, debug: opt.DebugOption = False,
+) -> None:  # fmt: skip
     """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
     from time import perf_counter
 
@@ -179,16 +171,8 @@ def _table(rows: list[Tour]) -> Any:
     from freeflyer.cli.output import table
     from freeflyer.text import microseconds as us, number
 
-    columns = (
-        "robot", "nq", "nv", "mass kg", "com z m", "FD(ID(a)) - a", "A v - h", "ID us a call", "ID us a state",
-        "FD us a state"
-    )
-    cells = [
-        (r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3),
-         f"{r.round_trip:.0e}", f"{r.momentum:.0e}",
-         us(r.inverse_dynamics_call), us(r.inverse_dynamics_batch), us(r.forward_dynamics_batch))
-        for r in rows
-    ]  # fmt: skip
-    return table(
-        f"built-in robots; batches of {rows[0].batch_size} random states", columns, cells, range(1, len(columns))
-    )
+    columns = ("robot", "nq", "nv", "mass kg", "com z m", "FD(ID(a)) - a", "A v - h", "ID us a call", "ID us a state",
+        "FD us a state")  # fmt: skip
+    cells = [(r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3), f"{r.round_trip:.0e}", f"{r.momentum:.0e}",
+        us(r.inverse_dynamics_call), us(r.inverse_dynamics_batch), us(r.forward_dynamics_batch)) for r in rows]  # fmt: skip
+    return table(f"built-in robots; batches of {rows[0].batch_size} random states", columns, cells, range(1, len(columns)))

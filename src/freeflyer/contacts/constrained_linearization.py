@@ -6,7 +6,6 @@ constraints, J eta = 0 and d(J v) = 0."""
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,20 +15,11 @@ from freeflyer.contacts.constrained_derivatives import constrained_dynamics_deri
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ROLLING_ROWS, ConstraintSet, check_set
 from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
+from freeflyer.dynamics import linearization as lines
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import Frames, frames_of
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.dynamics.linearization import (
-    FREE,
-    Linearization,
-    Solvers,
-    frame_outputs,
-    free_rates,
-    linearized_step,
-    stacked_rates,
-    step_rates,
-)
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import row
@@ -41,7 +31,7 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
-              dt: float | None = None, integrator: Integrator = "semi-implicit", frames: Frames = ()) -> Linearization:
+              dt: float | None = None, integrator: Integrator = "semi-implicit", frames: Frames = ()) -> lines.Linearization:
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
     About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section III;
@@ -57,8 +47,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         dt: float, s: one step of the integrator is linearised, exactly, instead of the rates.
         integrator: "semi-implicit", "explicit" or "rk4", of that step: see freeflyer.step.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
-    Raises: InputError as forward_dynamics, or as constrained_dynamics_derivatives; for other integrators and for a dt that is no
-    positive number.
+    Returns: Linearization.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -70,7 +59,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
         ((52, 52), (28, 28))
     """
-    scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), FREE
+    scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), lines.FREE
     named = frames_of(model, frames).names
     if constraints is not None:
         if not isinstance(constraints, ConstraintSet):
@@ -78,31 +67,28 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         check_set(model, constraints)
         solvers = constrained_solvers(constraints)
     if h is not None:
-        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
+        A, B = lines.linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
     elif constraints is None:
-        A, B = free_rates(model, q, v, tau, external, gravity, expressed)
+        A, B = lines.free_rates(model, q, v, tau, external, gravity, expressed)
     else:
         d = solvers[1](model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
-        A, B = stacked_rates(step_rates(model, q, row(model, "v", v, "u")), d)
+        A, B = lines.stacked_rates(lines.step_rates(model, q, row(model, "v", v, "u")), d)
     lead = A.shape[:-2]
-    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, h, None if h is None else integrator)
+    outputs = lines.frame_outputs(model, q, v, named, lead)
+    found = lines.Linearization(A, B, outputs, named, h, None if h is None else integrator)
     return found if constraints is None else replace(found, basis=admissible(constraints, q, v, lead))
 
 
-def constrained_solvers(constraints: ConstraintSet) -> Solvers:
+def constrained_solvers(constraints: ConstraintSet) -> lines.Solvers:
     """Forward dynamics and its derivatives under constraints, with the arguments of the free ones."""
-    return partial(_accelerations, constraints), partial(_derivatives, constraints)
+    def accelerations(*state: Any, **loads: Any) -> np.ndarray:
+        return constrained_dynamics(*state, constraints=constraints, **loads).a
 
+    def derivatives(*state: Any, **loads: Any) -> ForwardDynamicsDerivatives:
+        d = constrained_dynamics_derivatives(*state, constraints=constraints, **loads)
+        return ForwardDynamicsDerivatives(d.dq.a, d.dv.a, d.dtau.a)
 
-def _accelerations(constraints: ConstraintSet, model: Model, q: Any, v: Any, tau: Any, external: Wrenches = None,
-                   **loads: Any) -> np.ndarray:  # fmt: skip
-    return constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, **loads).a
-
-
-def _derivatives(constraints: ConstraintSet, model: Model, q: Any, v: Any, tau: Any, external: Wrenches = None,
-                 **loads: Any) -> ForwardDynamicsDerivatives:  # fmt: skip
-    d = constrained_dynamics_derivatives(model, q, v, tau, constraints=constraints, external=external, **loads)
-    return ForwardDynamicsDerivatives(d.dq.a, d.dv.a, d.dtau.a)
+    return accelerations, derivatives
 
 
 def admissible(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike, lead: tuple[int, ...] = ()) -> np.ndarray:

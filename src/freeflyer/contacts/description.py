@@ -32,13 +32,9 @@ class Contact(Record):
             pushes along it.
 
     Examples:
-        >>> foot = ff.contacts.surface("left_sole", friction=0.7)
-        >>> foot.kind, foot.name, foot.friction, foot.at
-        ('surface', 'left_sole', 0.7, None)
-        >>> foot.normal
-        array([0., 0., 1.])
-        >>> foot.held_at(np.eye(4)).at[:3, 3]
-        array([0., 0., 0.])
+        >>> foot = ff.contacts.surface("left_sole", friction=0.7).held_at(np.eye(4))
+        >>> foot.kind, foot.name, foot.friction, foot.at[:3, 3].tolist()
+        ('surface', 'left_sole', 0.7, [0.0, 0.0, 0.0])
     """
 
     kind: str
@@ -64,11 +60,6 @@ class Rolling(Record):
         radius: float, m.
         axis: (3,) array or None, unit vector in the frame's axes; None for a ball.
         normal: (3,) array of the plane, unit vector in world axes.
-
-    Examples:
-        >>> wheel = ff.contacts.rolling("wheel", radius=0.1, axis=(0.0, 2.0, 0.0))
-        >>> wheel.axis, wheel.normal
-        (array([0., 1., 0.]), array([0., 0., 1.]))
     """
 
     frame: str
@@ -88,7 +79,6 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
         name: The default is the frame's name.
         at: (4, 4) array, pose of the frame in the world where it is held.
         normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world z.
-    Raises: InputError for names, numbers, shapes and poses that are none, and a normal without direction.
 
     Examples:
         >>> foot = ff.contacts.point("front_left_foot")
@@ -105,7 +95,6 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     Args:
         points: (2, 3) array, in the frame's axes, m.
         friction, name, at, normal: See point.
-    Raises: InputError as point, and where both points are one.
 
     Examples:
         >>> toe = ff.contacts.line("left_sole", [(0.16, 0.05, 0.0), (0.16, -0.05, 0.0)])
@@ -130,7 +119,6 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
         size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m.
         friction, name, at, normal: See point.
-    Raises: InputError as point, for points on a line and for sides that are not positive.
 
     Examples:
         >>> foot = ff.contacts.surface("left_sole")
@@ -158,15 +146,12 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
         axis: (3,) array or None, in the frame's axes, of any length; by default y.
         normal: (3,) array of the plane, in world axes, of any length; by default z.
         name: The default is the frame's name.
-    Raises: InputError for names and numbers that are none, and vectors without direction.
 
     Examples:
         >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
         >>> wheel = ff.ConstraintSet(model, rolling=[ff.contacts.rolling("left_wheel_link", radius=0.1)])
-        >>> v = np.zeros(model.nv)
-        >>> v[0], v[model.joint("left_wheel").iv] = 0.5, 5.0     # m/s, rad/s
-        >>> print(np.abs(wheel.jacobian(model.neutral) @ v).round(9))
-        [0. 0. 0.]
+        >>> wheel.row_names, wheel.jacobian(model.neutral).shape
+        (('left_wheel_link.along', 'left_wheel_link.across', 'left_wheel_link.normal'), (3, 11))
     """
     _check_name("frame", frame)
     n = _unit("normal", normal)

@@ -36,7 +36,6 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
         friction: Coefficient.
         name: The default is the frame's name.
         normal: (3,) array, as in point.
-    Raises: InputError for other shapes and numbers.
 
     Examples:
         >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
@@ -87,7 +86,6 @@ def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
         q: (nq,) array, configuration.
         feet: The default is feet_by_name.
     Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world.
-    Raises: InputError for bad configurations, for an object that is not a contact, and if no feet are found.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -131,12 +129,9 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
         q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral
             one.
     Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes, meshes
-    and upright cylinders, their corners in order. Frames are links; friction is the least sliding coefficient of a foot's shapes,
-    None in URDF.
-
-    Raises:
-        InputError: For open loops, files without shapes that collide, and meshes of a URDF file that are not found.
-        FileError: For files that `load` would not read, or MuJoCo refuses, and for meshes that hold no corners.
+    and upright cylinders. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
+    Raises: InputError for open loops, files without shapes that collide, and meshes that are not found. FileError for files that
+    `load` would not read or MuJoCo refuses, and for meshes without corners.
 
     Examples:
         >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'

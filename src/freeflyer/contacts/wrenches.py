@@ -95,11 +95,8 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
         expressed: "contact", "body", "mixed" or "world". "contact": the contact's axes, whose z is its normal, at the frame's
             origin. Others: as in inverse_dynamics.
     Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench.
-    Raises: InputError for bad configurations, for an object that is not a contact, and other expressions.
 
     Examples:
-        The shank is inclined, the ground is not:
-
         >>> model = ff.robots.quadruped()
         >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
         >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))

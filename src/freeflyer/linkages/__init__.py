@@ -1,11 +1,11 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
 from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
-from freeflyer.linkages.assembly import Assembly, assemble
-from freeflyer.linkages.following import Curve, ForceCurve, Keep, Path, follow, force_curve, transmission_curve
+from freeflyer.linkages.assembly import assemble
+from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
-from freeflyer.linkages.limits import ReachableSet, Singularity, first_singularity, reachable_set
-from freeflyer.linkages.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
+from freeflyer.linkages.limits import first_singularity, reachable_set
+from freeflyer.linkages.maps import inside_limits, manipulability
 from freeflyer.linkages.motion import (
     complete_velocity,
     constraint_multipliers,
@@ -20,16 +20,14 @@ from freeflyer.linkages.motion import (
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.selected_posture import selected_posture
-from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
-from freeflyer.linkages.sweeping import Sweep, sweep
-from freeflyer.linkages.transmission import Transmission, transmission
-from freeflyer.model.reduction import Block, Partition
+from freeflyer.linkages.submechanisms import mechanisms
+from freeflyer.linkages.sweeping import sweep
+from freeflyer.linkages.transmission import transmission
 
 __all__ = [
-    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "LinkageError", "ManipulabilityMap", "Mechanism",
-    "Mechanisms", "OpenLoopWarning", "Partition", "Path", "ReachableSet", "Singularity", "Sweep", "Transmission", "assemble",
-    "complete_velocity", "constraint_bias", "constraint_jacobian", "constraint_multipliers", "constraint_names",
-    "constraint_residual", "dependent_accelerations", "dependent_velocities", "embed_configuration", "expand_motion",
-    "extract_configuration", "extract_limb", "first_singularity", "follow", "force_curve", "inside_limits", "keep_closed",
-    "manipulability", "mapping_jacobian", "mechanisms", "motion_map", "partition", "projected_equations", "reachable_set",
-    "reduce_forces", "selected_posture", "sweep", "transmission", "transmission_curve"]
+    "AssemblyError", "Keep", "LinkageError", "OpenLoopWarning", "assemble", "complete_velocity", "constraint_bias",
+    "constraint_jacobian", "constraint_multipliers", "constraint_names", "constraint_residual", "dependent_accelerations",
+    "dependent_velocities", "embed_configuration", "expand_motion", "extract_configuration", "extract_limb",
+    "first_singularity", "follow", "force_curve", "inside_limits", "keep_closed", "manipulability", "mapping_jacobian",
+    "mechanisms", "partition", "projected_equations", "reachable_set", "reduce_forces", "selected_posture", "sweep",
+    "transmission", "transmission_curve"]

@@ -34,22 +34,12 @@ class Assembly:
     Attributes:
         q: (..., nq) array, postures; (found, nq) with `branches`.
         residual: (..., r) array; by how much each constraint row is open, m or rad (constraint_residual).
-        gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all rows, of the
-            independent ones, and of the redundant ones. Rounded or contradictory dimensions leave the latter open (beyond 1e-5
-            there is an OpenLoopWarning).
+        gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all, independent and
+            redundant rows. Rounded or contradictory dimensions leave the latter open (beyond 1e-5: OpenLoopWarning).
         worst_loop: str or (...) array, name of the most open loop.
         iterations: int or (...) array, steps taken.
         closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
         tolerance, redundant: The arguments of assemble, m or rad.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> guesses = leg.neutral + np.outer([0.0, 0.02, 0.5], np.ones(leg.nq))
-        >>> found = ff.linkages.assemble(leg, guesses, hold="actuated", limits=False, strict=False)
-        >>> found.q.shape, found.closed.tolist()
-        ((3, 38), [True, True, False])
-        >>> str(found.worst_loop[2])
-        'left_yaw_pin'
     """
 
     q: np.ndarray
@@ -71,35 +61,30 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
              rng: np.random.Generator | None = None) -> Assembly:
     """Closed postures near guesses of the configuration.
 
-    Damped Newton steps on the manifold first close all rows as well as possible, then the independent rows of the linkage to the
-    last digit. Postures then lie exactly on the manifold of the split of the velocities (partition). The remaining gap of the
-    redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage over-constrains itself away from its
-    drawn posture (the public Kangaroo's hip, up to 2 mm).
+    Damped Newton steps first close all rows as well as possible, then the independent rows of the linkage to the last digit.
+    The remaining gap of the redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage
+    over-constrains itself away from its drawn posture (the public Kangaroo's hip, up to 2 mm).
 
     Args:
         q: (..., nq) array, guesses; by default the file's posture.
-        hold: sequence of str or "actuated", joints that stay where they are; "actuated": all motors. The base stays, too, unless
-            loops tie it to the world.
+        hold: sequence of str or "actuated" (all motors), joints that stay. The base stays, too, unless loops tie it to the world.
         limits: Joints that move are kept within their limits.
         tolerance: float, m or rad: largest gap of independent constraint rows.
         redundant: float, m or rad: largest gap of redundant rows.
         strict: A posture that does not close is an error; otherwise `closed` is False for it.
-        attempts: Random guesses for a posture that its own guess does not close; by default 24 for one posture, none for batches.
+        attempts: Random guesses for a posture that its own does not close; by default 24 for one posture, none for batches.
         branches: Finds up to so many different closures of one posture, all joints that the loops do not determine held.
         rng: Generator of the random guesses; reproducible without.
     Returns: Assembly. Postures in `q`; with `branches` the posture itself, then the other closures, nearest first.
-
-    Raises:
-        AssemblyError: With `strict`, for a posture that does not close.
-        InputError: For wrong shapes, values that are not finite, and with `limits` a joint that is held outside of its limits.
+    Raises: AssemblyError with `strict` for a posture that does not close; InputError with `limits` for a joint that is held
+    outside of its own.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> guess = ff.configuration(leg, {"left_length_motor": 0.1})
-        >>> found = ff.linkages.assemble(leg, guess, hold="actuated")
-        >>> knee, motor = (float(found.q[leg.joint(f"left_{name}").iq]) for name in ("knee", "length_motor"))
-        >>> print(f"motor at {motor:.1f} m, knee at {np.degrees(knee):.0f} degrees, loops open by {found.gap:.6f}")
-        motor at 0.1 m, knee at 84 degrees, loops open by 0.000000
+        >>> found = ff.linkages.assemble(leg, ff.configuration(leg, {"left_length_motor": 0.1}), hold="actuated")
+        >>> knee = np.degrees(found.q[leg.joint("left_knee").iq])
+        >>> print(f"knee at {knee:.0f} degrees, loops open by {found.gap:.6f}")
+        knee at 84 degrees, loops open by 0.000000
     """
     model = model.tree
     tolerance, redundant = positive("tolerance", tolerance), positive("redundant", redundant)

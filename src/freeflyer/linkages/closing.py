@@ -116,28 +116,20 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     """Model of the same robot in its independent velocities: nv = nu; all public functions take it as they take a tree.
 
     v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
-    once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all joints, q
-    (nq,), and must be closed (freeflyer.linkages.assemble). Forces and derivatives by q are along u, with passive joints free of
-    forces. Limits are those of independent coordinates.
+    once, at the file's assembled posture, the closed model's neutral one. Configurations stay those of all joints, q (nq,), and
+    must be closed (linkages.assemble). Forces and derivatives by q are along u. Limits are those of independent coordinates.
 
     Args:
-        independent: Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop
-            determines. If the file names no motors of joints, as of a gripper that a tendon drives, they are the closed model's
-            `actuated`.
+        independent: Joints that keep their velocities, beside the base; by default the motors and joints that no loop determines.
+            If the file names no motors of joints, they are the closed model's `actuated`.
     Returns: Model, `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
-
-    Raises:
-        LinkageError: For motors that other motors determine, and for singular linkages. Also for independent joints that the loops
-            tie to each other or that do not determine the others.
-        InputError: For joints without velocities of their own, and for independent joints of a robot without loops.
+    Raises: LinkageError for motors that other motors determine, singular linkages, and independent joints that are tied to each
+    other or do not determine the rest. InputError for joints without velocities of their own, and for robots without loops.
 
     Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> closed = ff.close_loops(model)
-        >>> model.nv, closed.nv, closed.tree is model     # the base's six and twelve motors remain
-        (82, 18, True)
-        >>> ff.inverse_dynamics(closed, closed.neutral, np.zeros(18), np.zeros(18)).shape
-        (18,)
+        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+        >>> closed.tree.nv, closed.nv, ff.gravity_forces(closed, closed.neutral).shape  # the base's six and twelve motors remain
+        (82, 18, (18,))
     """
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):

@@ -34,13 +34,7 @@ class Keep:
             along by `relative_to`; by default all.
 
     Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
-        >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
-        >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
-        >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
-        cosine of the sole's tilt after 0.1 m of stroke: 1.000000
     """
 
     frame: str
@@ -61,12 +55,6 @@ class Path:
             reached.
         released: Motors that follow.
         outside: For each released motor that left its stroke, the driver's first and last position at which it is outside.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1])
-        >>> np.round(np.degrees(path.joint(leg, "left_knee"))).astype(int).tolist()
-        [0, 51, 84]
     """
 
     driver: str
@@ -99,19 +87,17 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         release: Motors that follow instead of resting, as many as `keep` and `hold` determine.
         q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Path. In the order of `values`; the base stays where it is at the start.
-
-    Raises:
-        InputError: For positions outside of the driver's stroke, released joints that are no motors, and tasks that leave more or
-            less freedom than the driver uses.
-        LinkageError: For a start that is open or singular.
+    Raises: InputError for positions outside the driver's stroke, released joints that are no motors, and tasks that leave
+    more or less freedom than the driver uses. LinkageError for a start that is open or singular.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
-        >>> held = ("left_ankle_pitch", "left_ankle_roll")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.03], hold=held, release=ankle)
-        >>> print(f"an ankle motor follows by {1e3 * path.joint(leg, ankle[0])[1]:.1f} mm")
-        an ankle motor follows by 10.3 mm
+        >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
+        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
+        >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
+        >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
+        cosine of the sole's tilt after 0.1 m of stroke: 1.000000
     """
     model = model.tree
     posture = partition(model, q).q
@@ -122,8 +108,7 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         model.joint(name)
     strange = [name for name in release if name not in model.actuated]
     if strange:
-        raise InputError(
-            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0])
+        raise InputError(f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0])
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
         split = partition(narrowed)
@@ -186,13 +171,6 @@ class Curve:
         slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
         slope, offset: Slope and offset of the line.
         deviation: Largest distance |y - slope x - offset|, m or rad.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
-        13.0 rad/m, off a straight line by up to 9.5 degrees
     """
 
     motor: str
@@ -216,13 +194,6 @@ class ForceCurve:
         height: (n,) array of the frame along `direction` in the model's world, m.
         ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
         force: (n,) array, N; infinite at a dead point.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-        >>> curve = ff.linkages.force_curve(leg, path, "left_sole", 5000.0)
-        >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
-        least at 0.15 m of stroke, greatest at 0.06 m
     """
 
     motor: str
@@ -256,10 +227,10 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
         >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-        >>> np.round(np.degrees(curve.y)).astype(int).tolist()
-        [0, 51, 84, 120]
+        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
+        13.0 rad/m, off a straight line by up to 9.5 degrees
     """
     model = model.tree
     info = model.joint(joint)
@@ -274,8 +245,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     else:
         G = motion_map(model, partition(model), path.q[path.reached])
         slopes = G[:, info.iv, motor_column(model, partition(model), path.driver)]
-    return Curve(
-        path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max()))
+    return Curve(path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max()))
 
 
 @public
@@ -304,8 +274,8 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
     along = np.asarray(direction, float)
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):
-        raise InputError(
-            f"direction must be three finite numbers, not all zero; got {format_value(direction)}", direction=direction)
+        got = format_value(direction)
+        raise InputError(f"direction must be three finite numbers, not all zero; got {got}", direction=direction)
     if not np.isfinite(force):
         raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
     along = along / length

@@ -27,19 +27,12 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
         frame: Of the limb: its branch of the tree is kept.
         q: (nq,) array, closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
     Returns: Model. Frames and joint names stay; its loops are closed if those of `model` are.
-
-    Raises:
-        LinkageError: For an open posture.
-        InputError: Where nothing but the base moves the frame, and for wrong shapes, NaN, infinities and quaternions of other than
-            unit length.
+    Raises: LinkageError for an open posture; InputError if nothing but the base moves the frame.
 
     Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> yaw = ff.linkages.extract_limb(robot, "left_hip_yaw_link")
-        >>> yaw.joint_names
-        ('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw')
-        >>> robot.nv, yaw.nv, ff.close_loops(yaw).nv
-        (82, 3, 1)
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> yaw.joint_names, ff.close_loops(yaw).nv
+        (('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw'), 1)
     """
     whole, model = model, model.tree
     model.frame(frame)
@@ -66,10 +59,7 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
     Args:
         part, whole: The part's joints are those of the same names in the whole robot (extract_limb).
         q: (..., nq) array, configuration of the whole robot.
-
-    Raises:
-        UnknownNameError: For a joint of the part that the whole robot does not have.
-        InputError: For wrong shapes, and for a joint that has another number of coordinates in the whole robot.
+    Raises: UnknownNameError, InputError for a joint that the whole robot has not, or with other coordinates.
 
     Examples:
         >>> robot = ff.robots.humanoid()
@@ -95,7 +85,6 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
         q_part: (..., part.nq) array, configuration of the part.
         q: (..., nq) array, configuration of the whole robot: all other joints stay there.
     Returns: (..., nq) array, configuration of the whole robot.
-    Raises: UnknownNameError, InputError as extract_configuration, and for batch axes that do not broadcast.
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()

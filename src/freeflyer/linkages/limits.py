@@ -39,14 +39,6 @@ class ReachableSet:
         held_by: For each point the limits that hold it ("left_hip_roll at 0.471").
         stopped: (p,) bool array, where a singularity, no limit, ended the motion.
         q: (p, nq) array, postures.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-        >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
-        >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
-        >>> box = np.prod(region.extent[:, 1] - region.extent[:, 0])
-        >>> print(f"area {region.area:.2f} rad^2, {100 * region.area / box:.1f} % of the box around it")
-        area 1.05 rad^2, 76.5 % of the box around it
     """
 
     motors: tuple[str, ...]
@@ -78,9 +70,8 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
                   points: int = 96) -> ReachableSet:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
-    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops. A box of joint limits
-    is only an approximation of it (Kangaroo paper, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30).
-    Motors are driven once around their box. A quadratic program takes the step nearest to the wanted one that the limits allow,
+    The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops (Kangaroo paper, Figs
+    7 and 11). Motors are driven once around their box. A quadratic program takes the nearest step that the limits allow, eq. (30),
 
         min |dm_wanted - dm|^2   so that   J_l dtheta = 0,   lower - theta <= dtheta <= upper - theta.
 
@@ -99,8 +90,8 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
         >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
         >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
-        >>> np.round(region.extent, 1).tolist(), region.held_by[0]  # roll, pitch, rad
-        ([[-0.5, 0.5], [-0.7, 0.7]], ('left_hip_roll at 0.4712',))
+        >>> np.round(region.extent, 1).tolist(), round(region.area, 2), region.held_by[0]  # roll, pitch, rad
+        ([[-0.5, 0.5], [-0.7, 0.7]], 1.05, ('left_hip_roll at 0.4712',))
     """
     model = model.tree
     split = partition(model, q)
@@ -236,12 +227,6 @@ class Singularity:
         loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
         runaway: The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
         q: (nq,) array, the last closed posture.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.03)
-        >>> end.found, end.distance, round(end.motors["left_yaw_motor"], 3)
-        (False, inf, 0.03)
     """
 
     direction: dict[str, float]
@@ -265,19 +250,16 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
                       q: ArrayLike | None = None) -> Singularity:
     """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored, so the limit of the linkage itself is found. There the square matrix J_lu loses rank. Passive
-    joints run away at any motor speed, and motors hold no load in one direction (Kangaroo paper, section IV, sub-mechanism by
-    sub-mechanism).
+    Strokes and stops are ignored. At the limit of the linkage itself the square matrix J_lu loses rank (Kangaroo paper,
+    section IV). Passive joints run away, and motors hold no load in one direction.
 
     Args:
         direction: Weight of each motor that moves, by name.
         furthest: End of the search, m or rad.
         q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Singularity. Its `found` says whether there is one.
-
-    Raises:
-        InputError: For no motion, joints that loops determine or that have several coordinates, and robots without loops.
-        LinkageError: For a start that is open or singular.
+    Raises: InputError for no motion, joints that loops determine or that have several coordinates, and robots without loops.
+    LinkageError for a start that is open or singular.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

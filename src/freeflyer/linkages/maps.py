@@ -37,13 +37,6 @@ class ManipulabilityMap:
         motor_positions: (n, k) array, m or rad.
         linear, angular: (n,) array, w_linear and w_angular (manipulability) over their largest values.
         peak_linear, peak_angular: These largest values: 1 and rad^3/m^3 for motors that slide.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> axes = {"left_length_motor": np.linspace(0.0, 0.15, 4), "left_yaw_motor": [-0.01, 0.0, 0.01]}
-        >>> grid = ff.linkages.manipulability(leg, "left_sole", axes)
-        >>> grid.count, grid.impossible, grid.outside, grid.position.shape
-        (12, 0, 0, (12, 3))
     """
 
     frame: str
@@ -77,8 +70,7 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
         q: (nq,) array, closed start; by default the file's posture, assembled.
         moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
     Returns: ManipulabilityMap of the states that exist and keep all limits.
-    Raises: InputError as sweep, and for joints in `moved_by` with fewer than three coordinates, twice there, or that the loops
-    determine.
+    Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
@@ -109,26 +101,10 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
                              linear / (peaks[0] or 1.0), angular / (peaks[1] or 1.0), peaks[0], peaks[1])
 
 
-@public
 def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
-    """Map G from the velocities of the independent coordinates to those of all: v = G u.
+    """Map G (n, nv, nu) from independent to all velocities, v = G u, at closed postures q (n, nq): Kangaroo paper, eq. (8).
 
-    Identity for the independent coordinates, -J_lu^-1 J_la for those that the loops determine.
-
-    Args:
-        split: As partition gives it.
-        q: (n, nq) array, closed postures.
-    Returns: (n, nv, nu) array, m/s and rad/s, for each independent velocity of one: Kangaroo paper, eq. (8).
-    Raises: InputError for wrong shapes.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> split = ff.linkages.partition(leg)
-        >>> G = ff.linkages.motion_map(leg, split, split.q[None])
-        >>> J = ff.linkages.constraint_jacobian(leg, split.q)
-        >>> print(f"{G.shape[2]} motors, J G = {abs(J @ G[0]).max():.6f}")
-        6 motors, J G = 0.000000
-    """
+    Identity for the independent coordinates, -J_lu^-1 J_la for those that the loops determine."""
     model = model.tree
     try:
         return velocity_map(close_with_partition(model, split), q)
@@ -155,9 +131,8 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
         >>> ends = ff.linkages.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
-        >>> roll = ends[:, leg.joint("left_hip_roll").iq]
-        >>> np.round(np.degrees(roll)).astype(int).tolist(), ff.linkages.inside_limits(leg, ends).tolist()
-        ([23, 50], [True, False])
+        >>> ff.linkages.inside_limits(leg, ends).tolist()
+        [True, False]
     """
     model = model.tree
     q = finite_row(model, "q", q, "q")
@@ -181,8 +156,7 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarra
     at = [(j.name, i) for j in infos for i in range(j.iv, j.iv + j.nv)]
     strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
     if strange:
-        raise InputError(
-            f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
+        raise InputError(f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
     if len(at) < 3:
         raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
                          moved_by=moving)

@@ -54,18 +54,17 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """Residual of the constraint rows: by how much each tied direction is open; zero where the linkage is closed.
 
-    Linear rows: the vector from frame_a's origin to frame_b's. The angular rows depend on the number of tied turns. Three give the
-    rotation vector from frame_a to frame_b. Two give the rotation vector of the shortest turn that takes the free axis of frame_a
-    to that of frame_b. One gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
+    Linear rows: the vector from frame_a's origin to frame_b's. Three tied turns: the rotation vector from frame_a to frame_b. Two:
+    that of the shortest turn that takes the free axis of frame_a to that of frame_b. One: its entry of the rotation vector.
+    Coupling rows: position1 - polynomial(position2).
 
     Returns: (..., r) array, m or rad, along frame_a's axes, in the order of constraint_names.
 
     Examples:
         >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
-        >>> gap = np.linalg.norm(ff.linkages.constraint_residual(yaw, opened))
-        >>> print(f"open by {gap:.4f} m, the motor's stroke")
-        open by 0.0100 m, the motor's stroke
+        >>> gap = ff.linkages.constraint_residual(yaw, ff.configuration(yaw, {"left_yaw_motor": 0.01}))
+        >>> round(float(np.linalg.norm(gap)), 4)  # m
+        0.01
     """
     try:
         residual = E.CONSTRAINT_RESIDUAL.call(model.handle, q, None)
@@ -105,14 +104,10 @@ def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     Returns: (..., r) array, m/s^2 and rad/s^2, in the order of constraint_names.
 
     Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> rng = np.random.default_rng(0)
-        >>> v, dt = rng.standard_normal(robot.nv), 1e-6
-        >>> near = [ff.integrate(robot, robot.neutral, s * dt * v) for s in (1, -1)]
-        >>> ahead, behind = (ff.linkages.constraint_jacobian(robot, q) for q in near)
-        >>> bias = ff.linkages.constraint_bias(robot, robot.neutral, v)
-        >>> bool(np.allclose((ahead - behind) @ v / (2 * dt), bias, atol=1e-6))
-        True
+        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+        >>> v = ff.linkages.complete_velocity(yaw, yaw.neutral, [0.0, 0.1, 0.0])
+        >>> round(float(np.linalg.norm(ff.linkages.constraint_bias(yaw, yaw.neutral, v))), 2)  # m/s^2: 0.04 m (2.5 rad/s)^2
+        0.25
     """
     try:
         bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)

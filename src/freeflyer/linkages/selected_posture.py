@@ -40,12 +40,9 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
         motors: See transmission.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
-
-    Raises:
-        InputError: Same as transmission; also for a joint whose coordinates are not numbers (a ball). With `limits` it
-            refuses positions beyond a stop, and motors that would leave their stroke.
-        LinkageError: For a start that is open or singular, or where the selected joints do not determine the motors.
-        AssemblyError: Where the linkage does not reach a position; `.data` holds the joints and where they get to.
+    Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop and motors that would leave their
+    stroke. LinkageError for a start that is open or singular, or if the selected joints do not determine the motors.
+    AssemblyError if the linkage does not reach a position.
 
     Examples:
         >>> robot = ff.robots.kangaroo_like()

@@ -40,14 +40,6 @@ class Mechanism:
         singularity: 1 / condition: zero at a fold, at most one.
         condition: How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the
             motors (Block).
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> ankle = ff.linkages.mechanisms(robot).parts[3]
-        >>> ankle.actuated, ankle.driven_by
-        (('left_ankle_outer_motor', 'left_ankle_inner_motor'), ('left_thigh', 'left_knee'))
-        >>> ankle.passive, len(ankle.strokes), ankle.constraints, ankle.mobility  # 16 + 2 - 16 = 2
-        (16, 2, 16, 2)
     """
 
     __repr__ = short_repr
@@ -80,13 +72,6 @@ class Mechanisms:
         motors, passive, base: Velocity coordinates of each kind.
         free: Joints that nothing determines, those outside of loops included.
         condition: The worst block's condition number (1 without loops).
-
-    Examples:
-        >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
-        kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
-        sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
-        left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
-        left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
     """
 
     __repr__ = short_repr
@@ -137,9 +122,11 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
 
     Examples:
-        >>> found = ff.linkages.mechanisms(ff.robots.kangaroo_like())
-        >>> [len(part.actuated) for part in found.parts], found.rank
-        ([1, 2, 1, 2, 1, 2, 1, 2], 64)
+        >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
+        kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
+        sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
+        left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
+        left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
     """
     model = model.tree
     split, s = partition(model, q), structure(model)
@@ -212,7 +199,7 @@ def _motors(s: Structure, groups: list[Group], k: int) -> bool:
     return bool(len(np.setdiff1d(np.intersect1d(touched, s.actuated), np.concatenate([np.empty(0, np.int64), *before]))))
 
 
-def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[Group]:
     """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
 
     A group of ties is complete when its rows determine every dependent coordinate in its loops that is still unknown."""

@@ -1,4 +1,4 @@
-"""A closed robot moved by its motors over a grid of positions, all states of the grid together, by the steps of stepping.py."""
+"""A closed robot moved by its motors over a grid of positions, all states of the grid together, by the steps of closing.py."""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ class Sweep:
         reached: (n_1, ..., n_k) bool array, whether continuation got there without crossing a singularity.
         gap: (n_1, ..., n_k) array, by how much the worst of all rows is open, m or rad; rows that repeat others show here whether
             they agree. NaN where there is no posture.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> swept = ff.linkages.sweep(leg, {"left_yaw_motor": [0.0, 0.04, 0.05]}, limits=False)
-        >>> swept.reached.tolist(), np.isnan(swept.q[:, 0]).tolist()  # crank and rod are in line at 0.0465 m
-        ([True, True, False], [False, False, True])
     """
 
     names: tuple[str, ...]
@@ -53,26 +47,23 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
           limits: bool = True) -> Sweep:
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
-    Continuation keeps the assembly mode. Every step starts from a closed neighbour and follows the tangent dq_dependent =
-    -J_lu^-1 J_la dq_motors (Kangaroo paper, eq. (8)). Newton's method on the independent rows then closes it. A state counts
-    only while no step meets a singularity. Beyond one the same motor positions belong to another assembly mode, or to none.
+    Continuation keeps the assembly mode. Every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
+    eq. (8)) from a closed neighbour, and Newton's method closes it. A state counts only while no step meets a singularity. Beyond
+    one the same motor positions belong to another assembly mode, or to none.
 
     Args:
         axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
         q: (nq,) array, closed start; by default the file's posture, assembled.
         limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
     Returns: Sweep. An axis of the grid for each driven joint.
-
-    Raises:
-        InputError: For a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
-        LinkageError: For a start that is open or singular.
+    Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke.
+    LinkageError for a start that is open or singular.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> swept = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.075, 0.15], "left_yaw_motor": [-0.01, 0.01]})
-        >>> knee = swept.q[..., leg.joint("left_knee").iq]
-        >>> np.round(np.degrees(knee)).astype(int).tolist()  # the yaw motor moves another linkage
-        [[0, 0], [68, 68], [120, 120]]
+        >>> swept = ff.linkages.sweep(leg, {"left_yaw_motor": [0.0, 0.04, 0.05]}, limits=False)
+        >>> swept.reached.tolist(), np.isnan(swept.q[:, 0]).tolist()  # crank and rod are in line at 0.0465 m
+        ([True, True, False], [False, False, True])
     """
     model = model.tree
     split = partition(model, q)
@@ -119,8 +110,7 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
     joint = model.joint(name)
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
-        raise InputError(
-            f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
+        raise InputError(f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
     if joint.nv != 1 or joint.mimic is not None:
         raise InputError(f"joint {name!r} ({joint.kind}) is no single coordinate that could be driven", joint=name)
     if joint.iv in split.dependent:

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError, LinkageError, unknown_name
 from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import structure
-from freeflyer.model.inputs import name_list, real_array
+from freeflyer.model.inputs import finite_array, name_list, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.reduction import Partition
@@ -38,17 +39,6 @@ class Transmission:
         jacobian: (..., n, n) array P J_m, velocities of the joints for those of the motors; m/s and rad/s, for each motor's
             velocity of one.
         q: (..., nq) array, the postures.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-        >>> ankle = ff.linkages.transmission(robot, robot.neutral, ["left_ankle_pitch", "left_ankle_roll"], motors)
-        >>> np.round(ankle.velocities([0.3, 0.0]), 4).tolist()  # m/s for rad/s: pitch moves both alike
-        [0.0105, 0.0105]
-        >>> np.round(ankle.forces([100.0, 0.0])).astype(int).tolist()  # N for 100 N m of pitch
-        [1429, 1429]
-        >>> np.round(ankle.joint_forces([1000.0, 1000.0])).astype(int).tolist()  # N m for 1000 N at each motor
-        [70, 0]
     """
 
     joints: tuple[str, ...]
@@ -76,14 +66,11 @@ class Transmission:
         Args:
             velocities: (..., n) array of the joints, m/s and rad/s.
             others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
-
-        Raises:
-            InputError: For wrong shapes, NaN and infinities.
-            LinkageError: For joints that do not determine the motors, with their names.
+        Raises: LinkageError for joints that do not determine the motors, with their names.
         Source: Kangaroo paper, eq. (22).
         """
         wanted, u = self._per_joint("velocities", velocities), self._others("others", others)
-        _fit(("q", self._map, 2), ("velocities", wanted, 1), ("others", u, 1))
+        leading_axes((self.q, wanted, u), (1, 1, 1), ("q", "velocities", "others"))
         return self._solve(self.jacobian, wanted - self._moved_by(u))
 
     @public
@@ -97,11 +84,10 @@ class Transmission:
             velocities, accelerations: (..., n) array of the joints, m/s and rad/s, m/s^2 and rad/s^2.
             others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree
                 order; without them zero.
-        Raises: InputError, LinkageError as velocities.
         """
         rest, rest_rates = self._others("others", others), self._others("others_rates", others_rates)
         wanted, moving = self._per_joint("accelerations", accelerations), self.velocities(velocities, others=others)
-        _fit(("q and velocities", moving, 1), ("accelerations", wanted, 1), ("others", rest, 1), ("others_rates", rest_rates, 1))
+        leading_axes((moving, wanted, rest, rest_rates), (1,) * 4, ("q and velocities", "accelerations", "others", "others_rates"))
         u = np.zeros((*np.broadcast_shapes(moving.shape[:-1], rest.shape[:-1]), self._model.nv))
         u[..., self._chosen.motor_columns], u[..., self._chosen.other_columns] = moving, rest
         return self._solve(self.jacobian, wanted - self.bias(u) - self._moved_by(rest_rates))
@@ -114,10 +100,9 @@ class Transmission:
 
         Args:
             forces: (..., n) array at the joints, N and N m.
-        Raises: InputError for wrong shapes, NaN and infinities.
         """
         wanted = self._per_joint("forces", forces)
-        _fit(("q", self.jacobian, 2), ("forces", wanted, 1))
+        leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
         return found
 
@@ -127,10 +112,9 @@ class Transmission:
 
         Args:
             forces: (..., n) array of the motors, N and N m.
-        Raises: InputError, LinkageError as velocities.
         """
         wanted = self._per_joint("forces", forces)
-        _fit(("q", self.jacobian, 2), ("forces", wanted, 1))
+        leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         return self._solve(self.jacobian.swapaxes(-1, -2), wanted)
 
     def _solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -165,11 +149,8 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
         joints: Passive joints that the loops determine, with as many coordinates as the motors.
         motors: The default is all, in the order of model.actuated.
     Returns: Transmission. Its arrays have rows and columns in the order in which joints and motors are named.
-
-    Raises:
-        InputError: For a model without loops, and a name given twice. Also for a selected joint that has a motor, is the base
-            or is determined by no loop. The numbers of coordinates and motors must agree, and all motors must exist.
-        LinkageError: For open and singular postures of the loops.
+    Raises: InputError for a model without loops, a name given twice, and another number of coordinates than the motors have. Also
+    for a selected joint that has a motor, is the base or is determined by no loop.
     Source: Kangaroo paper, eqs. (20)-(23).
 
     Examples:
@@ -178,6 +159,10 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
         >>> ankle = ff.linkages.transmission(robot, robot.neutral, ["left_ankle_pitch", "left_ankle_roll"], motors)
         >>> np.round(ankle.jacobian, 1).tolist()  # rad/m
         [[14.3, 14.3], [20.6, -20.6]]
+        >>> np.round(ankle.velocities([0.3, 0.0]), 4).tolist()  # m/s for rad/s: pitch moves both alike
+        [0.0105, 0.0105]
+        >>> np.round(ankle.forces([100.0, 0.0])).astype(int).tolist()  # N for 100 N m of pitch
+        [1429, 1429]
     """
     chosen, p = select(model.tree, joints, motors), close_loops(model.tree)
     G = velocity_map(p, q)
@@ -189,20 +174,7 @@ def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
     array = real_array(name, x)
     if not array.ndim or array.shape[-1] != n:
         raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {what}", name=name, shape=array.shape, expected=n)
-    if not np.isfinite(array).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
-    return array
-
-
-def _fit(*given: tuple[str, np.ndarray, int]) -> None:
-    """InputError unless the batch axes broadcast; each array comes with the number of its own axes."""
-    leads = {name: x.shape[: x.ndim - own] for name, x, own in given}
-    try:
-        np.broadcast_shapes(*leads.values())
-    except ValueError:
-        shown = ", ".join(f"{name} {lead}" for name, lead in leads.items())
-        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
+    return finite_array(name, array, np.finfo(float).max)
 
 
 @dataclass(frozen=True, eq=False)

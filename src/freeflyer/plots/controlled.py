@@ -35,12 +35,6 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
 
     Args:
         width: float, inches.
-
-    Examples:
-        >>> from freeflyer.plots.controlled import run_figure
-        >>> figure = run_figure(ff.control.run_scenario("squat", "humanoid", duration=0.05))
-        >>> len(figure.axes)
-        6
     """
     run, model = result.run, result.stance.model
     weight = model.mass * float(np.linalg.norm(model.gravity))
@@ -68,11 +62,6 @@ def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
     Args:
         count: Postures, at most: of a robot that steps, its first and last ones, and one in the middle of each phase of support.
         width: float, inches.
-
-    Examples:
-        >>> from freeflyer.plots.controlled import run_strip
-        >>> len(run_strip(ff.control.run_scenario("squat", "humanoid", duration=0.05), count=2).axes)
-        1
     """
     run, stance = result.run, result.stance
     return film_strip(stance.model, run, times=strip_times(run, stance.model, stance.feet, count), feet=stance.feet, width=width)
@@ -123,11 +112,6 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
         impulses: (n, 2) array, N s.
         fell: (n,) array of bool; which of them were lost.
     Raises: InputError for nothing to draw, and other shapes.
-
-    Examples:
-        >>> from freeflyer.plots.controlled import push_figure
-        >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
-        'forward (N s)'
     """
     given = finite_array("impulses", impulses).reshape(-1, 2)
     lost = shaped("fell", np.asarray(fell, np.int64), (len(given),), ": one for each impulse") > 0.0

@@ -8,16 +8,7 @@ import numpy as np
 
 from freeflyer.analysis.facts import Conditioning, Matrices, Overview
 from freeflyer.analysis.flight import FallStudy
-from freeflyer.plots.style import (
-    BLUE,
-    GREEN as GREEN,
-    GREY,
-    ORANGE,
-    SERIES,
-    label,
-    new_figure,
-    styled,
-)
+from freeflyer.plots.style import BLUE, GREEN as GREEN, GREY, ORANGE, SERIES, label, new_figure, styled
 
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -29,14 +20,7 @@ def mass_distribution(result: Overview) -> Any:
 
     Of more than 30 links with mass the lightest are only counted.
 
-    Args:
-        result: Of freeflyer.analysis.overview.
-
-    Examples:
-        >>> from freeflyer.plots import figures
-        >>> figure = figures.mass_distribution(ff.analysis.overview(ff.robots.chain(3)))
-        >>> figure.axes[0].get_xlabel()
-        'mass (kg)'
+    result: of freeflyer.analysis.overview.
     """
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
@@ -49,10 +33,8 @@ def mass_distribution(result: Overview) -> Any:
     for y, mass in zip(at, masses, strict=True):
         axes.annotate(f"{mass:.3g}", (mass, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(at, names, fontsize=7.5)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, 1.12 * max(masses, default=1.0))
     hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
-    axes.set_xlabel(f"mass (kg){hidden}")
+    axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.12 * max(masses, default=1.0)), xlabel=f"mass (kg){hidden}")
     return figure
 
 
@@ -60,20 +42,14 @@ def mass_distribution(result: Overview) -> Any:
 def mass_matrix(result: Matrices) -> Any:
     """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty.
 
-    Args:
-        result: Of freeflyer.analysis.matrices.
-
-    Examples:
-        >>> from freeflyer.plots import figures
-        >>> figure = figures.mass_matrix(ff.analysis.matrices(ff.robots.chain(3)))
-        >>> figure.axes[0].images[0].get_array().shape
-        (3, 3)
+    result: of freeflyer.analysis.matrices.
     """
-    names = _tick_names(result.coordinates)
+    names = result.coordinates
+    first = [i for i, name in enumerate(names) if i == 0 or names[i - 1] != name]  # of each joint
     figure, axes = new_figure(6.4, 5.0)
     _magnitude(figure, axes, result.mass_matrix, "log10 |M|  (kg, kg m, kg m²)")
-    _name_axis(axes, names)
-    axes.set_xlabel("velocity coordinate")
+    if len(first) <= MOST_NAMES:
+        axes.set_yticks(first, [label(names[i], 26) for i in first], fontsize=6)
     return figure
 
 
@@ -81,19 +57,11 @@ def mass_matrix(result: Matrices) -> Any:
 def momentum_matrix(result: Matrices) -> Any:
     """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix.
 
-    Args:
-        result: Of freeflyer.analysis.matrices.
-
-    Examples:
-        >>> from freeflyer.plots import figures
-        >>> figure = figures.momentum_matrix(ff.analysis.matrices(ff.robots.chain(3)))
-        >>> [x.get_text() for x in figure.axes[0].get_yticklabels()]
-        ['px', 'py', 'pz', 'Lx', 'Ly', 'Lz']
+    result: of freeflyer.analysis.matrices.
     """
     figure, axes = new_figure(6.4, 1.9)
     _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
     axes.set_yticks(range(6), ["px", "py", "pz", "Lx", "Ly", "Lz"])
-    axes.set_xlabel("velocity coordinate")
     return figure
 
 
@@ -104,31 +72,14 @@ def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, title: str, aspect: s
     image = axes.imshow(np.ma.log10(shown), cmap="viridis", interpolation="none", aspect=aspect)
     axes.spines[["top", "right"]].set_visible(True)
     figure.colorbar(image, ax=axes, label=title, shrink=0.9)
-
-
-def _tick_names(coordinates: tuple[str, ...]) -> list[tuple[int, str]]:
-    """(first coordinate, name) of each joint."""
-    first = [i for i, name in enumerate(coordinates) if i == 0 or coordinates[i - 1] != name]
-    return [(i, label(coordinates[i], 26)) for i in first]
-
-
-def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
-    if len(names) <= MOST_NAMES:
-        axes.set_yticks([i for i, _ in names], [n for _, n in names], fontsize=6)
+    axes.set_xlabel("velocity coordinate")
 
 
 @styled
 def conditioning(result: Conditioning) -> Any:
     """Histogram of the condition number of M over random postures, as it stands and with units taken out.
 
-    Args:
-        result: Of freeflyer.analysis.conditioning.
-
-    Examples:
-        >>> from freeflyer.plots import figures
-        >>> figure = figures.conditioning(ff.analysis.conditioning(ff.robots.chain(3), count=32))
-        >>> figure.axes[0].get_ylabel()
-        'postures of 32'
+    result: of freeflyer.analysis.conditioning.
     """
     figure, axes = new_figure(6.4, 2.6)
     for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
@@ -138,8 +89,8 @@ def conditioning(result: Conditioning) -> Any:
             bins = np.linspace(finite.min() - 0.02 * span, finite.max() + 0.02 * span, 25)
             axes.hist(finite, bins=bins, color=colour, alpha=0.8, label=f"{what}: median {10 ** np.median(finite):.3g}")
     lost = int(np.sum(~np.isfinite(result.condition)))
-    axes.set_xlabel("log10 of the condition number" + (f"  ({lost} singular postures not shown)" if lost else ""))
-    axes.set_ylabel(f"postures of {len(result.condition)}")
+    axes.set(xlabel="log10 of the condition number" + (f"  ({lost} singular postures not shown)" if lost else ""),
+        ylabel=f"postures of {len(result.condition)}")  # fmt: skip
     if lost < len(result.condition):
         axes.legend(fontsize=8)
     return figure
@@ -149,27 +100,18 @@ def conditioning(result: Conditioning) -> Any:
 def energy_drift(result: FallStudy) -> Any:
     """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4.
 
-    Args:
-        result: Of freeflyer.analysis.free_fall.
-
-    Examples:
-        >>> from freeflyer.plots import figures
-        >>> figure = figures.energy_drift(ff.analysis.free_fall(ff.robots.chain(2)))
-        >>> [axes.get_xlabel() for axes in figure.axes]
-        ['time (s)', 'step (ms)']
+    result: of freeflyer.analysis.free_fall.
     """
     figure, (left, right) = new_figure(6.4, 2.9, columns=2)
     floor = 1e-17
     for run, colour in zip(result.runs, SERIES, strict=False):
-        left.semilogy(
-            run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.dt * 1e3:.3g} ms"
-        )
-    left.set_xlabel("time (s)")
-    left.set_ylabel("|energy drift| / kinetic energy")
+        left.semilogy(run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.dt * 1e3:.3g} ms")
+    left.set(xlabel="time (s)", ylabel="|energy drift| / kinetic energy")
     left.legend(fontsize=7, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)  # above: curves fill the axes
     steps = np.array([r.dt for r in result.runs])
     worst = np.array([max(r.worst, floor) if np.isfinite(r.worst) else np.nan for r in result.runs])
-    right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=_order(result))
+    order = f", order {result.order:.2f}" if np.isfinite(result.order) else ""
+    right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=f"measured{order}")
     if np.any(np.isfinite(worst)):
         first = int(np.argmax(np.isfinite(worst)))
         right.loglog(steps * 1e3, worst[first] * (steps / steps[first]) ** 4, "--", color=GREY, lw=1, label="order 4")
@@ -186,7 +128,3 @@ def energy_drift(result: FallStudy) -> Any:
 def _power_of_ten(value: float, _: int | None = None) -> str:
     """The label of a decade as plain text: matplotlib's parser of formulas takes longer than the rest of the figure."""
     return "10" + f"{np.log10(value):.0f}".translate(SUPERSCRIPTS)
-
-
-def _order(result: FallStudy) -> str:
-    return f"measured, order {result.order:.2f}" if np.isfinite(result.order) else "measured"

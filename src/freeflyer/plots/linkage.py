@@ -21,15 +21,7 @@ TURN = (180.0 / np.pi, "deg")
 def transmissions(result: Linkages) -> Any:
     """A panel for each motor: the joints that move most over its stroke, the other motors at rest.
 
-    Args:
-        result: Of freeflyer.analysis.linkages.
-
-    Examples:
-        >>> from freeflyer.plots import linkage
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> figure = linkage.transmissions(ff.analysis.linkages(leg, samples=9))
-        >>> figure.axes[3].get_xlabel()
-        'left_length_motor (mm)'
+    result: of freeflyer.analysis.linkages.
     """
     n = len(result.transmissions)
     columns = min(COLUMNS, max(n, 1))
@@ -62,14 +54,7 @@ def _draw(axes: Any, t: Transmission) -> None:
 def nearness(result: Linkages) -> Any:
     """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near.
 
-    Args:
-        result: Of freeflyer.analysis.linkages.
-
-    Examples:
-        >>> from freeflyer.plots import linkage
-        >>> figure = linkage.nearness(ff.analysis.linkages(ff.robots.kangaroo_like(), samples=2))
-        >>> len(figure.axes[0].patches)
-        8
+    result: of freeflyer.analysis.linkages.
     """
     parts = result.mechanisms.parts
     figure, axes = new_figure(6.4, 0.8 + 0.28 * max(len(parts), 2))
@@ -103,14 +88,6 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     Args:
         bodies: Of freeflyer.plots.view.bodies.
         groups: Names of links by the name of their group, in whose colour they are drawn.
-
-    Examples:
-        >>> from freeflyer.plots.linkage import robot
-        >>> from freeflyer.plots.view import bodies
-        >>> model = ff.robots.humanoid(33)
-        >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
-        >>> [axes.get_title() for axes in figure.axes]
-        ['from the front', 'from its right', 'from above', 'from the front right']
     """
     from matplotlib.patches import Patch
 

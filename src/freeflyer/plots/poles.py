@@ -64,16 +64,7 @@ def poles(result: LinearStudy) -> Any:
     Poles that lie together are counted. Angles are those of the complex plane; distances from zero are logarithmic where poles
     differ by more than a factor of 12, and poles at zero then stand in the middle.
 
-    Args:
-        result: Of freeflyer.analysis.linearization.
-
-    Examples:
-        >>> from freeflyer.plots.poles import poles
-        >>> from freeflyer.analysis.linearization import study
-        >>> model = ff.robots.chain(2)
-        >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
-        >>> figure.axes[0].get_aspect()
-        1.0
+    result: of freeflyer.analysis.linearization.
     """
     sets = [(result.poles, "x", ORANGE, f"{label(result.robot, 40)} left alone")]
     if len(result.closed):

@@ -1,4 +1,4 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
 from .page import write_report as write_report
-from .reporting import Report as Report, report as report
+from .reporting import report as report

@@ -26,34 +26,34 @@ MARK = '<meta name="generator" content="freeflyer report">'
 
 def page(r: Report) -> str:
     """The whole page."""
-    style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
     narrow = [_robot(r), _masses(r), mass, momentum, _tree(r), _conditioning(r), _fall(r), _timings(r)]
     wide = [_identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r)]
+    header = f'<div class="soft">freeflyer {esc(r.version)} report, {esc(r.created)}</div>\n{_facts(r)}'
+    body = f'{_findings(r)}\n<div class="columns">\n{"".join(narrow)}\n</div>\n{"".join(wide)}\n{_footer(r)}'
+    return document(esc(r.robot), "freeflyer report", MARK, header, body)
+
+
+def document(title: str, maker: str, mark: str, header: str, body: str, style: str = "") -> str:
+    """A page on its own, which asks for nothing from anywhere. header: what stands below the title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-{MARK}
+{mark}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>{esc(r.robot)} - freeflyer report</title>
+<title>{title} - {maker}</title>
 <style>
-{style}</style>
+{(resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")}{style}</style>
 </head>
 <body>
 <main>
 <header>
-<h1>{esc(r.robot)}</h1>
-<div class="soft">freeflyer {esc(r.version)} report, {esc(r.created)}</div>
-{_facts(r)}
+<h1>{title}</h1>
+{header}
 </header>
-{_findings(r)}
-<div class="columns">
-{"".join(narrow)}
-</div>
-{"".join(wide)}
-{_footer(r)}
+{body}
 </main>
 </body>
 </html>
@@ -170,20 +170,16 @@ def _matrices(r: Report) -> tuple[str, str]:
 def _conditioning(r: Report) -> str:
     if r.conditioning is None:
         return _omitted_section(r, "conditioning", "Conditioning")
-    about = (
-        "Condition number of the mass matrix over random postures, as it stands and with units taken out "
-        "(M<sub>ij</sub>/√(M<sub>ii</sub> M<sub>jj</sub>)). Solving with M loses that many digits."
-    )
+    about = ("Condition number of the mass matrix over random postures, as it stands and with units taken out "
+        "(M<sub>ij</sub>/√(M<sub>ii</sub> M<sub>jj</sub>)). Solving with M loses that many digits.")  # fmt: skip
     return _section("Conditioning", about, inline_svg(partial(figures.conditioning, r.conditioning), "cond"))
 
 
 def _fall(r: Report) -> str:
     if r.fall is None:
         return _omitted_section(r, "free fall", "Energy in free fall")
-    about = (
-        f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The "
-        "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding shows."
-    )
+    about = (f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The integrator is "
+        "of order 4: half the step must leave a sixteenth of the drift or less, until rounding shows.")  # fmt: skip
     return _section("Energy in free fall", about, inline_svg(partial(figures.energy_drift, r.fall), "fall"))
 
 
@@ -193,29 +189,19 @@ def _timings(r: Report) -> str:
         return _omitted_section(r, "timings", "Timings")
     columns = 4 if any(x.batch_threads is not None for x in t.rows) else 3  # 3 on a single core
     heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)][:columns]
-    rows = [
-        (f"<code>{x.algorithm}</code>", *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows
-    ]
-    about = (
-        f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
-        f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}."
-        + (" Of the tree, its loops open." if r.overview.loops else "")
-    )
+    rows = [(f"<code>{x.algorithm}</code>", *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows]
+    open_loops = " Of the tree, its loops open." if r.overview.loops else ""
+    about = (f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
+        f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}.{open_loops}")  # fmt: skip
     return _section("Timings", about, _table(heads, rows))
 
 
 def _joints(r: Report) -> str:
-    heads = [
-        ("joint", False), ("kind", False), ("q", True), ("v", True), ("position", True), ("velocity", True),
-        ("effort", True)
-    ]
+    heads = [(x, k > 1) for k, x in enumerate(("joint", "kind", "q", "v", "position", "velocity", "effort"))]
     rows = []
     for j in r.overview.joints:
-        kind = (
-            esc(j.kind)
-            + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
-            + ("" if j.actuated or j.mimics else " <i class=soft>passive</i>")
-        )
+        kind = esc(j.kind) + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
+        kind += "" if j.actuated or j.mimics else " <i class=soft>passive</i>"
         ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
@@ -236,16 +222,11 @@ def _loops(r: Report) -> str:
     if not r.overview.loops:
         return ""
     heads = [("loop", False), ("ties", False), ("to", False), ("kind", False), ("rows", True)]
-    rows = [
-        (*(f"<code>{esc(x, 60)}</code>" for x in (p.name, p.frame_a, p.frame_b)), esc(p.kind), str(p.rows))
-        for p in r.overview.loops
-    ]
-    closed = all(f.code != "loops-not-closed" for f in r.check.findings)
-    about = (
-        "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
-        if closed
-        else "They cannot be closed (see Findings): all sections are of the tree, its loops open."
-    )
+    rows = [(*(f"<code>{esc(x, 60)}</code>" for x in (p.name, p.frame_a, p.frame_b)), esc(p.kind), str(p.rows)) for p in
+        r.overview.loops]  # fmt: skip
+    about = "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
+    if any(f.code == "loops-not-closed" for f in r.check.findings):
+        about = "They cannot be closed (see Findings): all sections are of the tree, its loops open."
     return _section("Loops", about, _table(heads, rows))
 
 

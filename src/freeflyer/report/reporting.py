@@ -54,14 +54,6 @@ class Report:
         bodies: Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than
             1000 links.
         omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
-
-    Examples:
-        All parts are there, and all laws hold:
-
-        >>> from freeflyer.analysis.timing.runner import Effort
-        >>> result = ff.report.report(ff.robots.chain(2), effort=Effort(batch=8, blocks=3, block_seconds=1e-4))
-        >>> result.robot, all(x.holds for x in result.check.identities), result.omitted
-        ('chain_2', True, {})
     """
 
     robot: str

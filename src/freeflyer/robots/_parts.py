@@ -52,13 +52,19 @@ def _round(mass: float, start: Sequence[float], end: Sequence[float], along: flo
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 
 
-
-
 def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     """A pose (4, 4) that shifts and does not turn."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
+
+
+def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, half_width: float) -> tuple[Site, ...]:
+    """The site of a sole, `height` below the foot's frame, and those of its corners."""
+    corners = [(f"{end}_{edge}", x, y) for end, x in (("front", toe), ("rear", -heel))
+        for edge, y in (("left", half_width), ("right", -half_width))]  # fmt: skip
+    return (Site(name, foot, translation(z=-height)),
+        *(Site(f"{name}_{corner}", foot, translation(x, y, -height)) for corner, x, y in corners))  # fmt: skip
 
 
 def floating_joint(link: str) -> Joint:
@@ -81,16 +87,12 @@ class Motor:
         return Motor(-self.upper, -self.lower, self.velocity, self.effort, self.armature)
 
 
-def hinge(
-    name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float], motor: Motor | None
-) -> Joint:
+def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float], motor: Motor | None) -> Joint:
     """A revolute joint driven by `motor`, or a fixed joint where there is none."""
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)
-    return Joint(
-        name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
-        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,)
-    )
+    return Joint(name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
+        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,8 @@ class Segment:
         return capsule(self.mass, self.radius, (0.0, 0.0, 0.0), (0.0, 0.0, self.length))
 
 
-def serial_arm(
-    parent: str, placement: np.ndarray, segments: Sequence[Segment]
-) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:
+def serial_arm(parent: str, placement: np.ndarray,
+               segments: Sequence[Segment]) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:  # fmt: skip
     """Links, joints and sites of an arm on `parent`: `arm_joint_1`, `arm_link_1`, ... and the site `end_effector`."""
     links, joints = [], []
     for i, segment in enumerate(segments, start=1):
@@ -143,11 +144,6 @@ def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[S
     lengths = LENGTHS[dof]
     taper = [1.0 - 0.7 * i / (dof - 1) for i in range(dof)]  # 1 at the mount, 0.3 at the tool
     total = sum(part * t for part, t in zip(lengths, taper))
-    return tuple(
-        Segment(
-            turn, length * part, mass * part * t / total,
-            Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t
-        )
-        for turn,
-        part, t in zip(TURNS[dof], lengths, taper)
-    )
+    return tuple(Segment(turn, length * part, mass * part * t / total,
+        Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t)
+        for turn, part, t in zip(TURNS[dof], lengths, taper))  # fmt: skip

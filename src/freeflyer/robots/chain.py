@@ -19,9 +19,8 @@ MOST_LINKS = 100_000  # to build as many takes minutes
 SPEED, EFFORT = 10.0, 100.0  # rad/s and m/s; Nm and N
 
 
-def chain(
-    n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
-) -> Model:
+def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1,
+          mass: float = 0.5) -> Model:  # fmt: skip
     """Model of a hanging chain of n joints and n + 1 equal capsules.
 
     Axes alternate y, x, z. Links are link_0 ... link_n, joints joint_1 ... joint_n; site tip is the end of the last link. All
@@ -33,7 +32,6 @@ def chain(
         base: "fixed" or "free". link_0 stays, or floats: 6 more velocities.
         length: Length of a capsule between its joints, m.
         mass: Mass of a capsule, kg.
-    Raises: InputError for counts, kinds, lengths and masses that make no chain.
 
     Examples:
         >>> ff.robots.chain(3).nv
@@ -41,12 +39,6 @@ def chain(
         >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
         11
     """
-    return build(chain_description(n, joints, base, length, mass))
-
-
-def chain_description(
-    n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
-) -> Description:
     n = whole_number("n", n, 1, MOST_LINKS)
     kinds = _kinds(joints)
     choice("base", base, ("fixed", "free"))
@@ -55,10 +47,8 @@ def chain_description(
     links = tuple(Link(f"link_{i}", inertia) for i in range(n + 1))
     moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
     root = (floating_joint("link_0"),) if base == "free" else ()
-    return Description(
-        f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", translation(z=-length)),),
-        actuated=tuple(j.name for j in moving if j.kind != "fixed"),
-    )  # fmt: skip
+    return build(Description(f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", translation(z=-length)),),
+        actuated=tuple(j.name for j in moving if j.kind != "fixed")))  # fmt: skip
 
 
 def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
@@ -73,8 +63,6 @@ def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
 def _joint(i: int, kind: str, length: float) -> Joint:
     nv = joint_sizes(kind)[1]
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
-    return Joint(
-        f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
+    return Joint(f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
         pitch=PITCH if kind == "helical" else 0.0, lower=() if reach is None else (-reach,),
-        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv
-    )
+        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv)  # fmt: skip

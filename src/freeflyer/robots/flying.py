@@ -9,15 +9,7 @@ from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.inputs import choice
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import join
-from freeflyer.robots._parts import (
-    arm_segments,
-    box,
-    capsule,
-    cylinder,
-    floating_joint,
-    serial_arm,
-    translation,
-)
+from freeflyer.robots._parts import arm_segments, box, capsule, cylinder, floating_joint, serial_arm, translation
 
 ROTOR_CIRCLE, ROTOR_HEIGHT = 0.45, 0.06  # rotors above the body's frame (m)
 
@@ -33,7 +25,6 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
         rotors: 6, 4 or 8, number of rotors.
         arm: 4 or 3, number of joints of the arm.
     Returns: Model, 4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors.
-    Raises: InputError for other numbers.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()
@@ -42,10 +33,6 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
         >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, external=thrusts)).max():.6f}")
         0.000000
     """
-    return build(aerial_manipulator_description(rotors, arm))
-
-
-def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description:
     choice("rotors", rotors, (4, 6, 8))
     choice("arm", arm, (3, 4))
     hubs = [_hub(i, rotors) for i in range(rotors)]
@@ -56,11 +43,8 @@ def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description
         *(Site(f"rotor_{i}", "body", translation(*hub)) for i, hub in enumerate(hubs, start=1)),
         Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites,
     )  # fmt: skip
-    base = floating_joint("body")
-    return Description(
-        "aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (base, *arm_joints), sites,
-        actuated=tuple(j.name for j in arm_joints),
-    )  # fmt: skip
+    return build(Description("aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (floating_joint("body"), *arm_joints),
+        sites, actuated=tuple(j.name for j in arm_joints)))  # fmt: skip
 
 
 def _hub(i: int, rotors: int) -> tuple[float, float, float]:
@@ -72,9 +56,7 @@ def _body(hubs: list[tuple[float, float, float]]) -> Inertia:
     """Electronics, battery, and for every rotor a boom, a motor and a propeller."""
     core = [box(1.4, (0.26, 0.20, 0.08)), box(1.0, (0.18, 0.10, 0.05), (0.0, 0.0, -0.05))]
     for x, y, z in hubs:
-        core += [
-            capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)), cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z))
-        ]
+        core += [capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)), cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z))]
     return join(*core)
 
 
@@ -97,26 +79,14 @@ def space_manipulator() -> Model:
         >>> print(f"{np.abs(ff.centroidal_momentum_rate(model, q, v, a)).max():.6f}")     # keep the momentum
         0.000000
     """
-    return build(space_manipulator_description())
-
-
-def space_manipulator_description() -> Description:
     front = translation(x=BODY_SIZE[0] / 2.0)
     front[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z turned to x
     arm_links, arm_joints, arm_sites = serial_arm("satellite", front, ARM)
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
-    sites = (
-        Site("arm_mount", "satellite", front),
-        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites
-    )
-    base = floating_joint("satellite")
-    return Description(
-        "space_manipulator", (Link("satellite", _satellite()), *arm_links), (base, *arm_joints), sites,
-        actuated=tuple(j.name for j in arm_joints), gravity=(0.0, 0.0, 0.0),
-    )  # fmt: skip
-
-
-def _satellite() -> Inertia:
-    y = BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1] / 2.0
-    panels = (box(PANEL_MASS, PANEL_SIZE, (0.0, s * y, 0.0)) for s in (1.0, -1.0))
-    return join(box(BODY_MASS, BODY_SIZE), *panels)
+    sites = (Site("arm_mount", "satellite", front),
+        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites)  # fmt: skip
+    middle = BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1] / 2.0
+    body = join(box(BODY_MASS, BODY_SIZE), *(box(PANEL_MASS, PANEL_SIZE, (0.0, s * middle, 0.0)) for s in (1.0, -1.0)))
+    links, joints = (Link("satellite", body), *arm_links), (floating_joint("satellite"), *arm_joints)
+    return build(Description("space_manipulator", links, joints, sites, actuated=tuple(j.name for j in arm_joints),
+        gravity=(0.0, 0.0, 0.0)))  # fmt: skip

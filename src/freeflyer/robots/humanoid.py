@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.model.build import build
-from freeflyer.model.description import Description, Inertia, Link, Site
+from freeflyer.model.description import Description, Link, Site
 from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import join
@@ -58,35 +58,22 @@ def humanoid(dof: int = 33) -> Model:
 
     Args:
         dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid.
-    Raises: InputError for other numbers.
 
     Examples:
         >>> model = ff.robots.humanoid(45)
         >>> model.nv, round(model.mass, 6)
         (51, 100.0)
-        >>> print(round(float(ff.frame_pose(model, model.neutral, "left_sole")[2, 3]), 6))
-        -0.93
     """
-    return build(humanoid_description(dof))
-
-
-def humanoid_description(dof: int = 33) -> Description:
     moving = moving_joints(dof)
     parts = [part for side in SIDES for part in leg(side)] + _trunk() + [part for side in SIDES for part in arm(side)]
-    links = (Link("pelvis", _pelvis()), *(Link(part.link, part.inertia) for part in parts))
-    base = floating_joint("pelvis")
-    joints = tuple(
-        hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
-        for p in parts
-    )
+    pelvis = join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
+    links = (Link("pelvis", pelvis), *(Link(part.link, part.inertia) for part in parts))
+    joints = tuple(hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
+        for p in parts)  # fmt: skip
     sites: tuple[Site, ...] = (Site("imu", "pelvis", translation(z=0.05)), Site("camera", "head", translation(x=0.10, z=0.12)))
     sites += tuple(site for part in parts for site in part.sites)
     actuated = tuple(j.name for j in joints if j.kind != "fixed")
-    return Description(f"humanoid_{dof}", links, (base, *joints), sites, actuated=actuated)
-
-
-def _pelvis() -> Inertia:
-    return join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
+    return build(Description(f"humanoid_{dof}", links, (floating_joint("pelvis"), *joints), sites, actuated=actuated))
 
 
 def _trunk() -> list[Part]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.model.description import Inertia, Site
 from freeflyer.model.rigid_bodies import join
-from freeflyer.robots._parts import Motor, box, capsule, cylinder, ellipsoid, translation
+from freeflyer.robots._parts import Motor, box, capsule, cylinder, ellipsoid, sole_sites, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
 TOE, HEEL, SOLE_HALF_WIDTH = 0.16, 0.09, 0.05  # the sole, from below the ankle
@@ -121,9 +121,4 @@ def _sign(side: str) -> float:
 
 
 def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
-    corners = {
-        f"{end}_{edge}": translation(x, y, -ANKLE) for end, x in (("front", TOE), ("rear", -HEEL)) for edge,
-        y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
-    }
-    sole = Site(f"{side}_sole", foot, translation(z=-ANKLE))
-    return (sole, *(Site(f"{sole.name}_{corner}", foot, X) for corner, X in corners.items()))
+    return sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from freeflyer.model.build import build
-from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
+from freeflyer.model.description import Description, Link, Loop, Site
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_bodies import join
-from freeflyer.robots._parts import box, floating_joint, translation
+from freeflyer.robots._parts import box, floating_joint, sole_sites, translation
 from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
 from freeflyer.robots.kangaroo_hip import hip, hip_yaw
 from freeflyer.robots.kangaroo_knee import ANKLE, knee
-from freeflyer.robots.kangaroo_parts import SubMechanism, ties, tree
+from freeflyer.robots.kangaroo_parts import ties, tree
+from freeflyer.robots.kangaroo_pieces import SubMechanism
 
 BASE = "base_link"
 GROUND = ANKLE[2] - SOLE  # height of the soles at the reference posture, in the base frame
@@ -40,44 +41,20 @@ def kangaroo_like() -> Model:
         >>> model.nv - 64, closed.nv, len(closed.actuated)     # a floating base and the motors
         (18, 18, 12)
     """
-    return build(kangaroo_like_description())
-
-
-def kangaroo_like_description() -> Description:
-    links, joints = [Link(BASE, _trunk())], [floating_joint(BASE)]
+    # pelvis and electronics, batteries, the cage around them
+    trunk = join(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))
+    links, joints = [Link(BASE, trunk)], [floating_joint(BASE)]
     sites, loops, motors = [Site("imu", BASE, translation(z=0.1))], list[Loop](), list[str]()
     for side in ("left", "right"):
-        more = _leg(side)
-        links += more[0]
-        joints += more[1]
-        sites += more[2]
-        loops += more[3]
-        motors += [joint.name for joint in more[1] if joint.kind == "prismatic"]
-    return Description("kangaroo_like", tuple(links), tuple(joints), tuple(sites), tuple(loops), actuated=tuple(motors))
+        pieces = [piece for mechanism in sub_mechanisms().values() for piece in mechanism.pieces]
+        cuts = [cut for mechanism in sub_mechanisms().values() for cut in mechanism.cuts]
+        (more_links, more_joints), (more_sites, more_loops) = tree(side, BASE, pieces), ties(side, pieces, cuts)
+        links, joints, loops = links + more_links, joints + more_joints, loops + more_loops
+        sites += [*more_sites, *sole_sites(f"{side}_sole", f"{side}_ankle_roll_link", SOLE, TOE, HEEL, SOLE_HALF_WIDTH)]
+        motors += [joint.name for joint in more_joints if joint.kind == "prismatic"]
+    return build(Description("kangaroo_like", tuple(links), tuple(joints), tuple(sites), tuple(loops), actuated=tuple(motors)))
 
 
 def sub_mechanisms() -> dict[str, SubMechanism]:
     """The four closed sub-mechanisms of a left leg by name, from the hip down."""
     return dict(zip(NAMES, (hip_yaw(BASE), hip(), knee(), ankle())))
-
-
-def _leg(side: str) -> tuple[list[Link], list[Joint], list[Site], list[Loop]]:
-    pieces = [piece for mechanism in sub_mechanisms().values() for piece in mechanism.pieces]
-    cuts = [cut for mechanism in sub_mechanisms().values() for cut in mechanism.cuts]
-    links, joints = tree(side, BASE, pieces)
-    sites, loops = ties(side, pieces, cuts)
-    return links, joints, sites + _sole(side), loops
-
-
-def _sole(side: str) -> list[Site]:
-    foot = f"{side}_ankle_roll_link"
-    corners = [
-        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE)) for end,
-        x in (("front", TOE), ("rear", -HEEL)) for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
-    ]
-    return [Site(f"{side}_sole", foot, translation(z=-SOLE)), *corners]
-
-
-def _trunk() -> Inertia:
-    """Pelvis, electronics, batteries and the cage around them."""
-    return join(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))

@@ -15,21 +15,8 @@ from __future__ import annotations
 import math
 
 from freeflyer.robots.kangaroo_knee import ANKLE, HIP_AXIS, KNEE, LEAN, LEG_Y
-from freeflyer.robots.kangaroo_parts import (
-    BALL_WITH_ANGLE,
-    IN_XZ,
-    STRUT,
-    Cut,
-    Motor,
-    Piece,
-    Point,
-    SubMechanism,
-    X,
-    Y,
-    at_width,
-    direction,
-    shift_point,
-)  # fmt: skip
+from freeflyer.robots.kangaroo_parts import BALL_WITH_ANGLE, IN_XZ, X, Y, at_width, direction, shift_point
+from freeflyer.robots.kangaroo_pieces import STRUT, Cut, Motor, Piece, Point, SubMechanism
 
 DRIVEN = 0.035  # m: the pendulum's arm that the actuator pushes; its stroke turns it by 35 degrees
 CARRYING = 0.06  # m: its arm that carries the upper bar, and the butterfly's arms, and the foot's
@@ -39,9 +26,7 @@ ROD_LENGTH = 0.12  # m
 UPPER_ARM, LOWER_ARM = 230.0, 130.0  # degrees: directions of the arms that carry the upper and the lower bar
 STROKE = Motor(-0.02, 0.02, 3000.0, 0.5)
 PITCH_STOP, ROLL_STOP = (math.radians(-42.5), math.radians(100.0)), math.radians(27.0)
-ACROSS = direction(
-    -LEAN
-)  # to the shank, in the leg's plane: the roll axis, and the second one of the upper universal joint
+ACROSS = direction(-LEAN)  # to the shank, in the leg's plane: the roll axis, and the second one of the upper universal joint
 SOLE = 0.06  # m: the ankle's axes above the ground
 TOE, HEEL, SOLE_HALF_WIDTH = 0.14, 0.07, 0.045  # m
 

@@ -16,21 +16,8 @@ from __future__ import annotations
 
 import math
 
-from freeflyer.robots.kangaroo_parts import (
-    BALL_WITH_ANGLE,
-    IN_XY,
-    STRUT,
-    Cut,
-    Motor,
-    Piece,
-    Point,
-    SubMechanism,
-    X,
-    Y,
-    Z,
-    shift_point,
-    unit_vector,
-)  # fmt: skip
+from freeflyer.robots.kangaroo_parts import BALL_WITH_ANGLE, IN_XY, X, Y, Z, shift_point, unit_vector
+from freeflyer.robots.kangaroo_pieces import STRUT, Cut, Motor, Piece, Point, SubMechanism
 
 AXIS: Point = (0.0, 0.09, -0.06)  # where the hip yaw axis meets the plane of the actuator
 YAW_ARM = 0.04  # m: full stroke is half the arm, 30 degrees

@@ -17,19 +17,8 @@ from __future__ import annotations
 
 import math
 
-from freeflyer.robots.kangaroo_parts import (
-    IN_XZ,
-    STRUT,
-    Cut,
-    Motor,
-    Piece,
-    Point,
-    SubMechanism,
-    Y,
-    at_width,
-    direction,
-    shift_point,
-)  # fmt: skip
+from freeflyer.robots.kangaroo_parts import IN_XZ, Y, at_width, direction, shift_point
+from freeflyer.robots.kangaroo_pieces import STRUT, Cut, Motor, Piece, Point, SubMechanism
 
 LEG_Y = 0.13  # the plane of the leg
 HIP_AXIS: Point = (0.0, LEG_Y, -0.24)  # about which the thigh swings
@@ -63,17 +52,13 @@ def knee() -> SubMechanism:
         Piece("thigh", "hip_roll", HIP_AXIS, Y, 2.2, (HIP_AXIS, shift_point(HIP_AXIS, THIGH_DOWN, 0.30)), 0.05),
         Piece("length_motor", "thigh", nut, up, 0.5, (nut, shift_point(nut, up, 0.06)), STRUT, motor=STROKE),
         Piece("push_rod", "length_motor", nut, Y, 0.24, (nut, pin)),
-        Piece(
-            "knee", "thigh", KNEE, Y, 0.6, (KNEE, shift_point(KNEE, SHANK_DOWN, 0.30)), 0.03, limits=(-0.01, FULL + 0.01)
-        ),
+        Piece("knee", "thigh", KNEE, Y, 0.6, (KNEE, shift_point(KNEE, SHANK_DOWN, 0.30)), 0.03, limits=(-0.01, FULL + 0.01)),
         Piece("rocker", "hip_roll", rocker, Y, 0.09, (rocker, elbow)),
         Piece("triangle", "rocker", elbow, Y, 0.11, (elbow, corner)),
         Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)),
     )
-    cuts = (
-        Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
-        Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ)
-    )
+    cuts = (Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
+        Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))  # fmt: skip
     return SubMechanism("RRRR-RRRP-R", pieces, cuts)
 
 

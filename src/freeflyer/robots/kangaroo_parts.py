@@ -7,66 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from freeflyer.model.description import Inertia, Joint, Link, Loop, Site
 from freeflyer.robots._parts import capsule, translation
+from freeflyer.robots.kangaroo_pieces import Cut, Piece, Point
 
-Point = tuple[float, float, float]
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 IN_XZ, IN_XY = (1, 0, 1, 0, 0, 0), (1, 1, 0, 0, 0, 0)  # pins of planar linkages that turn about y, about z
 BALL_WITH_ANGLE = (1, 1, 1, 1, 0, 0)  # a point and the turn about x: what a universal joint about y and z leaves
-STRUT, ROD = 0.025, 0.012  # radii of actuator housings and of rods (m)
-
-
-@dataclass(frozen=True)
-class Motor:
-    """Stroke (m) of a linear actuator, zero at the reference posture; greatest force (N) and speed (m/s)."""
-
-    lower: float
-    upper: float
-    force: float
-    speed: float
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as in this module's docstring.
-
-    `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round. `limits` are those of a
-    hinge (rad), none where empty; a piece with a motor slides along `axis`."""
-
-    name: str
-    parent: str
-    point: Point
-    axis: Point
-    mass: float
-    solid: tuple[Point, Point]
-    radius: float = ROD
-    limits: tuple[float, float] | tuple[()] = ()
-    motor: Motor | None = None
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A joint that was opened to make a tree: `link_a` and `link_b` meet at `point` in the directions of `mask`."""
-
-    name: str
-    link_a: str
-    link_b: str
-    point: Point
-    mask: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class SubMechanism:
-    """The pieces and cuts of one closed sub-mechanism, and the name of its type in the literature's letters."""
-
-    kind: str
-    pieces: tuple[Piece, ...]
-    cuts: tuple[Cut, ...]
 
 
 def shift_point(point: Point, along: Point, length: float) -> Point:
@@ -123,9 +74,7 @@ def _joint(name: str, parent: str, child: str, placement: np.ndarray, piece: Pie
     made = Joint(name, "revolute" if piece.limits else "continuous", parent, child, placement, np.array(piece.axis))
     if piece.motor is not None:
         m = piece.motor
-        return replace(
-            made, kind="prismatic", lower=(m.lower,), upper=(m.upper,), velocity=(m.speed,), effort=(m.force,)
-        )
+        return replace(made, kind="prismatic", lower=(m.lower,), upper=(m.upper,), velocity=(m.speed,), effort=(m.force,))
     if piece.limits:
         return replace(made, lower=(piece.limits[0],), upper=(piece.limits[1],))
     return made

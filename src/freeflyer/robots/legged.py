@@ -16,17 +16,7 @@ from freeflyer.model.public import public
 from freeflyer.model.recorded_states import Keyframe
 from freeflyer.model.rigid_bodies import join
 from freeflyer.robots import humanoid_limbs
-from freeflyer.robots._parts import (
-    AXES,
-    Motor,
-    box,
-    capsule,
-    cylinder,
-    ellipsoid,
-    floating_joint,
-    hinge,
-    translation,
-)
+from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
 OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)
@@ -42,17 +32,12 @@ def quadruped() -> Model:
     Legs are front_left, front_right, rear_left, rear_right, each with joints hip_roll, hip_pitch, knee and a site `<leg>_foot` at
     its tip, where it touches the ground. The trunk's frame is midway between the hips, x forward, z up.
 
-    Returns: Model with straight legs 0.56 m from hips to ground.
 
     Examples:
         >>> model = ff.robots.quadruped()
         >>> [name for name in model.frame_names if name.endswith("_foot")]
         ['front_left_foot', 'front_right_foot', 'rear_left_foot', 'rear_right_foot']
     """
-    return build(quadruped_description())
-
-
-def quadruped_description() -> Description:
     trunk = join(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
     links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", translation(x=0.43, z=0.03))]
     joints = [floating_joint("trunk")]
@@ -63,7 +48,7 @@ def quadruped_description() -> Description:
             joints += leg_joints
             sites.append(foot)
     actuated = tuple(j.name for j in joints[1:])
-    return Description("quadruped", tuple(links), tuple(joints), tuple(sites), actuated=actuated)
+    return build(Description("quadruped", tuple(links), tuple(joints), tuple(sites), actuated=actuated))
 
 
 def _leg(leg: str, x: float, s: float) -> tuple[list[Link], list[Joint], Site]:
@@ -105,27 +90,20 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
     Args:
         trunk, foot: Masses, kg.
         gravity: Along -z, m/s^2.
-    Raises: InputError for masses and accelerations that are not above zero.
 
     Examples:
         >>> model = ff.robots.prismatic_hopper()
         >>> print(f"{ff.potential_energy(model, model.keyframes['start']):.4f} J")     # E of table 4.8
         2.9047 J
     """
-    return build(prismatic_hopper_description(trunk, foot, gravity))
-
-
-def prismatic_hopper_description(trunk: float = TRUNK, foot: float = FOOT, gravity: float = GRAVITY) -> Description:
     links = (_point("trunk", trunk), _point("foot", foot))
     leg = Joint("leg", "prismatic", "trunk", "foot", axis=ALONG)
     start = (("root_joint", (0.0, HEIGHT, -np.pi / 2.0)), ("leg", (LEG_START,)))
     return _hopper("prismatic_hopper", links, (leg,), Site("foot_point", "foot"), start, gravity)
 
 
-def revolute_hopper(
-    *, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK, length: float = LENGTH,
-    gravity: float = GRAVITY
-) -> Model:
+def revolute_hopper(*, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK,
+                    length: float = LENGTH, gravity: float = GRAVITY) -> Model:  # fmt: skip
     """Model of a hopping leg in the plane: a trunk on a thigh, a knee and a shank, all point masses, nv = 4.
 
     Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0 the
@@ -140,7 +118,6 @@ def revolute_hopper(
         thigh, shank: Masses in the middle of each, kg.
         length: Length of the thigh and of the shank, m.
         gravity: Along -z, m/s^2.
-    Raises: InputError for masses, lengths and accelerations that are not above zero.
 
     Examples:
         >>> model = ff.robots.revolute_hopper()
@@ -148,13 +125,6 @@ def revolute_hopper(
         >>> print(f"{np.linalg.norm(foot - ff.center_of_mass(model, model.keyframes['start'])):.4f} m")     # r_cf(0) of table 4.12
         0.1411 m
     """
-    return build(revolute_hopper_description(trunk, thigh, shank, length, gravity))
-
-
-def revolute_hopper_description(
-    trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK, length: float = LENGTH,
-    gravity: float = GRAVITY
-) -> Description:
     length = positive("length", length)
     links = (_point("trunk", trunk), _point("thigh", thigh, length / 2.0), _point("shank", shank, length / 2.0))
     hip = Joint("hip", "fixed", "trunk", "thigh")
@@ -170,12 +140,10 @@ def _point(link: str, mass: float, along: float = 0.0) -> Link:
 
 
 def _hopper(name: str, links: tuple[Link, ...], joints: tuple[Joint, ...], foot: Site,
-            start: Sequence[tuple[str, tuple[float, ...]]], gravity: float) -> Description:  # fmt: skip
+            start: Sequence[tuple[str, tuple[float, ...]]], gravity: float) -> Model:  # fmt: skip
     base = Joint(ROOT_JOINT, "planar", WORLD, links[0].name, axis=NORMAL)
-    return Description(
-        name, links, (base, *joints), (foot,), actuated=(joints[-1].name,), keyframes=(Keyframe("start", tuple(start)),),
-        gravity=(0.0, 0.0, -positive("gravity", gravity)),
-    )  # fmt: skip
+    return build(Description(name, links, (base, *joints), (foot,), actuated=(joints[-1].name,),
+        keyframes=(Keyframe("start", tuple(start)),), gravity=(0.0, 0.0, -positive("gravity", gravity))))  # fmt: skip
 
 
 LARGEST = 2.4  # rad; every knee can bend so far
@@ -189,7 +157,6 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
         model: Model of robots.humanoid or robots.quadruped.
         knee: Angle of the knees, rad, 0 to 2.4: at 0 the legs are straight, which is a singular posture.
     Returns: (nq,) array; soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian.
-    Raises: InputError for other robots and other angles.
 
     Examples:
         >>> model = ff.robots.quadruped()
@@ -201,10 +168,8 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
     missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]
     if missing:
-        raise InputError(
-            f"{model.name!r} is neither the humanoid nor the quadruped of freeflyer.robots: it has no joint "
-            f"{missing[0]!r}.", missing=missing,
-        )  # fmt: skip
+        raise InputError(f"{model.name!r} is neither the humanoid nor the quadruped of freeflyer.robots: it has no joint "
+            f"{missing[0]!r}.", missing=missing)  # fmt: skip
     height, angles = leg
     q = model.neutral.copy()
     q[model.joint(ROOT_JOINT).iq + 2] = height

@@ -29,10 +29,6 @@ def holonomic_manipulator() -> Model:
         >>> print(round(float(ff.frame_velocity(model, q, v, "platform")[1]), 9))     # to the right of a base that heads along y
         -1.0
     """
-    return build(holonomic_manipulator_description())
-
-
-def holonomic_manipulator_description() -> Description:
     wheels = [_wheel(x, y) for x in (-WHEEL_BASE / 2, WHEEL_BASE / 2) for y in (-TRACK / 2, TRACK / 2)]
     return _manipulator("holonomic_manipulator", join(_platform(), *wheels), (600.0, 600.0, 200.0))
 
@@ -40,16 +36,13 @@ def holonomic_manipulator_description() -> Description:
 def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     """Model of a base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
 
-    As in the dual quaternion paper, the model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm. Its
-    equation (64), (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is a nonholonomic constraint added
-    to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
-
-    `rolling_wheels` drive the base through two more constraints of that sort, radius * wheel rate = forward speed -+ track / 2 *
-    yaw rate, so again 11 - 3 = 8.
+    The model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm. Equation (64) of the dual quaternion
+    paper, (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is no part of the model, but a nonholonomic
+    constraint added to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
 
     Args:
-        rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities.
-    Returns: Model. The constraints of the wheels are not part of it, as noted above.
+        rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities, and two more constraints of
+            that sort, radius * wheel rate = forward speed -+ track / 2 * yaw rate.
 
     Examples:
         >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
@@ -58,10 +51,6 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
         >>> model.nv, model.nv - int(np.linalg.matrix_rank(J))
         (11, 8)
     """
-    return build(differential_drive_manipulator_description(rolling_wheels))
-
-
-def differential_drive_manipulator_description(rolling_wheels: bool = False) -> Description:
     sides = {"left": TRACK / 2, "right": -TRACK / 2}
     contacts = tuple(Site(f"{side}_wheel_contact", "platform", translation(y=y)) for side, y in sides.items())
     name = "differential_drive_manipulator"
@@ -69,28 +58,21 @@ def differential_drive_manipulator_description(rolling_wheels: bool = False) -> 
         wheels = [_wheel(0.0, y) for y in sides.values()]
         return _manipulator(name, join(_platform(), *wheels), (600.0, 600.0, 200.0), sites=contacts)
     links = tuple(Link(f"{side}_wheel_link", _wheel(0.0, 0.0, height=0.0)) for side in sides)
-    joints = tuple(
-        Joint(
-            f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", translation(y=y, z=WHEEL_RADIUS),
-            np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,),
-        )
-        for side, y in sides.items()
-    )  # fmt: skip
+    joints = tuple(Joint(f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", translation(y=y, z=WHEEL_RADIUS),
+        np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,)) for side, y in sides.items())  # fmt: skip
     return _manipulator(name, _platform(), None, links, joints, contacts)
 
 
 def _manipulator(
     name: str, platform: Inertia, drive: tuple[float, ...] | None, links: tuple[Link, ...] = (),
     joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = (),
-) -> Description:  # fmt: skip
+) -> Model:  # fmt: skip
     """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
     base = Joint(ROOT_JOINT, "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
     arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)
     joints = (base, *joints, *arm_joints)
-    return Description(
-        name, (Link("platform", platform), *links, *arm_links), joints, (*sites, *arm_sites),
-        actuated=tuple(j.name for j in joints if j is not base or drive),
-    )  # fmt: skip
+    return build(Description(name, (Link("platform", platform), *links, *arm_links), joints, (*sites, *arm_sites),
+        actuated=tuple(j.name for j in joints if j is not base or drive)))  # fmt: skip
 
 
 def _platform() -> Inertia:

@@ -9,9 +9,9 @@ from freeflyer.symbolic.parameters import parameters
 from freeflyer.symbolic.printing import make_function, print_source
 from freeflyer.symbolic.routines import Routine, routine
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
-from freeflyer.symbolic.variables import Variables, coefficient_matrix, jacobian, time_derivative, variables
+from freeflyer.symbolic.variables import coefficient_matrix, jacobian, time_derivative, variables
 
 __all__ = [
-    "Routine", "Variables", "coefficient_matrix", "evaluate", "is_zero", "jacobian", "kernel_routine", "make_function",
+    "Routine", "coefficient_matrix", "evaluate", "is_zero", "jacobian", "kernel_routine", "make_function",
     "parameters", "print_source", "reduce_products", "routine", "time_derivative", "variables",
 ]  # fmt: skip

@@ -147,14 +147,11 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
         model: A tree, or a robot whose loops are open.
         arguments: iterable of scalars, its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions,
             complex or mpmath numbers.
-        frame: Frame, for functions that take one.
-        expressed: "body", "mixed" or "world"; of functions of a frame that have it.
+        frame, expressed: For functions of a frame.
         parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`.
     Returns: array of objects, or tuple of arrays, as the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
-
-    Raises:
-        InputError: For other numbers of arguments or scalars, a frame that is missing or not taken, and closed models.
-        UnknownNameError: For unknown functions and frames.
+    Raises: InputError for other numbers of arguments or scalars, a frame that is missing or not taken, and closed models;
+    UnknownNameError for unknown functions and frames.
 
     Examples:
         >>> import sympy
@@ -215,9 +212,8 @@ def parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
     """Parameters of a model, checked."""
     row = _row("parameters", parameters)
     if len(row) != len(model.parameters):
-        raise InputError(
-            f"parameters has {len(row)} scalars, expected {len(model.parameters)}: make them by freeflyer.symbolic.parameters"
-        )
+        size = len(model.parameters)
+        raise InputError(f"parameters has {len(row)} scalars, expected {size}: make them by freeflyer.symbolic.parameters")
     return row
 
 
@@ -240,12 +236,8 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
     Comparisons of undecided values take the regular branch: closed forms of rotations, not the series near zero.
 
     Args:
-        function: See `ff.symbolic.evaluate`.
-        model: A tree, or a robot whose loops are open.
-        frame: Frame, for functions that take one.
-        expressed: "body", "mixed" or "world"; of functions of a frame that have it.
-        parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`; each symbol in it is an input, a
-            number, in the order of names.
+        function, model, frame, expressed: See `ff.symbolic.evaluate`.
+        parameters: As there; each symbol in it is an input, a number, in the order of names.
     Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`.
     Raises: InputError as `ff.symbolic.evaluate`; UnknownNameError for unknown functions and frames.
 

@@ -48,8 +48,8 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
         armatures: Armature by joint of one coordinate, kg m^2 or kg.
         gravity: (3), m/s^2.
     Returns: list of scalars.
-    Raises: InputError for rows and matrices of other sizes, values that are not scalars or not finite, and asymmetric
-    inertias. Also for links that do not move, fixed joints, and armatures of joints with other than one coordinate.
+    Raises: InputError for other sizes, values that are not finite scalars, and asymmetric inertias. Also for links that do not
+    move, fixed joints, and armatures of joints with other than one coordinate.
 
     Examples:
         >>> import sympy
@@ -64,10 +64,11 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     if gravity is not None:
         row[L.GRAVITY : L.GRAVITY + 3] = _vector("gravity", gravity)
     links = {link.name for link in model.description.links}
-    changed: dict[str, dict[str, Any]] = {"mass": {}, "com": {}, "inertia": {}}
-    changed["mass"] = {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()}
-    changed["com"] = {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()}
-    changed["inertia"] = {name: _symmetric(name, x) for name, x in (inertias or {}).items()}
+    changed: dict[str, dict[str, Any]] = {
+        "mass": {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()},
+        "com": {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()},
+        "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()},
+    }
     for name in set().union(*changed.values()):
         if name not in links:
             raise unknown_name("link", name, links)
@@ -150,9 +151,7 @@ def _put_inertia(model: Model, row: list[Any], body: int, changed: Mapping[str, 
     mass = _sum(m for m, _, _ in parts)
     alone = len(parts) == 1 or mass == 0
     com = parts[0][1] if alone else [_sum(m * c[i] for m, c, _ in parts) / mass for i in range(3)]
-    inertia = [
-        _sum(I[i][j] + m * _steiner([x - y for x, y in zip(c, com)], i, j) for m, c, I in parts) for i, j in UPPER
-    ]
+    inertia = [_sum(I[i][j] + m * _steiner([x - y for x, y in zip(c, com)], i, j) for m, c, I in parts) for i, j in UPPER]
     at = L.BODIES + L.BODY_FLOATS * body
     row[at + L.MASS : at + L.INERTIA + 6] = [mass, *com, *inertia]
 
@@ -169,9 +168,7 @@ def _put_position(model: Model, row: list[Any], joint: Joint, x: list[Any]) -> N
 
 def _turned(R: np.ndarray, I: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """R I R^T."""
-    return [
-        [_sum(R[i, k] * I[k][n] * R[j, n] for k, n in product(range(3), repeat=2)) for j in range(3)] for i in range(3)
-    ]
+    return [[_sum(R[i, k] * I[k][n] * R[j, n] for k, n in product(range(3), repeat=2)) for j in range(3)] for i in range(3)]
 
 
 def _steiner(d: Sequence[Any], i: int, j: int) -> Any:

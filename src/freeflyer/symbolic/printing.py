@@ -28,8 +28,7 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
 
     Args:
         name: Name of the function.
-        language: "numpy", "numba" or "c". "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under
-            numba.njit. "c": C99.
+        language: "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under numba.njit. "c": C99.
     Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as a
     tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
     Raises: InputError for other than routines, other languages, and names that C or Python reserve.
@@ -63,7 +62,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
 
     Args:
         name: Name of the function.
-        language: "numpy" or "numba". "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
+        language: "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
     Returns: callable, takes the inputs in order, and returns the result, or a tuple of several.
     Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.
 

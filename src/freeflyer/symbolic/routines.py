@@ -17,15 +17,11 @@ from freeflyer.model.public import public
 
 Inputs = Mapping[str, sp.Symbol | Iterable[sp.Symbol]]
 Outputs = Mapping[str, sp.Expr | sp.MatrixBase | Iterable[sp.Expr]]
-PRINTED = (
-    sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh, sp.exp, sp.log, sp.Abs,
-)  # fmt: skip
+PRINTED = (sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh, sp.exp, sp.log, sp.Abs)
 Arguments = tuple[tuple[str, tuple[sp.Symbol, ...] | sp.Symbol], ...]
 Results = tuple[tuple[str, tuple[int, ...], tuple[sp.Expr, ...]], ...]
-RESERVED = {
-    *reserved_words, *reserved_words_c99, *keyword.kwlist, "numpy", "math", "numba", "batch", "main", "pow", "sqrt", "fabs", "abs",
-    *(f.__name__ for f in PRINTED),
-}  # fmt: skip
+RESERVED = {*reserved_words, *reserved_words_c99, *keyword.kwlist, *(f.__name__ for f in PRINTED),
+    "numpy", "math", "numba", "batch", "main", "pow", "sqrt", "fabs", "abs"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ from freeflyer.symbolic.routines import formula, matrix
 def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     """Formulas whose products of sines and cosines are written as sums: cos(a) cos(b) = (cos(a - b) + cos(a + b)) / 2.
 
-    Angles are sums of those in the formula. A polynomial in sines and cosines of independent angles is 0 exactly if its form is.
-    `sympy.simplify` seeks the shortest of many forms, which takes a thousand times as long.
+    A polynomial in sines and cosines of independent angles is 0 exactly if its form is. `sympy.simplify` seeks the shortest of many
+    forms, which takes a thousand times as long.
 
     Args:
         x: expression or matrix of SymPy.
-    Returns: expression or matrix, sums of coefficients times 1, cos(angle) or sin(angle); of a quotient, numerator and denominator
-    are such sums.
-    Raises: InputError for objects that are not formulas, such as words and infinities, and for unevaluated integrals and
-    derivatives.
+    Returns: expression or matrix; of a quotient, numerator and denominator are such sums.
+    Raises: InputError for objects that are not formulas, and for unevaluated integrals and derivatives.
 
     Examples:
         >>> import sympy
@@ -39,9 +37,8 @@ def is_zero(x: sp.Expr | sp.MatrixBase) -> bool:
     """Whether a formula of sines and cosines, or each entry of a matrix, is proved to be zero.
 
     Args:
-        x: expression or matrix of SymPy.
+        x: expression or matrix of SymPy, as in `reduce_products`.
     Returns: bool; False where it is not zero, and where roots or other functions hide that it is.
-    Raises: InputError as `reduce_products`.
 
     Examples:
         >>> import sympy
@@ -50,11 +47,10 @@ def is_zero(x: sp.Expr | sp.MatrixBase) -> bool:
         True
     """
     entries = list(matrix("x", x)) if isinstance(x, sp.MatrixBase) else [formula("x", x)]
-    return all(_vanishes_at_a_point(e) for e in entries) and all(_is_zero(e) for e in entries)
-
-
-def _is_zero(x: sp.Expr) -> bool:
-    return _waves(sp.fraction(sp.together(_without_tangents(x)))[0]) == {}
+    if not all(map(_vanishes_at_a_point, entries)):
+        return False
+    plain = (e.replace(sp.tan, lambda angle: sp.sin(angle) / sp.cos(angle)) for e in entries)
+    return all(_waves(sp.fraction(sp.together(e))[0]) == {} for e in plain)
 
 
 def _vanishes_at_a_point(x: sp.Expr) -> bool:
@@ -78,17 +74,10 @@ def cancel_factors(x: sp.Expr) -> sp.Expr:
 
 
 def _reduced(x: sp.Expr) -> sp.Expr:
-    numerator, denominator = sp.fraction(sp.together(x)) if _has_denominator(x) else (x, sp.S.One)
+    divided = any(p.exp.could_extract_minus_sign() for p in x.atoms(sp.Pow) if p.base.free_symbols)
+    numerator, denominator = sp.fraction(sp.together(x)) if divided else (x, sp.S.One)
     top, bottom = (sp.Add(*(sp.factor_terms(c) * wave for wave, c in _waves(part).items())) for part in (numerator, denominator))
     return top / bottom
-
-
-def _has_denominator(x: sp.Expr) -> bool:
-    return any(p.exp.could_extract_minus_sign() for p in x.atoms(sp.Pow) if p.base.free_symbols)
-
-
-def _without_tangents(x: sp.Expr) -> sp.Expr:
-    return x.replace(sp.tan, lambda angle: sp.sin(angle) / sp.cos(angle))
 
 
 def _waves(x: sp.Expr) -> dict[sp.Expr, sp.Expr]:

@@ -21,12 +21,6 @@ class Variables:
         position: tuple of symbols, configuration (nq).
         velocity, acceleration: tuple of symbols, generalised velocity and its rate (nv).
         rates: (nq, nv): the rate of the configuration is rates times velocity.
-
-    Examples:
-        >>> import freeflyer_papers
-        >>> variables = freeflyer_papers.planar.variables(1)
-        >>> variables.velocity
-        (v_x, v_y, omega, qdot1)
     """
 
     position: tuple[sp.Symbol, ...]
@@ -63,7 +57,9 @@ def variables(model: Model) -> Variables:
         for k in range(joint.nq - 4):  # a free joint's position
             E[at + k, to : to + 3] = _rotation(*q[at + 3 : at + 7])[k, :]
         turn = at + joint.nq - 4
-        E[turn : turn + 4, to + joint.nv - 3 : to + joint.nv] = _quaternion_rates(*q[turn : turn + 4])
+        x, y, z, w = q[turn : turn + 4]  # its rate: q (omega, 0) / 2, omega in body axes
+        rates = sp.Matrix([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]) / 2
+        E[turn : turn + 4, to + joint.nv - 3 : to + joint.nv] = rates
     return Variables(q, v, a, sp.ImmutableMatrix(E))
 
 
@@ -99,7 +95,6 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
     Args:
         y: expression, or row, column or iterable of k, of positions.
     Raises: InputError for velocities and accelerations in y, and objects that are not formulas.
-    Source: Papers/004 has three of these: Jacobian_Jodot_xy of an origin, Jacobian_Jydot of any function (table A.1).
 
     Examples:
         >>> import freeflyer_papers
@@ -118,18 +113,13 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
 
 
 @public
-def coefficient_matrix(
-    column: sp.MatrixBase | Iterable[sp.Expr], unknowns: Iterable[sp.Symbol]
-) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
+def coefficient_matrix(column: sp.MatrixBase | Iterable[sp.Expr], unknowns: Iterable[sp.Symbol]) -> tuple[sp.ImmutableMatrix, ...]:
     """Matrix M and rest r of formulas that are at most quadratic in some symbols: column = M unknowns + r.
-
-    vec2mat of the decoupling thesis (table A.1), whose choice of M is not said.
 
     Args:
         column: row, column or iterable of k formulas.
-        unknowns: iterable of m symbols.
-    Returns: tuple, M (k, m) and r (k, 1). If two unknowns are multiplied, M is not unique, and each gets half of the other's
-    coefficient.
+        unknowns: iterable of m symbols. If two are multiplied, M is not unique, and each gets half of the other's coefficient.
+    Returns: tuple, M (k, m) and r (k, 1).
     Raises: InputError for formulas that are no polynomials of degree 2 in the unknowns.
 
     Examples:
@@ -174,8 +164,3 @@ def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ])  # fmt: skip
-
-
-def _quaternion_rates(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
-    """d(x, y, z, w)/dt by the angular velocity in body axes: q (omega, 0) / 2."""
-    return sp.Matrix([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]) / 2

@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption
+from freeflyer.cli.options import DebugOption, JsonOption, option
 
 if TYPE_CHECKING:
     from freeflyer_papers.hopping.hopping import HopRun
 
-ExperimentArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="EXPERIMENT", help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.",
-                   show_default=False),
-]  # fmt: skip
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting, such as energy_gain=20; may be given several times.",
-        show_default=False),
-]
+ExperimentArgument = Annotated[str | None, typer.Argument(metavar="EXPERIMENT",
+    help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.", show_default=False)]  # fmt: skip
+SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
+    help="A setting, such as energy_gain=20; may be given several times.")]  # fmt: skip
 
 
 def hop(

@@ -7,20 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, make_folder
+from freeflyer.cli.options import DebugOption, JsonOption, make_folder, option
 
 KeyArgument = Annotated[str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.",
     show_default=False)]  # fmt: skip
 FolderOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",
     help="Where pictures and numbers go; made if it is not there.")]  # fmt: skip
 
-RobotOption = Annotated[Path | None, typer.Option("--robot", metavar="FILE", help="The robot's file, where a paper has one.",
-    show_default=False)]  # fmt: skip
-PeerOption = Annotated[Path | None, typer.Option("--peer", metavar="FILE", help="The robot to compare with (TALOS).",
-    show_default=False)]  # fmt: skip
+RobotOption = Annotated[Path | None, option("--robot", metavar="FILE", help="The robot's file, where a paper has one.")]
+PeerOption = Annotated[Path | None, option("--peer", metavar="FILE", help="The robot to compare with (TALOS).")]
 
-AllOption = Annotated[bool, typer.Option("--all", help="Every paper, and one page of them all: FOLDER/index.html.",
-    show_default=False)]  # fmt: skip
+AllOption = Annotated[bool, option("--all", help="Every paper, and one page of them all: FOLDER/index.html.")]
 
 
 def reproduce(

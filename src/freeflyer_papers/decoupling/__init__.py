@@ -39,9 +39,5 @@ def _tables(result: Any) -> Any:
     return [table for part in parts for table in part]
 
 
-def _pictures(result: Any) -> Any:
-    return {**theory.pictures(result.theory), **hopping_shown.pictures(result.hopping)}
-
-
 REPRODUCTION = Reproduction("decoupling", "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots",
-    compute, _tables, _pictures)  # fmt: skip
+    compute, _tables, lambda result: theory.pictures(result.theory) | hopping_shown.pictures(result.hopping))  # fmt: skip

@@ -20,14 +20,10 @@ def tables(r: HoppingResult) -> list[Table]:
 
 
 def robots() -> Table:
-    rows = [(f"{kind}, {name}", f"{mass:g}") for kind, make in ROBOTS.items() for name, mass in _masses(make())]
-    return Table("Tables 4.4, 4.5, 4.9, 4.10: masses (kg); links of 0.12 m, masses of thigh and shank in their middle", ("leg",
-        "kg"), rows, (1,))
-
-
-def _masses(model: object) -> list[tuple[str, float]]:
-    links = {link.name: link.inertia.mass for link in model.description.links if link.inertia is not None}  # type: ignore[attr-defined]
-    return [(name, mass) for name, mass in links.items() if mass > 0.0]
+    rows = [(f"{kind}, {link.name}", f"{link.inertia.mass:g}") for kind, make in ROBOTS.items()
+        for link in make().description.links if link.inertia.mass > 0.0]  # fmt: skip
+    return Table("Tables 4.4, 4.5, 4.9, 4.10: masses (kg); links of 0.12 m, masses of thigh and shank in their middle",
+        ("leg", "kg"), rows, (1,))  # fmt: skip
 
 
 def floors() -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -79,9 +80,8 @@ def _lie(rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
     yield "Lemmas 2.7, 2.8", "a_x nu_y = -a_y nu_x", _relative(se3.ad(a) @ c, -se3.ad(c) @ a, se3.ad(a))
     yield "Lemma 2.9", "a_(A nu) = A a_nu A^-1", _relative(se3.ad(A @ a) @ A, A @ se3.ad(a), A @ se3.ad(a))
     yield "Lemma 2.10", "A nu = vee(H hat(nu) H^-1)", _relative(se3.vee(X @ se3.hat(a) @ se3.inverse(X)), A @ a, A @ a)
-    yield "Lemma 2.11", "a nu = vee([hat(nu_1), hat(nu_2)])", _relative(
-        se3.vee(se3.hat(a) @ se3.hat(c) - se3.hat(c) @ se3.hat(a)), se3.ad(a) @ c, se3.ad(a) @ c
-    )
+    bracket = se3.vee(se3.hat(a) @ se3.hat(c) - se3.hat(c) @ se3.hat(a))
+    yield "Lemma 2.11", "a nu = vee([hat(nu_1), hat(nu_2)])", _relative(bracket, se3.ad(a) @ c, se3.ad(a) @ c)
 
 
 def _constants(model: Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, str, float]]:
@@ -125,14 +125,9 @@ def _external(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iter
     expected[:6, :6], expected[6:, 6:] = np.linalg.inv(d.M_e), np.linalg.inv(d.M_i)
     yield "(3.93), (3.96)", "I M^-1 I^T = diag(M_e, M_i)^-1", _relative(size, expected, size)
     yield "(3.96)", "I I^# = 1", _relative(d.transform @ d.inverse, np.eye(9), d.transform)
-    whole, *parts = (float(kinetic_energy(model, q, x)) for x in (v, *_split(model, q, v)))
-    yield "section 3.3.4", "energies of external and internal motion add up", abs(whole - sum(parts)) / whole
-
-
-def _split(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """External and internal part of v."""
     external = np.concatenate([decoupling.locked_velocity(model, q, v), np.zeros(model.nv - 6)])
-    return external, v - external
+    whole, *parts = (float(kinetic_energy(model, q, x)) for x in (v, external, v - external))
+    yield "section 3.3.4", "energies of external and internal motion add up", abs(whole - sum(parts)) / whole
 
 
 BLOCKS, CALLS, TIME_BOUND = 21, 200, 2.0
@@ -163,7 +158,9 @@ def times() -> tuple[Time, ...]:
     rng, made = np.random.default_rng(7), []
     for model in models:
         q, v = integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
-        calls = _calls(model, q, v)
+        calls: tuple[Callable[[], object], ...] = (partial(mass_matrix, model, q), partial(coriolis_matrix, model, q, v),
+            partial(coriolis_matrix, model, q, v, "hamel"), partial(decoupling.decouple, model, q, v),
+            partial(decoupling.decouple, model, q, v, form="passive"))  # fmt: skip
         seconds = np.empty((BLOCKS + 1, len(calls)))
         for block in seconds:
             for k, call in enumerate(calls):
@@ -173,9 +170,3 @@ def times() -> tuple[Time, ...]:
                 block[k] = (perf_counter() - start) / CALLS
         made.append(Time(model.name, model.nv, *(1e6 * np.median(seconds[1:], 0)).tolist()))
     return tuple(made)
-
-
-def _calls(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[Callable[[], object], ...]:
-    return (lambda: mass_matrix(model, q), lambda: coriolis_matrix(model, q, v),
-        lambda: coriolis_matrix(model, q, v, "hamel"), lambda: decoupling.decouple(model, q, v),
-        lambda: decoupling.decouple(model, q, v, form="passive"))  # fmt: skip

@@ -8,18 +8,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.symbolic import coefficient_matrix, is_zero, jacobian, reduce_products, time_derivative
-from freeflyer_papers.planar import (
-    Pose,
-    adjoint,
-    com_frame_angle,
-    frame_pose,
-    inverse_mass_matrix,
-    link_inertia,
-    locked_velocity_map,
-    revolute_hopper,
-    twist_adjoint,
-    twist_jacobian,
-)
+from freeflyer_papers import planar
+from freeflyer_papers.planar import Pose, adjoint, frame_pose, link_inertia, twist_adjoint, twist_jacobian
 from freeflyer_papers.planar.chain import PlanarRobot
 
 
@@ -44,7 +34,7 @@ class SampleProgram:
 def sample_program() -> SampleProgram:
     """The program, its sections in the thesis's order."""
     # lines 11-75, user input and setup: state, gravity; the tables of the hopper
-    robot = revolute_hopper()
+    robot = planar.revolute_hopper()
     state, g = robot.variables, robot.gravity
     v, q = sp.Matrix(state.velocity), state.position[3]
     m01, m02, m11 = (mass.mass for mass in robot.masses)
@@ -79,12 +69,12 @@ def sample_program() -> SampleProgram:
     G = sp.Matrix([potential]).jacobian(state.position).T
     G[:2, :] = H_ib.rotation.T * G[:2, :]
     # lines 215-235: the frame that turns with the locked velocity
-    T = locked_velocity_map(robot)
+    T = planar.locked_velocity_map(robot)
     A, B = m01 * m11 + m02 * m11, 2 * m01 * m11 + m02 * m11
     a, b = m01 * m02 + 5 * m01 * m11 + 2 * m02 * m11, 2 * B
     root = sp.sqrt(a**2 - b**2)
     printed_angle = B * q / b + 2 * sp.atan(sp.tan(q / 2) * root / (a + b)) * (A * b - B * a) / (b * root)
-    theta_bc = com_frame_angle(robot)
+    theta_bc = planar.com_frame_angle(robot)
     H_bc = Pose(theta_bc, o_bc)
     # lines 237-247 and 257-267: from the centre of mass to the foot
     b_o_cf = H_bf.origin - o_bc
@@ -94,14 +84,15 @@ def sample_program() -> SampleProgram:
     # lines 269-280 and 294-306: radial and polar Jacobians, that of the internal velocity, those of the controllers
     P_int = sp.Matrix.vstack(-T, sp.eye(1))
     P_int = sp.zeros(4, 3).row_join(P_int)
-    J_r, as_in_4_24 = (_radial(o) * R_cf * J_f[:2, :] * P_int for o in (o_cf, i_o_cf))
-    J_alpha = _polar(i_o_cf) * jacobian(i_o_cf, state)
+    # rows by which the rate of a line gives that of its length, and of its angle
+    J_r, as_in_4_24 = (o.T / sp.sqrt(o[0] ** 2 + o[1] ** 2) * R_cf * J_f[:2, :] * P_int for o in (o_cf, i_o_cf))
+    J_alpha = sp.Matrix([[-i_o_cf[1], i_o_cf[0]]]) / (i_o_cf[0] ** 2 + i_o_cf[1] ** 2) * jacobian(i_o_cf, state)
     alpha_c = state.position[2] + theta_bc + sp.pi / 2
     # lines 283-287: momentum about the centre of mass, in the axes of its frame and of the world
     h_b = reduce_products(M[:3, :] * v)
     H_cb = Pose(sp.S.Zero, o_ic).inverse @ H_ib  # of a frame there that does not turn
     outputs = {
-        "Mb": M, "MbI": inverse_mass_matrix(robot), "Cbp": C, "Gb": reduce_products(G), "E_pot": potential,
+        "Mb": M, "MbI": planar.inverse_mass_matrix(robot), "Cbp": C, "Gb": reduce_products(G), "E_pot": potential,
         "o_i1": H_i1.origin, "o_if": H_if.origin, "o_ic": o_ic, "o_cf": o_cf,
         "Jodot_i1": jacobian(H_i1.origin, state), "Jodot_if": jacobian(H_if.origin, state), "Jodot_ic": jacobian(o_ic, state),
         "Jodot_cf": jacobian(o_cf, state), "Jalpha_iodot_cf": J_alpha, "Jrdot_cf": J_r, "alpha_c": alpha_c,
@@ -116,13 +107,3 @@ def sample_program() -> SampleProgram:
     as_printed = adjoint(Pose(sp.S.Zero, o_ic).inverse).T * h_b
     printed_rate = (A + B * sp.cos(q)) / (a + b * sp.cos(q))
     return SampleProgram(robot, outputs, tests, T[2, 0], printed_rate, printed_angle, as_printed, as_in_4_24)
-
-
-def _radial(o: sp.Matrix) -> sp.Matrix:
-    """Row by which the rate of o gives that of its length."""
-    return o.T / sp.sqrt(o[0] ** 2 + o[1] ** 2)
-
-
-def _polar(o: sp.Matrix) -> sp.Matrix:
-    """Row by which the rate of o gives that of its angle."""
-    return sp.Matrix([[-o[1], o[0]]]) / (o[0] ** 2 + o[1] ** 2)

@@ -18,15 +18,7 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3
-from freeflyer_papers.printed.newton_euler import (
-    Body,
-    adjoint,
-    bodies_of,
-    conjugate,
-    cross,
-    inverse_dynamics_as_printed,
-    product,
-)
+from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -112,7 +104,7 @@ def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws
         M = M + J.T.dot(Psi.dot(J))  # (46)
         C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
         weight = np.concatenate([gravity, [0 * gravity[0]]]) * mass
-        g = g - J[3:].T.dot(_rotated(back[:4], weight)[:3])  # minus (50)
+        g = g - J[3:].T.dot(_hamilton4(_hamilton4(back[:4]).dot(weight)).dot(conjugate(back[:4]))[:3])  # minus (50)
     return M, C, g
 
 
@@ -173,10 +165,6 @@ def _hamilton(x: Array) -> Array:
 def _hamilton4(a: Array) -> Array:
     return np.array([[a[3], -a[2], a[1], a[0]], [a[2], a[3], -a[0], a[1]], [-a[1], a[0], a[3], a[2]],
         [-a[0], -a[1], -a[2], a[3]]])  # fmt: skip
-
-
-def _rotated(r: Array, p: Array) -> Array:
-    return _hamilton4(_hamilton4(r).dot(p)).dot(conjugate(r))
 
 
 def _padded(J: Array, n: int) -> Array:

@@ -178,7 +178,8 @@ def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: A
     W, dW, ddW, acceleration = np.full((3, 3), zero), np.full((3, 3), zero), np.full((3, 3), zero), -gravity
     A, rotations, matrices, accelerations = [], [], [], []
     for k, link in enumerate(links):
-        A.append(_turned(link.rotation, sines[k], cosines[k]))
+        P, s, c = link.rotation, sines[k], cosines[k]
+        A.append(np.stack([P[:, 0] * c + P[:, 1] * s, P[:, 1] * c - P[:, 0] * s, P[:, 2]], axis=1))  # P Rz
         if k:
             acceleration, moved = acceleration + ddW.dot(link.origin), dW.dot(A[k])
             W = W.dot(A[k])
@@ -203,11 +204,6 @@ def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: A
         e = force if last else e + force
         tau.append(WZ[:, 0].dot(D[0]) + WZ[:, 1].dot(D[1]))  # tr(W Z D): column 2 of W Z is zero
     return np.array(tau[::-1])
-
-
-def _turned(P: Array, s: Any, c: Any) -> Array:
-    """P Rz"""
-    return np.stack([P[:, 0] * c + P[:, 1] * s, P[:, 1] * c - P[:, 0] * s, P[:, 2]], axis=1)
 
 
 SIZES = (6, 10, 20, 50, 100)

@@ -23,7 +23,7 @@ from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
-from freeflyer.robots.mobile import WHEEL_RADIUS, differential_drive_manipulator_description
+from freeflyer.robots.mobile import WHEEL_RADIUS
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
 
 SERIAL, HOLONOMIC, NONHOLONOMIC = ("50-DoF serial manipulator", "9-DoF holonomic mobile manipulator",
@@ -157,7 +157,7 @@ def _plant(softness: float) -> Plant:
     """The scene: the robot's file with a free base and colliding shapes, on a floor."""
     import mujoco
 
-    planar = differential_drive_manipulator_description(rolling_wheels=True)
+    planar = differential_drive().description
     joints = tuple(replace(j, kind="free", velocity=(), effort=()) if j.name == ROOT_JOINT else j for j in planar.joints)
     spec = mujoco.MjSpec.from_string(to_mjcf(build(replace(planar, joints=joints))))
     shapes = [(f"{name}_link", WHEEL_RADIUS, 0.0, 0.0, FRICTION, 3) for name in WHEELS]

@@ -1,18 +1,12 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .batch import (
-    HopBasins as HopBasins,
-    HopEnds as HopEnds,
-    hop_basins as hop_basins,
-    hop_ends as hop_ends,
-    hop_start as hop_start,
-)
-from .gaits import GaitError as GaitError, HopGait as HopGait, hop_gait as hop_gait
-from .hopping import HopEnergy as HopEnergy, HopRun as HopRun, hop as hop
+from .batch import hop_basins as hop_basins, hop_ends as hop_ends, hop_start as hop_start
+from .gaits import GaitError as GaitError, hop_gait as hop_gait
+from .hopping import hop as hop
 from .pictures import (
     basin_figure as basin_figure,
     hop_animation as hop_animation,
     hop_figure as hop_figure,
     hop_strip as hop_strip,
 )
-from .settings import HopSettings as HopSettings, hop_settings as hop_settings
+from .settings import HopSettings as HopSettings

@@ -50,12 +50,6 @@ class HopEnds(NamedTuple):
         q, v: (..., nv) arrays, states, m, rad, m/s and rad/s.
         apexes: (...) int array, how many there were.
         apex_q, apex_v: (..., nv) arrays, the state at the last one.
-
-    Examples:
-        >>> model = ff.robots.revolute_hopper()
-        >>> ends = freeflyer_papers.hopping.hop_ends("revolute-V", model.keyframes["start"], np.zeros(4), duration=0.1)
-        >>> str(ends.outcome)
-        'ended'
     """
 
     outcome: np.ndarray
@@ -239,11 +233,6 @@ class HopBasins:
             time.
         gaits: (G, 2, nv) array, q and v at an apex of each gait, the place along x aside; the one with most starts first.
         ends: Of all runs.
-
-    Examples:
-        >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.5], height=[0.3], speed=[0.0, 0.2], duration=12.0)
-        >>> basins.gait.shape
-        (1, 1, 2)
     """
 
     angle: np.ndarray

@@ -152,11 +152,6 @@ class HopEnergy:
             then.
         radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, parts of `external` and `joint`. The polar
             spring is that of a controller which begins anew at each touch-down.
-
-    Examples:
-        >>> energy = freeflyer_papers.hopping.hop("revolute-VI", duration=1.0).energy
-        >>> bool(max(energy.residuals) < 1e-6 * energy.total)
-        True
     """
 
     mechanical: np.ndarray
@@ -214,11 +209,6 @@ class HopRun:
         failure: Of a run that could not go on: the reason, the time and the state reached. The samples before are kept.
         works: (T, 6) array at the ports of the compiled steps, J, from which `energy` is made.
         settings: Model and settings of the simulation.
-
-    Examples:
-        >>> run = freeflyer_papers.hopping.hop("prismatic-II", duration=1.0)
-        >>> [event.name for event in run.events][:3]
-        ['touch-down', 'release', 'lift-off']
     """
 
     experiment: str
@@ -229,7 +219,7 @@ class HopRun:
     v: np.ndarray
     angle: np.ndarray
     stance: np.ndarray
-    works: np.ndarray  # (T, 6), of the ports in the order of kernels/sim/layout.py
+    works: np.ndarray  # (T, 6), of the ports in the order of kernels/layout.py
     events: tuple[Occurrence, ...]
     ended: str
     failure: str | None = None

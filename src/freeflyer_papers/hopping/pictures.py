@@ -11,7 +11,7 @@ import numpy as np
 from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, new_figure, styled
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure, styled
 from freeflyer_papers.hopping.batch import HopBasins
 from freeflyer_papers.hopping.hopping import HopRun
 from freeflyer_papers.hopping.settings import FOOT, legs
@@ -40,8 +40,7 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
         raise InputError(f"the part from {begin:g} s to {end} s holds less than two steps of a run to {run.t[-1]:g} s")
-    figure = blank_figure(9.6, 9.2)
-    panels = figure.subplots(4, 2, sharex=True)
+    figure, panels = new_figure(9.6, 9.2, 4, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})
     p = run.linear_momentum[shown]

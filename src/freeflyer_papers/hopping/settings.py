@@ -45,8 +45,8 @@ class HopSettings:
     dampings.
 
     Examples:
-        >>> freeflyer_papers.hopping.hop_settings("revolute-V").energy_gain
-        10.0
+        >>> freeflyer_papers.hopping.HopSettings(energy_gain=10.0).radial_gain     # N/m
+        2200.0
     """
 
     controller: str = "II"
@@ -122,33 +122,14 @@ EXPERIMENTS = MappingProxyType({
 })  # fmt: skip
 
 
-def experiment_of(name: str) -> Experiment:
-    """The experiment of that name. Errors: UnknownNameError."""
-    found = EXPERIMENTS.get(name) if isinstance(name, str) else None
-    if found is None:
-        raise unknown_name("hopping experiment", name, EXPERIMENTS)
-    return found
-
-
 def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:
-    """The experiment of that name, and its robot or the model that is given."""
-    chosen = experiment_of(experiment)
+    """The experiment of that name, and its robot or the model that is given. Errors: UnknownNameError, InputError."""
+    chosen = EXPERIMENTS.get(experiment) if isinstance(experiment, str) else None
+    if chosen is None:
+        raise unknown_name("hopping experiment", experiment, EXPERIMENTS)
     robot = ROBOTS[chosen.robot]() if model is None else model
     check_hopper(robot)
     return chosen, robot
-
-
-def hop_settings(experiment: str) -> HopSettings:
-    """Settings of an experiment of the thesis.
-
-    Args:
-        experiment: "prismatic-I" to "prismatic-III" or "revolute-I" to "revolute-VI".
-
-    Examples:
-        >>> freeflyer_papers.hopping.hop_settings("prismatic-III").energy     # J
-        2.9047
-    """
-    return experiment_of(experiment).settings
 
 
 def changed(settings: HopSettings, changes: Mapping[str, Any]) -> HopSettings:
@@ -238,10 +219,9 @@ def make_record(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarra
     """The record of a run at its start. Errors: InputError for a foot below the ground and a leg without length."""
     leg = legs(model, q)
     if leg.length < SHORTEST_LEG:
-        raise InputError(
-            f"the leg has no length: the foot lies {leg.length:.3g} m from the centre of mass, and a line without length has no "
-            f"direction; it must be at least {SHORTEST_LEG:g} m (q = {format_value(q.tolist())})", length=float(leg.length),
-        )  # fmt: skip
+        raise InputError(f"the leg has no length: the foot lies {leg.length:.3g} m from the centre of mass, and a line without "
+            f"length has no direction; it must be at least {SHORTEST_LEG:g} m (q = {format_value(q.tolist())})",
+            length=float(leg.length))  # fmt: skip
     if leg.foot[1] < 0.0:
         raise InputError(
             f"the foot starts {-leg.foot[1]:.4g} m below the ground: a run begins in flight, with the foot at height 0 or above "

@@ -1,5 +1,4 @@
-"""Section III-B and Appendix B: inverse dynamics on two feet in three steps, and projected on base and motors, beside each other.
-"""
+"""Section III-B and Appendix B: inverse dynamics on two feet in three steps, beside that projected on base and motors."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from freeflyer import linkages
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import mechanisms
+from freeflyer.linkages.limits import ReachableSet, Singularity
 from freeflyer.model.description import Loop
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
@@ -158,7 +159,7 @@ class Place:
     mechanism: str
     motion: str
     paper: str
-    found: linkages.Singularity
+    found: Singularity
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,8 @@ class Regions:
     """Figs 7 and 11, and the singularities of a leg."""
 
     robot: str
-    hip: linkages.ReachableSet
-    ankle: linkages.ReachableSet
+    hip: ReachableSet
+    ankle: ReachableSet
     places: tuple[Place, ...]
 
 
@@ -206,8 +207,7 @@ def tables_regions(result: Regions) -> list[Table]:
                          f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
     one = Table("limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper.")
-    spots = [(p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
-        for p in result.places]  # fmt: skip
+    spots = [(p.mechanism, p.motion, p.paper, *_cells(p.found)) for p in result.places]
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
     note = ("Legs at the reference length. Most differ by the paper's rounding (knee: +-0.095 from the middle of the stroke). "
         "The hip's yaw, +-0.05 in the paper, and one ankle motor inwards, -0.035, do not: those of the public model lie "
@@ -217,17 +217,13 @@ def tables_regions(result: Regions) -> list[Table]:
     return [one, two]
 
 
-def _side(found: linkages.Singularity) -> str:
-    return "" if not found.found else "inside" if found.inside else "outside"
-
-
-def _loops(found: linkages.Singularity) -> str:
+def _cells(found: Singularity) -> tuple[str, ...]:
+    """Motor positions, whether they are in the strokes, the joint that runs away, the loops that fold."""
+    if not found.found:
+        return f"none up to {found.searched:g}", "", found.runaway, ""
     more = len(found.loops) - 1
-    return found.loops[0] + (f" (+{more})" if more > 0 else "") if found.found else ""
-
-
-def _where(found: linkages.Singularity) -> str:
-    return ", ".join(f"{x:.4f}" for x in found.motors.values()) if found.found else f"none up to {found.searched:g}"
+    return (", ".join(f"{x:.4f}" for x in found.motors.values()), "inside" if found.inside else "outside", found.runaway,
+        found.loops[0] + (f" (+{more})" if more > 0 else ""))  # fmt: skip
 
 
 def pictures_regions(result: Regions) -> dict[str, Any]:
@@ -235,7 +231,7 @@ def pictures_regions(result: Regions) -> dict[str, Any]:
     return {"fig7_hip": _draw(result.hip, "hip"), "fig11_ankle": _draw(result.ankle, "ankle")}
 
 
-def _draw(region: linkages.ReachableSet, name: str) -> Any:
+def _draw(region: ReachableSet, name: str) -> Any:
     from freeflyer.plots.style import BLUE, new_figure
 
     figure, axes = new_figure(4.6, 4.2)

@@ -29,11 +29,7 @@ OWN = "kangaroo_like"
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
 SOLE_DIGITS = 5  # of m: beyond, the file's rounded rotations bend a rectangle
 HOME_LENGTH, HOME_ANKLE = 0.0004, -0.001  # m: length and ankle motors in the public model's keyframe `home`, others at zero
-HALF_SITTING = {
-    "3": -0.411354,
-    "4": 0.859395,
-    "5": -0.448041,
-}  # rad: TALOS's usual standing posture, joints leg_*_N_joint
+HALF_SITTING = {"3": -0.411354, "4": 0.859395, "5": -0.448041}  # rad: TALOS's usual standing posture, joints leg_*_N_joint
 
 
 @dataclass(frozen=True)
@@ -156,8 +152,7 @@ def home_posture(robot: Kangaroo, length: float = HOME_LENGTH, ankle: float = HO
     by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow."""
     legs = robot.left, robot.right
     motors = {n.length_motor: [length] for n in legs} | {m: [ankle] for n in legs for m in n.ankle_motors}
-    q: np.ndarray = sweep(robot.model, motors).q.reshape(-1)
-    return q
+    return np.asarray(sweep(robot.model, motors).q.reshape(-1))
 
 
 def talos(peer: Path | str) -> tuple[Model, np.ndarray]:

@@ -30,13 +30,13 @@ from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floo
 
 def tables(r: Squat) -> list[Table]:
     """The squat in numbers."""
-    within = r.length <= r.last
-    late = r.t > REST
+    within, late = r.length <= r.last, r.t > REST
+    reached = f"{r.last:.4f} of {STROKE:g}" if r.last < r.length[-1] else "never"
     rows = (
         ("soles stay flat, length motors alone: largest tilt (deg) over the stroke", "no intervention of the ankle",
          f"{np.degrees(r.tilt.max()):.4f}"),
         ("ankle pitch over the stroke (deg)", "picture", f"{np.degrees(r.pitch[0]) + 0.0:.1f} .. {np.degrees(r.pitch[-1]):.1f}"),
-        ("stop of the ankle pitch (deg), reached at the length (m)", "", f"{np.degrees(r.stop):.1f}, {_reached(r)}"),
+        ("stop of the ankle pitch (deg), reached at the length (m)", "", f"{np.degrees(r.stop):.1f}, {reached}"),
         ("centre of mass before the ankles (mm), within the stop", "", _most(1e3 * r.ahead[within], 1)),
         ("a length motor holds half the weight with (N), within the stop", "", _most(np.abs(r.force[within]))),
         ("  half the weight over the ratio of Fig 15, the leg itself weightless (N)", "", _most(r.by_ratio[within])),
@@ -54,10 +54,6 @@ def tables(r: Squat) -> list[Table]:
         f"model's ankle reaches its stop before. In MuJoCo the robot turns round {1e3 * MARGIN:g} mm before the stop or the end "
         f"of the stroke: {TIMES} squats of {PERIOD:g} s, servos as in the lateral swing."
     ))]  # fmt: skip
-
-
-def _reached(r: Squat) -> str:
-    return f"{r.last:.4f} of {STROKE:g}" if r.last < r.length[-1] else "never"
 
 
 def _most(x: np.ndarray, digits: int = 0) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.flight import Flight, free_flight, middle_posture
+from freeflyer.analysis.flight import free_flight, middle_posture
 from freeflyer.analysis.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
 from freeflyer.model.build import build
 from freeflyer.model.model import Model
@@ -70,37 +70,26 @@ def tables_swing(r: SwingResult) -> list[Table]:
     """Errors of wrenches, pressure and ZMP beside the paper's."""
     by = {x.source: x for x in r.lines}
     off, kg = by["motors"].weight_error, r.shown.weight / 9.81
-    light = {x.source: x for x in r.light}
+    light, vertical = {x.source: x for x in r.light}, r.shown.vertical("motors")[r.shown.settled :]
+    yes = {True: "yes", False: "NO"}
     said = (
         ("vertical forces sum to the weight", '"correctly", 36 kg', f"within {off:.2%}, {kg:.1f} kg"),
         *([("  without the cages", "", f"within {light['motors'].weight_error:.2%}, {MASS:g} kg")] if light else []),
-        ("sum within 2 % of the weight, each way", "", _yes(all(x.weight_error < ALLOWED for x in r.lines))),
-        ("centres of pressure inside the soles", "picture", _yes(all(x.inside > 0.0 for x in r.lines))),
-        ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
+        ("sum within 2 % of the weight, each way", "", yes[all(x.weight_error < ALLOWED for x in r.lines)]),
+        ("centres of pressure inside the soles", "picture", yes[all(x.inside > 0.0 for x in r.lines)]),
+        ("force on a foot (N), from, to", "picture", f"{vertical.min():.0f}, {vertical.max():.0f}"),
     )
     note = (f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors "
         "determine the 12 entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least "
         "squares; at rest they miss the inertia of the sway, which the last row puts in from differences of the estimated "
         "posture (the paper mentions it, and leaves it out).")
-    one = Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said)
-    two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
-    three = Table(
-        "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
-        "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces.",
-    )  # fmt: skip
-    four = Table(f"the same with {MASS:g} kg", COLUMNS, [x.cells for x in r.light], NUMERIC,
-        "The paper's robot swings without its protection cages; here the torso is lighter by as much. MuJoCo reads the file "
-        "that we write.")  # fmt: skip
-    return [one, two, *([three] if r.smooth else []), *([four] if r.light else [])]
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "NO"
-
-
-def _range(swing: Swing) -> tuple[float, float]:
-    x = swing.vertical("motors")[swing.settled :]
-    return float(x.min()), float(x.max())
+    variants = (("contact wrenches against MuJoCo's contacts", r.lines, note),
+        ("the same without friction and damping in the joints", r.smooth,
+         "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces."),
+        (f"the same with {MASS:g} kg", r.light, "The paper's robot swings without its protection cages; here the torso is lighter "
+         "by as much. MuJoCo reads the file that we write."))  # fmt: skip
+    return [Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said),
+        *(Table(title, COLUMNS, [x.cells for x in rows], NUMERIC, words) for title, rows, words in variants if rows)]  # fmt: skip
 
 
 def pictures_swing(r: SwingResult) -> dict[str, Any]:
@@ -141,14 +130,10 @@ def compute_flight(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
     rows = []
     for options in ({**FREE, "dt": STEP}, {**SPRUNG, "dt": 2.0 * STEP}, {**SPRUNG, "dt": STEP}):
         progress(0.0, f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
-        rows.append(row(free_flight(robot.model, q, duration=DURATION, **options)))
+        f = free_flight(robot.model, q, duration=DURATION, **options)
+        rows.append(Row(f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
+            float(f.motors.max()), f.gap))  # fmt: skip
     return tuple(rows)
-
-
-def row(f: Flight) -> Row:
-    """The summary of a flight."""
-    return Row(f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
-        float(f.motors.max()), f.gap)  # fmt: skip
 
 
 def tables_flight(rows: tuple[Row, ...]) -> list[Table]:

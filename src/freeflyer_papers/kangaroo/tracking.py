@@ -69,14 +69,10 @@ def compute_tracking(robot: Kangaroo, progress: Progress) -> TrackingResult:
     times = estimators.estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)
     left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
-    return TrackingResult(robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left),
+    runs = tuple(Run(kind, t.alpha, **t.errors()) for kind, t in found)
+    return TrackingResult(robot.source, runs, tuple(first.names[k] for k in left),
         first.t[keep], first.actual[keep, left], first.estimated[keep, left], first.actual_rates[keep, left],
         first.estimated_rates[keep, left], tuple(t.closure[keep] for _, t in found), times)  # fmt: skip
-
-
-def _run(kind: str, t: estimators.Tracking) -> Run:
-    return Run(kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure,
-        t.largest_redundant)  # fmt: skip
 
 
 def tables_tracking(r: TrackingResult) -> list[Table]:
@@ -158,18 +154,13 @@ def tables_calibration(r: Calibrated) -> list[Table]:
             lines.setdefault(what, []).append(value)
     rows = [(what, SAID.get(what, ""), *values) for what, values in lines.items()]
     lost, other = r.paper.starts - len(r.paper.errors), len(r.paper.errors) - r.paper.right
-    missed = (
-        f" Of the starts with the paper's encoders, which lie anywhere in the strokes, {lost} found no posture and {other} "
-        "another assembly."
-        if lost + other
-        else ""
-    )
+    missed = (f" Of the starts with the paper's encoders, which lie anywhere in the strokes, {lost} found no posture and {other} "
+        "another assembly.") if lost + other else ""  # fmt: skip
     left = r.paper.encoders[: len(r.paper.encoders) // 2]
     note = (f"Errors are norms of closure and encoders, m and rad. The paper's encoders: {', '.join(left)} and the same of "
         "the right leg; the length motors have absolute ones and stand where they are. Beside them, what a sixth encoder a "
         "leg, on the knee, gives when all motors are calibrated. Newton's full steps, where the paper steps by a gain alpha, "
-        "which it does not give.")
-    note += missed
+        "which it does not give." + missed)
     columns = ("quantity", "paper", "ours, the paper's encoders", "ours, six rotary ones a leg")
     return [Table("Fig 18: calibration", columns, rows, (2, 3), note)]
 

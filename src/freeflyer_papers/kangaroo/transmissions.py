@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.linkages import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
-from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, new_figure
+from freeflyer.linkages import Keep, extract_limb, follow, force_curve, transmission_curve
+from freeflyer.linkages.following import Curve, ForceCurve
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, new_figure
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -71,19 +72,22 @@ def tables(r: Transmissions) -> list[Table]:
     move = max(float(np.ptp(x)) for x in r.level.motors.values())
     need = max(float(np.ptp(x)) for x in r.fixed.motors.values())
     inside = min((a for a, _ in r.fixed.outside.values()), default=float(r.fixed.length[-1]))
+    pitch = np.degrees(list(r.level.joints.values())[-1])
+    reached = "never" if r.level.last is None else f"{r.level.last:.4f} of {r.level.length[-1]:g}"
+    most, least = (f"{f.force[k]:.0f}, {f.position[k]:.3f}" for k in (f.largest, f.smallest))
     rows = (
         ("Fig 12", "knee over the stroke (deg)", "0 .. 120", f"{knee.min() + 0.0:.1f} .. {knee.max():.1f}"),
         ("Fig 12", "line through it: deg a mm, largest deviation deg", "a line is drawn",
          f"{np.degrees(r.knee.slope) / 1e3:.3f}, {np.degrees(r.knee.deviation):.1f}"),
         ("Fig 13", "ankle motors' travel at constant orientation of the foot (m)", "none", f"{move:.1e}"),
-        ("Fig 13", "ankle pitch meanwhile (deg)", "compensates", _range(r.level.joints)),
-        ("Fig 13", "  its stop (deg), reached at length (m)", "", f"{np.degrees(r.level.stop):.1f}, {_reached(r.level)}"),
+        ("Fig 13", "ankle pitch meanwhile (deg)", "compensates", f"{pitch[0] + 0.0:.1f} .. {pitch[-1]:.1f}"),
+        ("Fig 13", "  its stop (deg), reached at length (m)", "", f"{np.degrees(r.level.stop):.1f}, {reached}"),
         ("Fig 14", "ankle motors' travel at constant ankle pitch (m)", "needed", f"{need:.3f}"),
         ("Fig 14", "length at which they leave their stroke (m)", "", f"{inside:.3f}"),
         ("Fig 14", "ankle pitch can be kept up to length (m)", "", f"{r.fixed.length[-1]:.4f} of {r.level.length[-1]:g}"),
         ("Fig 15", "force at the sole for 5000 N, stretched (N)", "between", f"{f.force[0]:.0f}"),
-        ("Fig 15", "largest (N), at which length (m)", "half compressed", _at(f, f.largest)),
-        ("Fig 15", "smallest (N), at which length (m)", "fully compressed", _at(f, f.smallest)),
+        ("Fig 15", "largest (N), at which length (m)", "half compressed", most),
+        ("Fig 15", "smallest (N), at which length (m)", "fully compressed", least),
         ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"),
     )  # fmt: skip
     note = ("The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with "
@@ -93,23 +97,8 @@ def tables(r: Transmissions) -> list[Table]:
     return [Table("transmission of the leg-length actuator", ("", "quantity", "paper", "ours"), rows, (3,), note)]
 
 
-def _at(f: ForceCurve, k: int) -> str:
-    return f"{f.force[k]:.0f}, {f.position[k]:.3f}"
-
-
-def _reached(r: Retraction) -> str:
-    return "never" if r.last is None else f"{r.last:.4f} of {r.length[-1]:g}"
-
-
-def _range(joints: dict[str, np.ndarray]) -> str:
-    x = np.degrees(list(joints.values())[-1])
-    return f"{x[0] + 0.0:.1f} .. {x[-1]:.1f}"
-
-
 def pictures(r: Transmissions) -> dict[str, Any]:
     """Figs 12 to 15."""
-    from freeflyer.plots.style import new_figure
-
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line")
@@ -117,8 +106,7 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     axes.legend()
     drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level, "orientation of the foot kept"),
              "fig14_fixed_ankle": _retraction(r.fixed, "ankle pitch kept")}  # fmt: skip
-    figure = blank_figure(4.8, 6.0)
-    top, middle, bottom = figure.subplots(3, 1, sharex=True)
+    figure, (top, middle, bottom) = new_figure(4.8, 6.0, 3, 1, sharex=True)
     way = r.force.height - r.force.height[0]
     top.plot(way, r.force.force, color=BLUE)
     for k, colour, word in ((r.force.largest, "#d9a514", "largest"), (r.force.smallest, "#c8453b", "smallest")):

@@ -12,7 +12,7 @@ import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.linkages import extract_limb, follow, manipulability, partition, sweep
+from freeflyer.linkages import extract_limb, follow, inside_limits, manipulability, partition, sweep
 from freeflyer.linkages.rows import constraint_residual, constraints
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress, part_of
@@ -111,7 +111,6 @@ def pictures_workspace(r: Workspace) -> dict[str, Any]:
 LOOP_POSITIONS = 15  # positions of each motor over its stroke
 STEPS, CONVERGED = 20, 1e-12  # of Gauss and Newton's method; m, rad
 LEAST = 1e-9  # relative to the largest singular value: smaller ones are rounding
-STOP_TOLERANCE = 1e-6  # m, rad
 NOTICED = 1e-5  # m: gaps below are the file's digits
 
 
@@ -141,7 +140,8 @@ def closure(leg: Model, name: str, motors: tuple[str, ...]) -> Closure:
     split, driven = partition(leg), [leg.joint(m).iv for m in motors]
     strokes = [np.linspace(leg.position_lower[k], leg.position_upper[k], LOOP_POSITIONS) for k in driven]
     swept = sweep(leg, dict(zip(motors, strokes)))
-    q = _within_stops(leg, swept.q.reshape(-1, leg.nq)[swept.reached.reshape(-1)])
+    q = swept.q.reshape(-1, leg.nq)[swept.reached.reshape(-1)]
+    q = q[inside_limits(leg, q)]
     gap = np.abs(constraint_residual(leg, q))
     others = np.setdiff1d(np.arange(gap.shape[1]), split.rows)
     fitted = np.array([least_squares_posture(leg, x) for x in q])
@@ -162,24 +162,15 @@ def least_squares_posture(model: Model, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _within_stops(model: Model, q: np.ndarray) -> np.ndarray:
-    joints = [j for j in model.joints if j.nq == j.nv == 1]
-    x, at = q[:, [j.iq for j in joints]], [j.iv for j in joints]
-    low, high = model.position_lower[at] - STOP_TOLERANCE, model.position_upper[at] + STOP_TOLERANCE
-    return np.asarray(q[((x >= low) & (x <= high)).all(axis=1)])
-
-
 def tables_closure(parts: tuple[Closure, ...]) -> list[Table]:
     """Gaps by sub-mechanism."""
     rows = [(c.name, str(c.postures), f"{c.independent:.0e}", f"{c.redundant:.2g}", f"{c.least_squares:.2g}",
         f"{np.degrees(c.moved):.2g}") for c in parts]  # fmt: skip
     worst = max(parts, key=lambda c: c.redundant)
-    note = (
-        f"The {worst.name} of this file is over-constrained: its dimensions agree within {1e3 * worst.redundant:.2f} mm only. "
-        f"Which rows are solved decides where its passive joints stand, by up to {np.degrees(worst.moved):.1f} degrees; Figs 5, "
-        "7, 19 and 22 solve the independent rows. MuJoCo shares the gap among all rows."
-        if worst.redundant > NOTICED
-        else "No redundant row stays open: the dimensions agree."
-    )
+    note = "No redundant row stays open: the dimensions agree."
+    if worst.redundant > NOTICED:
+        note = (f"The {worst.name} of this file is over-constrained: its dimensions agree within {1e3 * worst.redundant:.2f} mm "
+            f"only. Which rows are solved decides where its passive joints stand, by up to {np.degrees(worst.moved):.1f} degrees; "
+            "Figs 5, 7, 19 and 22 solve the independent rows. MuJoCo shares the gap among all rows.")  # fmt: skip
     columns = ("sub-mechanism", "postures", "independent rows m", "redundant rows m", "all, least squares m", "joints move deg")
     return [Table("how far the loops close, within the stops", columns, rows, range(1, 6), note)]

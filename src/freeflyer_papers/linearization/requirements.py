@@ -18,18 +18,8 @@ from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import chain
 from freeflyer.spatial import quaternion
-from freeflyer_papers.linearization.robot import (
-    Approach,
-    Check,
-    Cost,
-    Counts,
-    Differences,
-    Prediction,
-    State,
-    Sweep,
-    by_complex_steps,
-    distance,
-)
+from freeflyer_papers.linearization import robot as R
+from freeflyer_papers.linearization.robot import Check, Counts, Differences, State, by_complex_steps, distance
 from freeflyer_papers.printed import geometric
 
 ROUNDING = 1e-12
@@ -38,16 +28,16 @@ ROLL, YAW = 0.3, -0.8
 MOTIONS = 8  # random motions of the base
 
 
-def pitch_sweep(model: Model, state: State) -> Sweep:
+def pitch_sweep(model: Model, state: State) -> R.Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
     errors, conditions = [], []
     for pitch in PITCHES:
         errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
         conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
-    return Sweep(PITCHES, np.array(errors), np.array(conditions))
+    return R.Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
-def singularity_free(sweep: Sweep) -> tuple[Check, ...]:
+def singularity_free(sweep: R.Sweep) -> tuple[Check, ...]:
     """No attitude is special; where roll, pitch and yaw are singular neither."""
     upright = np.isclose(np.abs(sweep.pitch), np.pi / 2)
     return (Check("SF", f"error at {len(sweep.pitch)} pitches from -180 to 180 deg", float(sweep.error.max()), ROUNDING),
@@ -55,7 +45,7 @@ def singularity_free(sweep: Sweep) -> tuple[Check, ...]:
         Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
 
 
-def moving_base(model: Model, state: State, prediction: Prediction) -> tuple[Check, ...]:
+def moving_base(model: Model, state: State, prediction: R.Prediction) -> tuple[Check, ...]:
     """Base rows and columns under random motions of the base, both base velocities, and the prediction of a whole motion."""
     rng, tree = np.random.default_rng(4), geometric.tree_of(model)
     errors, relations = [], []
@@ -133,20 +123,16 @@ def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations:
     best = decades[np.argmin(maximal)]
     falling = (decades > best + MARGIN) & (decades < -1.0 / order)  # coarsest steps: higher orders still show
     rising = decades < best - MARGIN
-    fall, rise = (_slope(decades[part], average[part]) for part in (falling, rising))
+    fall, rise = (float(np.polyfit(decades[part], np.log10(average[part]), 1)[0]) if part.sum() > 1 else float("nan")
+        for part in (falling, rising))  # fmt: skip
     return Differences(kind, STEPS, maximal, average, evaluations, fall, rise)
-
-
-def _slope(decades: np.ndarray, errors: np.ndarray) -> float:
-    """Of log10(errors); NaN where the curve has no such part."""
-    return float(np.polyfit(decades, np.log10(errors), 1)[0]) if len(decades) > 1 else float("nan")
 
 
 STEP = 1e-5  # of central differences: about where they are best
 Derivatives = Callable[[Model, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ...]:
+def approaches(model: Model, state: State, counts: Counts) -> tuple[R.Approach, ...]:
     """The paper's algorithm, the library's, and two ways by finite differences; `counts` are the largest that were made."""
     n = counts.bodies
     robot = chain(n, base="free")
@@ -200,13 +186,13 @@ def angle_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray)
 
 
 def _judge(name: str, derivatives: Derivatives, model: Model, state: State, attitudes: list[np.ndarray],
-            exact: list[tuple[np.ndarray, ...]], per_entry: float) -> Approach:  # fmt: skip
+            exact: list[tuple[np.ndarray, ...]], per_entry: float) -> R.Approach:  # fmt: skip
     errors, base = [], []
     for q, truth in zip(attitudes, exact, strict=True):
         pairs = list(zip(derivatives(model, q, state.v, state.a), truth, strict=True))
         errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
         base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
-    return Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
+    return R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
         operations=per_entry)  # fmt: skip
 
 
@@ -226,7 +212,7 @@ ONE_SIDED_STEP = 1e-7
 BLOCKS, BLOCK_SECONDS = 11, 0.01
 
 
-def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
+def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[R.Cost, ...]:
     """Medians of time_interleaved blocks of calls, one state each, on chains with a floating base; on one thread."""
     found = []
     with threads(1):
@@ -236,12 +222,12 @@ def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
     return tuple(found)
 
 
-def exponent(points: tuple[Cost, ...], field: str, smallest: int = 20) -> float | None:
+def exponent(points: tuple[R.Cost, ...], field: str, smallest: int = 20) -> float | None:
     """The power of the number of bodies by which a time grows, from `smallest` bodies on."""
     return power([(c.bodies, getattr(c, field)) for c in points if c.bodies >= smallest])
 
 
-def _cost(n: int) -> Cost:
+def _cost(n: int) -> R.Cost:
     model, rng = chain(n, base="free"), np.random.default_rng(n)
     q = random_configuration(model, rng)
     v, a = rng.standard_normal((2, model.nv))
@@ -250,7 +236,7 @@ def _cost(n: int) -> Cost:
     if n <= LARGEST_TABLES:
         calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
     times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
-    return Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
+    return R.Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 
 def differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

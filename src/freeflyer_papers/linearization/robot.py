@@ -289,6 +289,4 @@ class LinearizationResult:
     counts: tuple[Counts, ...]
     costs: tuple[Cost, ...]
     machine: str
-    skeletons: tuple[
-        np.ndarray, np.ndarray
-    ]  # (bodies + 1, 2, 3) joint and far end in the world, reference and perturbed
+    skeletons: tuple[np.ndarray, np.ndarray]  # (bodies + 1, 2, 3) joint and far end in the world, reference and perturbed

@@ -31,13 +31,9 @@ def _approaches(r: LinearizationResult) -> Table:
         ))  # fmt: skip
     columns = ("approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows",
         "RF: operations an entry", "ED: typical error")  # fmt: skip
-    return Table(
-        f"Table 1, for the approaches that run here: {'; '.join(f'{k} {v}' for k, v in MEANING.items())}",
-        columns,
-        rows,
-        range(2, 6),
-        f"operations on a chain of {r.counts[-1].bodies} bodies; the marks of the paper's other rows are pictures, not text",
-    )
+    return Table(f"Table 1, for the approaches that run here: {'; '.join(f'{k} {v}' for k, v in MEANING.items())}", columns, rows,
+        range(2, 6), f"operations on a chain of {r.counts[-1].bodies} bodies; the marks of the paper's other rows are pictures, "
+        "not text")  # fmt: skip
 
 
 def _requirements(r: LinearizationResult) -> Table:

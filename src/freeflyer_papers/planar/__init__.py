@@ -6,16 +6,7 @@
 A robot is its tables: where each joint's frame stands in the one before (4.1), and the masses on each frame (4.3). Velocities are
 those of the base in its own axes, then those of the joints."""
 
-from freeflyer_papers.planar.chain import (
-    Frame,
-    Mass,
-    PlanarRobot,
-    frame_pose,
-    prismatic_hopper,
-    revolute_hopper,
-    robot,
-    variables,
-)
+from freeflyer_papers.planar.chain import frame_pose, prismatic_hopper, revolute_hopper, robot, variables
 from freeflyer_papers.planar.equations import (
     Equations,
     center_of_mass,
@@ -32,21 +23,11 @@ from freeflyer_papers.planar.equations import (
     momentum,
     potential_energy,
 )
-from freeflyer_papers.planar.poses import (
-    LinkInertia,
-    Pose,
-    adjoint,
-    link_inertia,
-    pose_of,
-    rotation_matrix,
-    twist_adjoint,
-    twist_jacobian,
-)
+from freeflyer_papers.planar.poses import Pose, adjoint, link_inertia, pose_of, rotation_matrix, twist_adjoint, twist_jacobian
 
 __all__ = [
-    "Equations", "Frame", "LinkInertia", "Mass", "PlanarRobot", "Pose", "adjoint", "center_of_mass", "com_frame_angle",
-    "coriolis_matrix", "equations", "frame_pose", "gravity_forces", "integrability_residuals", "inverse_mass_matrix",
-    "is_integrable", "kinetic_energy", "link_inertia", "locked_velocity_map", "mass_matrix", "momentum", "pose_of",
-    "potential_energy", "prismatic_hopper", "revolute_hopper", "robot", "rotation_matrix", "twist_adjoint", "twist_jacobian",
-    "variables",
+    "Equations", "Pose", "adjoint", "center_of_mass", "com_frame_angle", "coriolis_matrix", "equations",
+    "frame_pose", "gravity_forces", "integrability_residuals", "inverse_mass_matrix", "is_integrable", "kinetic_energy",
+    "link_inertia", "locked_velocity_map", "mass_matrix", "momentum", "pose_of", "potential_energy", "prismatic_hopper",
+    "revolute_hopper", "robot", "rotation_matrix", "twist_adjoint", "twist_jacobian", "variables",
 ]  # fmt: skip

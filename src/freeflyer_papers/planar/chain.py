@@ -9,6 +9,7 @@ from typing import Any, Literal
 import sympy as sp
 
 from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.inputs import choice, whole_number
 from freeflyer.model.public import public
 from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
@@ -20,42 +21,18 @@ References = ("base", "world")
 
 @dataclass(frozen=True)
 class Frame:
-    """Row of table 4.1: where a frame stands in the frame before it.
-
-    Args:
-        name: str.
-        x, y: Its origin, m; a prismatic joint along x has its variable for x.
-        angle: expression or number, rad; a revolute joint has its variable here.
-        parent: The frame before it; by default that of the row above, or the base.
-
-    Examples:
-        >>> knee = freeflyer_papers.planar.Frame("knee", 0.12, 0, freeflyer_papers.planar.variables(1).position[3])
-        >>> knee.angle
-        q1
-    """
+    """Row of table 4.1: where a frame stands in the frame before it, m and rad; `parent` by default that of the row above."""
 
     name: str
-    x: sp.Expr | float
+    x: sp.Expr | float  # a prismatic joint along x has its variable here
     y: sp.Expr | float
-    angle: sp.Expr | float
+    angle: sp.Expr | float  # a revolute joint has its variable here
     parent: str | None = None
 
 
 @dataclass(frozen=True)
 class Mass:
-    """Row of table 4.3: a mass on a frame.
-
-    Args:
-        frame: "base", or the name of a Frame.
-        mass: expression or number, kg.
-        x, y: Its centre in the frame, m.
-        inertia: About its centre, kg m^2.
-
-    Examples:
-        >>> trunk = freeflyer_papers.planar.Mass("base", 0.835)
-        >>> trunk.inertia
-        0
-    """
+    """Row of table 4.3: a mass (kg) on a frame or the "base"; its centre there (m), and the inertia about it, kg m^2."""
 
     frame: str
     mass: sp.Expr | float
@@ -66,19 +43,8 @@ class Mass:
 
 @dataclass(frozen=True)
 class PlanarRobot:
-    """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`.
-
-    Args:
-        variables: Its state: base pose, joints; base twist in the base's axes, joint rates.
-        frames: Each after its parent.
-        masses: tuple of Mass.
-        gravity: Downwards, along -y, m/s^2.
-
-    Examples:
-        >>> robot = freeflyer_papers.planar.prismatic_hopper()
-        >>> [frame.name for frame in robot.frames]
-        ['1', 'foot']
-    """
+    """A robot of the plane whose base floats, made by `freeflyer_papers.planar.robot`: frames, each after its parent, masses, and
+    gravity downwards, along -y, m/s^2."""
 
     variables: Variables
     frames: tuple[Frame, ...]
@@ -104,14 +70,12 @@ def variables(n: int) -> Variables:
         n: Number of joint variables.
     Returns: Variables. Position (o_x, o_y, theta, q1, ..., qn) of the base in the world and of the joints. Velocity (v_x,
     v_y, omega, qdot1, ...), the base's in its own axes; acceleration, its rate.
-    Raises: InputError for other than whole numbers from 0.
 
     Examples:
         >>> freeflyer_papers.planar.variables(2).position
         (o_x, o_y, theta, q1, q2)
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-        raise InputError(f"n must be a number of joints, a whole number >= 0, got {format_value(n)}")
+    whole_number("n, the number of joints,", n, 0)
     names = [f"{k}" for k in range(1, n + 1)]
     position = sp.symbols(["o_x", "o_y", "theta", *(f"q{k}" for k in names)], real=True)
     velocity = sp.symbols(["v_x", "v_y", "omega", *(f"qdot{k}" for k in names)], real=True)
@@ -129,18 +93,15 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
 
     Args:
         variables: `freeflyer_papers.planar.variables(n)`, whose joint variables stand in the rows.
-        frames: iterable of Frame, or rows (name, x, y, angle), Table 4.1; a row of a fixed frame, as a foot, has no variable.
-        masses: iterable of Mass, or rows (frame, mass, x, y, inertia), Table 4.3.
+        frames: iterable of rows (name, x, y, angle), Table 4.1; with a fifth entry, the frame before, if that is not the row above.
+            A row of a fixed frame, as a foot, has no variable.
+        masses: iterable of rows (frame, mass, x, y, inertia), Table 4.3.
         gravity: Along -y, m/s^2.
 
-    Raises:
-        InputError: For frames of one name, rows of other lengths, and objects that are not formulas. Also for velocities in the
-            tables, joint variables that move nothing, and robots without mass.
-        UnknownNameError: For frames that masses or other frames name and that are not there, or stand below.
+    Raises: InputError for frames of one name, rows of other lengths, velocities in the tables, joint variables that move nothing,
+    and robots without mass. UnknownNameError for frames that are not there, or stand below.
 
     Examples:
-        A body with a massless slider and a mass at its end:
-
         >>> import sympy
         >>> m, M, g = sympy.symbols("m M g", positive=True)
         >>> state = freeflyer_papers.planar.variables(1)
@@ -171,7 +132,7 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
         weights.append(mass)
     if sp.Add(*(m.mass for m in weights)) == 0:
         raise InputError("a robot needs masses: there are none, or their sum is zero")
-    idle = set(variables.position[3:]) - set().union(*map(_symbols, rows))
+    idle = set(variables.position[3:]) - _symbols(*(x for row in rows for x in (row.x, row.y, row.angle)))
     if idle:
         raise InputError(f"joint variables that stand in no frame: {', '.join(sorted(map(str, idle)))}")
     return PlanarRobot(variables, tuple(rows), tuple(weights), formula("gravity", gravity))
@@ -184,7 +145,6 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
     Args:
         frame: "base", or the name of a Frame.
         reference: "base" or "world".
-    Raises: InputError for other references.
 
     Examples:
         >>> freeflyer_papers.planar.frame_pose(freeflyer_papers.planar.revolute_hopper(), "foot").origin
@@ -193,8 +153,7 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
         [    l*sin(q1)]])
     """
     check_robot(robot)
-    if reference not in References:
-        raise InputError(f"reference must be 'base' or 'world', got {format_value(reference)}", reference=reference)
+    choice("reference", reference, References)
     rows = {row.name: row for row in robot.frames}
     if frame != BASE and frame not in rows:
         raise unknown_name("frame", frame, [BASE, *rows])
@@ -216,7 +175,7 @@ def check_robot(robot: object) -> None:
 
 
 def _frame(given: object, above: str) -> Frame:
-    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle")))
+    row = given if isinstance(given, Frame) else Frame(*_fields("frames", given, ("name", "x", "y", "angle"), 5))
     if not isinstance(row.name, str) or not row.name or row.name == BASE:
         raise InputError(f"a frame needs a name of its own, other than 'base', got {format_value(row.name)}")
     x, y, angle = (formula(f"{k} of frame {row.name!r}", getattr(row, k)) for k in ("x", "y", "angle"))
@@ -229,19 +188,19 @@ def _mass(given: object) -> Mass:
     return Mass(row.frame, *numbers)
 
 
-def _fields(what: str, given: object, names: tuple[str, ...]) -> list[Any]:
+def _fields(what: str, given: object, names: tuple[str, ...], length: int = 0) -> list[Any]:
     row = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
-    if len(row) != len(names):
+    if len(row) not in (len(names), length):
         raise InputError(f"a row of {what} is ({', '.join(names)}), got {format_value(given)}")
     return row
 
 
-def _symbols(frame: Frame) -> set[sp.Basic]:
-    return set().union(*(sp.sympify(x).free_symbols for x in (frame.x, frame.y, frame.angle)))
+def _symbols(*formulas: sp.Expr | float) -> set[sp.Basic]:
+    return set().union(*(sp.sympify(x).free_symbols for x in formulas))
 
 
 def _refuse(symbols: set[sp.Symbol], what: str, *formulas: sp.Expr | float) -> None:
-    found = symbols & set().union(*(sp.sympify(x).free_symbols for x in formulas))
+    found = symbols & _symbols(*formulas)
     if found:
         raise InputError(f"{what} must not depend on {', '.join(sorted(map(str, found)))}")
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 import sympy as sp
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import choice
 from freeflyer.model.public import public
 from freeflyer.symbolic.trigonometry import cancel_factors, is_zero, reduce_products
 from freeflyer.symbolic.variables import time_derivative
@@ -51,7 +52,7 @@ class Equations:
 def equations(robot: PlanarRobot) -> Equations:
     """All equations of motion of a planar robot at once.
 
-    Raises: InputError for other than planar robots, and singular mass matrices.
+    Raises: InputError for singular mass matrices.
 
     Examples:
         >>> freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper()).potential_energy
@@ -68,8 +69,7 @@ def mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Mass matrix of a planar robot: sum of J^T Lambda J over its links.
 
     Returns: matrix, (nv, nv), of the base's twist in its own axes and joint rates: it does not depend on the base's pose.
-    Raises: InputError for other than planar robots.
-    Source: Papers/004, (2.50) and (4.10).
+    Source: decoupling thesis, (2.50) and (4.10).
 
     Examples:
         >>> freeflyer_papers.planar.mass_matrix(freeflyer_papers.planar.prismatic_hopper())[0, :]
@@ -89,8 +89,7 @@ def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "
     Args:
         form: "passive" or "hamel". That of Newton and Euler, Mdot = C + C^T; or that of the Hamel equations, by which the dynamics
             decouple.
-    Raises: InputError for other forms and other than planar robots.
-    Source: Papers/004, (3.41) and (3.39).
+    Source: decoupling thesis, (3.41) and (3.39).
 
     Examples:
         >>> import sympy
@@ -101,17 +100,14 @@ def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "
         True
     """
     check_robot(robot)
-    if form not in FORMS:
-        raise InputError(f"form must be 'passive' or 'hamel', got {format_value(form)}", form=form)
-    return _hamel(robot) if form == "hamel" else _passive(robot)
+    return _hamel(robot) if choice("form", form, FORMS) == "hamel" else _passive(robot)
 
 
 @public
 def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Forces that hold a planar robot at rest, matrix, (nv, 1): base wrench in its own axes and joint forces, N and N m.
 
-    Raises: InputError for other than planar robots.
-    Source: Papers/004, (4.12).
+    Source: decoupling thesis, (4.12).
 
     Examples:
         >>> freeflyer_papers.planar.gravity_forces(freeflyer_papers.planar.prismatic_hopper())[1]
@@ -126,7 +122,6 @@ def kinetic_energy(robot: PlanarRobot) -> sp.Expr:
     """Kinetic energy of a planar robot.
 
     Returns: expression, J.
-    Raises: InputError for other than planar robots.
 
     Examples:
         >>> robot = freeflyer_papers.planar.prismatic_hopper()
@@ -143,8 +138,7 @@ def potential_energy(robot: PlanarRobot) -> sp.Expr:
     """Potential energy of a planar robot, zero at the world's origin.
 
     Returns: expression, J.
-    Raises: InputError for other than planar robots.
-    Source: Papers/004, (4.11).
+    Source: decoupling thesis, (4.11).
 
     Examples:
         >>> freeflyer_papers.planar.potential_energy(freeflyer_papers.planar.revolute_hopper())
@@ -161,7 +155,6 @@ def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = 
 
     Args:
         reference: "base" or "world". Frame of expression, o_bc or o_ic of the decoupling thesis.
-    Raises: InputError for other references and other than planar robots.
 
     Examples:
         >>> freeflyer_papers.planar.center_of_mass(freeflyer_papers.planar.prismatic_hopper(), reference="base")
@@ -178,8 +171,7 @@ def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Momentum h_b of a planar robot about the base's origin, in the base's axes.
 
     Returns: matrix, (3, 1): [linear; angular], kg m/s and kg m^2/s.
-    Raises: InputError for other than planar robots.
-    Source: Papers/004, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
+    Source: decoupling thesis, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
 
     Examples:
         >>> freeflyer_papers.planar.momentum(freeflyer_papers.planar.prismatic_hopper())[0]
@@ -192,7 +184,7 @@ def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
 def inverse_mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Inverse of the mass matrix of a planar robot, matrix, (nv, nv).
 
-    Raises: InputError for other than planar robots, and mass matrices that are singular in every posture.
+    Raises: InputError for mass matrices that are singular in every posture.
 
     Examples:
         >>> import sympy
@@ -255,9 +247,9 @@ def locked_velocity_map(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Map T = M_bb^-1 M_bq: the locked velocity of a planar robot is the base's twist plus T times the joint rates.
 
     Returns: matrix, (3, n), rows [vx, vy, omega] in the base's axes.
-    Raises: InputError for other than planar robots, and robots of one point mass, whose rotation has no inertia.
-    Source: Papers/004, (3.66) and (3.70). With the centre of mass c(q), the angular momentum about it h and the inertia about
-    it I, the columns are T_omega = h / I and T_v = dc/dq - T_omega S c. No 3 x 3 matrix is inverted.
+    Raises: InputError for robots of one point mass, whose rotation has no inertia.
+    Source: decoupling thesis, (3.66) and (3.70). With the centre of mass c(q), and h and I the angular momentum and the inertia
+    about it, the columns are T_omega = h / I and T_v = dc/dq - T_omega S c. No 3 x 3 matrix is inverted.
 
     Examples:
         >>> freeflyer_papers.planar.locked_velocity_map(freeflyer_papers.planar.prismatic_hopper())
@@ -285,8 +277,7 @@ def integrability_residuals(robot: PlanarRobot) -> dict[tuple[int, int], sp.Immu
 
     Returns: dict, (i, j) of joints, from 0, to (3, 1), rows [v; omega]: zero everywhere where the frame exists. Empty for one
     joint.
-    Raises: InputError as `locked_velocity_map`.
-    Source: Papers/004, (3.73).
+    Source: decoupling thesis, (3.73).
 
     Examples:
         >>> freeflyer_papers.planar.integrability_residuals(freeflyer_papers.planar.revolute_hopper())
@@ -300,8 +291,7 @@ def is_integrable(robot: PlanarRobot) -> bool:
     """Whether a centre-of-mass frame aligned with the locked velocity is a function of the posture.
 
     Returns: bool, always True for one joint; for more, generally False.
-    Raises: InputError as `locked_velocity_map`.
-    Source: Papers/004, lemma 3.4.
+    Source: decoupling thesis, lemma 3.4.
 
     Examples:
         >>> freeflyer_papers.planar.is_integrable(freeflyer_papers.planar.revolute_hopper())

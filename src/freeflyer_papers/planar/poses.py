@@ -73,7 +73,6 @@ def rotation_matrix(angle: sp.Expr) -> sp.ImmutableMatrix:
 
     Args:
         angle: expression or number, rad.
-    Raises: InputError for objects that are not formulas.
 
     Examples:
         >>> freeflyer_papers.planar.rotation_matrix(0)
@@ -116,8 +115,7 @@ def pose_of(H: sp.MatrixBase) -> Pose:
 def adjoint(pose: Pose) -> sp.ImmutableMatrix:
     """Adjoint A_xy of a pose: it takes twists of frame y to those of frame x; matrix, (3, 3), of [linear; angular].
 
-    Raises: InputError for other than poses.
-    Source: Papers/004, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn.
+    Source: decoupling thesis, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn.
 
     Examples:
         >>> freeflyer_papers.planar.adjoint(freeflyer_papers.planar.Pose(0, (1, 2)))
@@ -137,8 +135,7 @@ def twist_adjoint(twist: Iterable[sp.Expr]) -> sp.ImmutableMatrix:
 
     Args:
         twist: row of three, [vx, vy, omega].
-    Raises: InputError for rows of other sizes.
-    Source: Papers/004, 4.1.1: [[omega S, -S v], [0, 0]].
+    Source: decoupling thesis, 4.1.1: [[omega S, -S v], [0, 0]].
 
     Examples:
         >>> import sympy
@@ -161,8 +158,7 @@ def twist_jacobian(pose: Pose, variables: Variables) -> sp.ImmutableMatrix:
 
     Args:
         pose: Pose of y in x, a function of the configuration.
-    Raises: InputError for poses that hold velocities.
-    Source: Papers/004, (4.6)-(4.7); Jacobian_Jnu_xy of table A.1.
+    Source: decoupling thesis, (4.6)-(4.7); Jacobian_Jnu_xy of table A.1.
 
     Examples:
         The base's own velocity is the first three:
@@ -193,11 +189,6 @@ class LinkInertia:
         matrix: Lambda_j (3, 3), of twists [vx, vy, omega]; kg, kg m, kg m^2.
         mass: expression, kg.
         center: Centre of mass (2, 1) in the link's frame, m.
-
-    Examples:
-        >>> inertia = freeflyer_papers.planar.link_inertia([(1, 0)], [2], [0])
-        >>> inertia.mass, inertia.matrix[2, 2]
-        (2, 2)
     """
 
     matrix: sp.ImmutableMatrix
@@ -213,7 +204,7 @@ def link_inertia(centers: Iterable[Iterable[sp.Expr]], masses: Iterable[sp.Expr]
         centers: k rows of two, where each mass has its centre, in the link's frame, m.
         masses, inertias: rows of k, kg, and kg m^2 about each mass's own centre.
     Raises: InputError for rows of other lengths, none at all, and masses whose sum is zero.
-    Source: Papers/004, (4.9); massmatrix_Lamda_j of table A.1, whose centres are columns.
+    Source: decoupling thesis, (4.9); massmatrix_Lamda_j of table A.1, whose centres are columns.
 
     Examples:
         >>> import sympy

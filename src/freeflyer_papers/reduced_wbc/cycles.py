@@ -91,7 +91,8 @@ def reduced(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, way: Way, c
     t.append(clock())
     split = two_programs.split_program(problem, q, whole)
     t.append(clock())
-    p, u, k, first, second, programs, again = *_parts(problem), len(split.A), 0.0, 0.0, 0, False
+    p, u, k = problem.chains.kept, problem.chains.unconstrained, len(split.A)
+    first, second, programs, again = 0.0, 0.0, 0, False
     while True:
         start = clock()
         x, one = way.solve(split.first)
@@ -117,11 +118,6 @@ def _compiled(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, formulati
     assert found.asked is not None
     F, programs = found.asked[2][len(found.a) :], 2 if found.formulation == "reduced" else 1
     return Cycle(found.a, F, (0.0, 0.0, seconds, 0.0), programs, again=False)
-
-
-def _parts(problem: WholeBodyProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities of the contacts' chains, and of the others."""
-    return problem.chains.kept, problem.chains.unconstrained
 
 
 METHODS: dict[str, Callable[..., Cycle]] = {"conventional": conventional, "reduced": reduced}

@@ -11,17 +11,10 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import anchored_feet
-from freeflyer.control.body_tasks import (
-    CenterOfMassTask,
-    FrameOrientationTask,
-    FramePoseTask,
-    FramePositionTask,
-    PostureTask,
-)
+from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, FramePositionTask, PostureTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.named_postures import configuration
@@ -170,10 +163,7 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
     ends = [r.hands[0]] if both else [r.hands[0], r.feet[1].frame]
     tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
         FrameOrientationTask(r.base, frame_pose(model, q, r.base)[:3, :3], level=1),
-        *(_end(end, frame_pose(model, q, end), orientation) for end in ends)]  # fmt: skip
+        *(FramePoseTask(end, X, level=2) if orientation else FramePositionTask(end, X[:3, 3], level=2)
+          for end in ends for X in [frame_pose(model, q, end)])]  # fmt: skip
     problem = WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
     return Stance(support, problem, q, len(feet), len(ends))
-
-
-def _end(frame: str, X: np.ndarray, orientation: bool) -> Task:
-    return FramePoseTask(frame, X, level=2) if orientation else FramePositionTask(frame, X[:3, 3], level=2)

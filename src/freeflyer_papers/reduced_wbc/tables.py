@@ -10,18 +10,8 @@ import numpy as np
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us, number
-from freeflyer_papers.reduced_wbc.cycles import (
-    METHODS,
-    REPEATS,
-    SAME,
-    TOLERANCES,
-    WAYS,
-    SolverTiming,
-    Timing,
-    Tracked,
-    agree,
-    saving,
-)
+from freeflyer_papers.reduced_wbc import cycles
+from freeflyer_papers.reduced_wbc.cycles import METHODS, REPEATS, SAME, TOLERANCES, WAYS, Timing, agree, saving
 from freeflyer_papers.reduced_wbc.two_programs import VARIABLES, Count
 
 # us of Table 3: total mean, total largest, dynamics, LQP 1, LQP 2
@@ -114,12 +104,12 @@ def _alone(r: ReducedResult) -> Table:
     rows: list[tuple[str, ...]] = []
     for (where, full, timings), (_, reduced, _) in zip(found[::2], found[1::2]):
         key = full.support, full.joints, WAYS[0].name
-        cycles = [x for x in timings if (x.support, x.joints, x.way) == key]
+        above = [x for x in timings if (x.support, x.joints, x.way) == key]
         said = [PAPER_TIMES[full.support, name][0] for name in METHODS] if where == "Table 3" else PAPER_SIZES.get(full.joints)
         pair = full, reduced
         rows.append((where, full.support, str(full.joints), f"{full.tolerance:g}",
             *(f"{us(x.setup)} + {us(x.solve)}" for x in pair), _percent(saving(pair, "total")),
-            _percent(saving(pair, "solve")), _percent(saving(cycles, "mean")),
+            _percent(saving(pair, "solve")), _percent(saving(above, "mean")),
             _percent(1.0 - said[1] / said[0]) if said else "-"))  # fmt: skip
     columns = ("of", "support", "joints", "tolerance", "conventional: setup + solve us", "reduced: setup + solve us",
         "saving %", "of solve %", "of cycles above %", "paper %")  # fmt: skip
@@ -196,9 +186,9 @@ class ReducedResult:
     counts: tuple[Count, ...]
     times: tuple[Timing, ...]
     sizes: tuple[Timing, ...]
-    solver_times: tuple[SolverTiming, ...]
-    solver_sizes: tuple[SolverTiming, ...]
-    runs: tuple[Tracked, ...]
+    solver_times: tuple[cycles.SolverTiming, ...]
+    solver_sizes: tuple[cycles.SolverTiming, ...]
+    runs: tuple[cycles.Tracked, ...]
     machine: str
 
 

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.checks.findings import (
-    SEVERITIES,
-    Finding,
-    Severity,
-    findings_table,
-    identities_table,
-    loop_findings,
-    sort_by_severity,
-    with_loops_closed,
-)
+from freeflyer.analysis.checks import findings as F
+from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
 from freeflyer.model.description import WORLD, Description, Joint
@@ -33,13 +25,6 @@ class Check:
     Attributes:
         findings: Worst first.
         identities: In the velocities of the closed robot, where its loops can be closed.
-
-    Examples:
-        >>> found = ff.analysis.check(ff.robots.chain(3))
-        >>> found.verdict()
-        'chain_3: 0 errors, 0 warnings, 0 notes'
-        >>> found.has_errors, len(found.identities)
-        (False, 12)
     """
 
     robot: str
@@ -55,11 +40,11 @@ class Check:
 
     def verdict(self) -> str:
         """The robot, and how many findings there are of each severity."""
-        return f"{visible(self.robot)}: {', '.join(count(self.count(s), s) for s in SEVERITIES)}"
+        return f"{visible(self.robot)}: {', '.join(count(self.count(s), s) for s in F.SEVERITIES)}"
 
     def _repr_html_(self) -> str:
-        findings = [findings_table(self.findings)] if self.findings else []
-        return html_tables(self.verdict(), [identities_table(self.identities), *findings])
+        findings = [F.findings_table(self.findings)] if self.findings else []
+        return html_tables(self.verdict(), [F.identities_table(self.identities), *findings])
 
 
 @public
@@ -75,29 +60,16 @@ def check(model: Model, *, seed: int = 0) -> Check:
         >>> ff.analysis.check(ff.robots.humanoid()).verdict()
         'humanoid_33: 0 errors, 0 warnings, 0 notes'
     """
-    model, open_because = with_loops_closed(model)
+    model, open_because = F.with_loops_closed(model)
     laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
-    findings = [*check_description(model.description), *singular, *loop_findings(model, open_because),
+    findings = [*check_description(model.description), *singular, *F.loop_findings(model, open_because),
         *(_broken(model, law) for law in laws if not law.holds and law.law not in explained)]  # fmt: skip
-    return Check(model.name, sort_by_severity(findings), laws)
+    return Check(model.name, F.sort_by_severity(findings), laws)
 
 
-@public
 def check_description(description: Description) -> tuple[Finding, ...]:
-    """Findings of a description without its model: inertias, units, limits, couplings, notes of the reader.
-
-    Returns: tuple of Finding, worst first.
-
-    Examples:
-        >>> from dataclasses import replace
-        >>> robot = ff.robots.chain(1).description
-        >>> base, link = robot.links[:2]
-        >>> wrong = replace(link, inertia=replace(link.inertia, mass=-1.0))
-        >>> found = ff.analysis.check_description(replace(robot, links=(base, wrong, *robot.links[2:])))
-        >>> found[0].severity, found[0].subject, found[0].sentence
-        ('error', 'link_1', 'its mass is -1 kg: a mass cannot be negative')
-    """
+    """Findings of a description without its model, worst first: inertias, units, limits, couplings, notes of the reader."""
     findings = [*inertia_findings(description), *limit_findings(description)]
     for coupling in description.couplings:
         listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
@@ -105,7 +77,7 @@ def check_description(description: Description) -> tuple[Finding, ...]:
             "mimic joint can follow: it is kept but not enforced")  # fmt: skip
         findings.append(Finding("warning", "coupling", coupling.name, sentence))
     findings += [Finding("note", "reader", description.name, note) for note in description.notes]
-    return sort_by_severity(findings)
+    return F.sort_by_severity(findings)
 
 
 def _broken(model: Model, law: Identity) -> Finding:

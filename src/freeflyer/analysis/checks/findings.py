@@ -17,7 +17,6 @@ from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.configuration import neutral
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 from freeflyer.tables import Table
 from freeflyer.tolerances import CLOSED_GAP
 
@@ -35,11 +34,6 @@ class Finding:
         subject: The link, joint, loop or robot that it is about.
         sentence: The finding, with its numbers.
         values: The measured numbers behind the sentence, by name.
-
-    Examples:
-        >>> finding = ff.analysis.check_description(ff.robots.kangaroo_like().description)[0]
-        >>> finding.severity, finding.code, finding.subject, finding.sentence
-        ('note', 'limits-missing', 'left_yaw_housing', 'it has no velocity and effort limits')
     """
 
     severity: Severity
@@ -106,12 +100,6 @@ class Gap:
         position: Distance of the frames' origins along the tied directions, m.
         angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
             free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-        >>> gaps = ff.analysis.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
-        >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
-        [('left_yaw_pin', 0.01)]
     """
 
     loop: str
@@ -125,23 +113,9 @@ class Gap:
         return self.position <= CLOSED_GAP and self.angle <= CLOSED_GAP
 
 
-@public
 def loop_gaps(model: Model, q: ArrayLike) -> tuple[Gap, ...]:
-    """Openings of all loops of a robot at one posture.
-
-    These are the lengths of each loop's rows of constraint_residual, linear and angular ones separately. Directions that a loop
-    leaves free do not count.
-
-    Args:
-        q: (nq,) array.
-    Returns: tuple of Gap, m and rad, in the order of model.loops; couplings are not among them.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> gaps = ff.analysis.loop_gaps(robot, robot.neutral)
-        >>> len(gaps), all(gap.is_closed for gap in gaps)
-        (24, True)
-    """
+    """Openings of all loops at a posture q (nq,), in the order of model.loops: the lengths of the linear and of the angular rows of
+    constraint_residual. Couplings are not among them."""
     model = model.tree
     residual, first, found = constraint_residual(model, one_row(model, "q", q, "q")), 0, []
     for loop in model.loops:
@@ -164,14 +138,16 @@ def loop_findings(model: Model, open_because: str = "") -> Iterator[Finding]:
     """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
     if not model.constraint_rows[0]:
         return
-    for gap in loop_gaps(model, neutral(model.tree)):
-        if not gap.is_closed:
-            advice = "assemble the linkage before using results of the tree there"
-            yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
-    for gap in loop_gaps(model, neutral(model)) if model.reduction else ():
-        if not gap.is_closed:
-            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
-            yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
+    postures = [("open-loop", model.tree, "at the neutral posture of the tree it is open by {}: assemble the linkage before using "
+        "results of the tree there")]  # fmt: skip
+    if model.reduction:
+        postures.append(("redundant-loop", model, "assembled, it still is open by {}: more directions are tied than the others "
+            "leave free, and they contradict each other (rounded digits, for one)"))  # fmt: skip
+    for code, drawn, sentence in postures:
+        for gap in loop_gaps(model, neutral(drawn)):
+            if not gap.is_closed:
+                values = {"position": gap.position, "angle": gap.angle}
+                yield Finding("warning", code, gap.loop, sentence.format(_size(gap)), values)
     if model.reduction:
         sentence = (f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in "
             "these (freeflyer.close_loops)")
@@ -184,7 +160,3 @@ def loop_findings(model: Model, open_because: str = "") -> Iterator[Finding]:
 def _size(gap: Gap) -> str:
     angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED_GAP else ""
     return f"{gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and {gap.frame_b!r}"
-
-
-def _open(code: str, gap: Gap, sentence: str) -> Finding:
-    return Finding("warning", code, gap.loop, sentence, {"position": gap.position, "angle": gap.angle})

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer import contacts, contacts as contact_kinds
+from freeflyer import contacts
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.results import Call, SolverTiming, StepTiming, time_interleaved
 from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.contacts.constrained_derivatives import constrained_dynamics_derivatives
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.impacts import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
@@ -85,8 +83,9 @@ ALGORITHMS = (Algorithm("inverse_dynamics", ("q", "v", "a"), (0,)), Algorithm("f
     Algorithm("forward_dynamics, 2 wrenches", ("q", "v", "tau"), (0,)),
     Algorithm("inverse_dynamics_derivatives, 2 wrenches", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives, 2 wrenches", ("q", "v", "tau"), (1, 2)),
-    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)), Algorithm("constrained_dynamics, 2 contacts", ("q", "v", "tau"),
-    (0,)), Algorithm("constrained_dynamics_derivatives, 2 contacts", ("q", "v", "tau"), (1, 2)))  # fmt: skip
+    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)),
+    Algorithm("constrained_dynamics, 2 contacts", ("q", "v", "tau"), (0,)),
+    Algorithm("constrained_dynamics_derivatives, 2 contacts", ("q", "v", "tau"), (1, 2)))  # fmt: skip
 INDEPENDENT = 1e-2  # smallest singular value of the Jacobian of frames that contacts may hold
 MOST_FRAMES = max(algorithm.frames for algorithm in ALGORITHMS)
 # what a report times: quick to compile
@@ -94,29 +93,24 @@ USUAL = tuple(a.name for a in ALGORITHMS if not (a.variant or a.name.endswith("_
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
 
-def single_call(model: Any, algorithm: Algorithm, x: States, frame: str) -> Call:
-    """A call without arguments that evaluates the algorithm at the first of the states."""
-    return _call(model, algorithm, x, frame, 0)
-
-
-def batch_call(model: Any, algorithm: Algorithm, x: States, frame: str) -> Call:
-    """A call without arguments that evaluates all states at once."""
-    return _call(model, algorithm, x, frame, slice(None))
-
-
 def into_memory(algorithm: Algorithm, call: Any) -> Call | None:
     """The same call with `out=` an earlier result; None for a function without it."""
     return partial(call, out=call()) if "out" in inspect.signature(algorithm.function).parameters else None
 
 
-def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | slice) -> Any:
-    function, arguments, variant = algorithm.function, _arguments(algorithm, x, frame, which), algorithm.variant
+def call_of(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | slice = 0) -> Any:
+    """A call without arguments that evaluates the algorithm at some of the states, the first by default."""
+    function, variant = algorithm.function, algorithm.variant
+    given = (frame if name == "frame" else getattr(x, name)[which] for name in algorithm.arguments)
+    arguments = [np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in given]
     if variant == "gravity":
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
     if "contacts" in variant:
-        contacts = tuple(map(contact_kinds.surface, held_frames(model, algorithm.frames)))
-        held = ConstraintSet(model, contacts=contacts, loops=False)
-        return partial(_derivatives if "derivatives" in algorithm.name else _accelerations, held, *arguments)
+        held = ConstraintSet(model, contacts=tuple(map(contacts.surface, held_frames(model, algorithm.frames))), loops=False)
+        call = partial(function, model, *arguments, constraints=held)
+        if "derivatives" in algorithm.name:
+            return lambda: ForwardDynamicsDerivatives(*(d.a for d in call()))
+        return lambda: call().a
     frames = frame_set(model, *outer_frames(model)[: algorithm.frames])
     if "wrench" in variant:
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
@@ -126,25 +120,10 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     return partial(function, model, *arguments)
 
 
-def _accelerations(held: ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    return constrained_dynamics(held.model, q, v, tau, constraints=held).a
-
-
-def _derivatives(held: ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> ForwardDynamicsDerivatives:
-    """Of the accelerations."""
-    found = constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held)
-    return ForwardDynamicsDerivatives(*(d.a for d in found))
-
-
 @lru_cache(maxsize=4)
 def wrenches(states: int) -> np.ndarray:
     """Wrenches (states, MOST_FRAMES, 6) of some ten newtons, the same each time."""
     return 10.0 * np.random.default_rng(5).standard_normal((states, MOST_FRAMES, 6))
-
-
-def _arguments(algorithm: Algorithm, x: States, frame: str, which: int | slice) -> tuple[Any, ...]:
-    parts = (frame if name == "frame" else getattr(x, name)[which] for name in algorithm.arguments)
-    return tuple(np.ascontiguousarray(p) if isinstance(p, np.ndarray) else p for p in parts)
 
 
 def outer_frames(model: Any) -> tuple[str, ...]:
@@ -161,8 +140,7 @@ def outermost_frame(model: Any) -> str:
     """The link that the most joints carry: the longest Jacobian of the robot."""
     from freeflyer.analysis.checks.inertias import links_in_tree_order
 
-    deepest = max(links_in_tree_order(model.description), key=lambda row: row[2])
-    return deepest[0].name
+    return max(links_in_tree_order(model.description), key=lambda row: row[2])[0].name
 
 
 def has_enough_links(model: Any, algorithm: Algorithm) -> bool:

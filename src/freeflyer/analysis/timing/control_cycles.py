@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
@@ -14,14 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from freeflyer import contacts, linkages
-from freeflyer.analysis.timing.results import (
-    Call,
-    ClosedTiming,
-    ClosedTimings,
-    PeerTiming,
-    no_collection,
-    time_interleaved,
-)
+from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
 from freeflyer.analysis.timing.robots import (
     ReachPeer,
     ReachTiming,
@@ -94,19 +87,12 @@ def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Calla
         for first in range(0, rounds * max(len(c.states) for c in contestants), turn):
             for c, taken in zip(contestants, times, strict=True):
                 for i in range(first, min(first + turn, len(taken))):
-                    taken[i] = _seconds(c, i % len(c.states), clock)
-    return tuple(_timing(c.name, 1e6 * taken) for c, taken in zip(contestants, times, strict=True))
-
-
-def _seconds(c: Contestant, k: int, clock: Callable[[], float]) -> float:
-    state, cycle = c.states[k], c.cycle
-    start = clock()
-    cycle(*state)
-    return clock() - start
-
-
-def _timing(name: str, taken: np.ndarray) -> CycleTiming:
-    return CycleTiming(name, len(taken), float(np.median(taken)), float(np.percentile(taken, SLOWEST)), float(taken.max()))
+                    state, cycle = c.states[i % len(c.states)], c.cycle
+                    start = clock()
+                    cycle(*state)
+                    taken[i] = clock() - start
+    return tuple(CycleTiming(c.name, len(x), float(np.median(x)), float(np.percentile(x, SLOWEST)), float(x.max()))
+        for c, x in zip(contestants, (1e6 * taken for taken in times), strict=True))  # fmt: skip
 
 
 def standing_times(own: Callable[[Standing, np.ndarray, np.ndarray], Sequence[Contestant]] | None = None,
@@ -150,13 +136,14 @@ def control_problem(standing: Standing) -> WholeBodyProblem:
 
 def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Contestant]:
     """Whole cycles, from a state to torques, each beginning with the answer of the one before."""
-    problem = control_problem(standing)
-    states = list(zip(q, v, strict=True))
+    return _contestants(control_problem(standing), list(zip(q, v, strict=True)))
+
+
+def _contestants(problem: WholeBodyProblem, states: Sequence[tuple[Any, ...]]) -> list[Contestant]:
     return [Contestant(name, _cycle(problem, weighted, formulation), states) for name, weighted, formulation in WAYS]
 
 
-def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) -> Callable[[np.ndarray, np.ndarray],
-    ControlSolution]:
+def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) -> Callable[..., ControlSolution]:
     last: list[ControlSolution | None] = [None]
 
     def cycle(q: np.ndarray, v: np.ndarray) -> ControlSolution:
@@ -221,11 +208,10 @@ def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, R
                   progress: Progress = no_progress, count: int = 1000, rounds: int = 3) -> ControlTimings:  # fmt: skip
     """Cycles at `count` states each, `rounds` times."""
     problem, q = humanoid_problem()
-    random = np.random.default_rng(0)
-    steps = random.standard_normal((count, 2, problem.model.nv))
+    steps = np.random.default_rng(0).standard_normal((count, 2, problem.model.nv))
     states = [(integrate(problem.model, q, 1e-3 * step), 1e-2 * v) for step, v in steps]
     progress(0.0, "control cycles: humanoid")
-    own = cycle_times([Contestant(name, _cycle(problem, strict, way), states) for name, strict, way in WAYS], rounds)
+    own = cycle_times(_contestants(problem, states), rounds)
     limited = cycle_times(limited_contestants(problem, q, count), rounds)
     try:
         progress(0.4, "control cycles: TALOS")
@@ -257,29 +243,23 @@ def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | Non
         block_seconds: float, progress: Progress) -> ClosedTimings:  # fmt: skip
     """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
     s, split = closed_state(model), linkages.partition(model)
-    many = _states(s, batch)
+    many = ClosedState(s.closed, *(np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s)[1:]))  # cost is not of the numbers
     peers, notes = make_peers(model, mjcf) if make_peers else ((), ())
     rows = []
-    for quantity in QUANTITIES:
-        progress(0.0, f"{model.name}, loops closed: {quantity.name}")
-        answer = quantity.evaluate(model, s)
-        found = [x for p in peers for x in p.compare(model, s, quantity.name, answer)]
-        calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
+    for quantity, evaluate in QUANTITIES.items():
+        progress(0.0, f"{model.name}, loops closed: {quantity}")
+        one, all_states = (partial(evaluate, model, x) for x in (s, many))
+        found = [x for p in peers for x in p.compare(model, s, quantity, one())]
+        calls: list[Call] = [one, *(call for _, call, _, _ in found if call is not None)]
         ours, *theirs = time_interleaved(calls, blocks, block_seconds)
-        (state,) = time_interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
+        (state,) = time_interleaved([all_states], max(5, blocks // 2), block_seconds)
         times = iter(theirs)
         beside = [PeerTiming(label, None if call is None else next(times), gap, means) for label, call, gap, means in found]
-        rows.append(ClosedTiming(quantity.name, ours, state / batch, tuple(beside)))
+        rows.append(ClosedTiming(quantity, ours, state / batch, tuple(beside)))
     softness = tuple(pair for p in peers for pair in p.softness(model, s))
     residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
     return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows),
         softness, tuple(notes))  # fmt: skip
-
-
-def _states(s: ClosedState, batch: int) -> ClosedState:
-    """The same state many times: cost does not depend on the numbers."""
-    arrays = {f.name: np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s) if f.name != "closed"}
-    return ClosedState(s.closed, **arrays)
 
 
 @dataclass(frozen=True)
@@ -320,27 +300,14 @@ def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float
     return ClosedState(closed, q, u, u_dot, v, a, tau, linkages.reduce_forces(model, q, tau))
 
 
-Function = Callable[[Any, Any], Any]  # of a model and a state
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """`evaluate(model, state)` gives the answer, for one state or (if `batched`) for states with leading axes."""
-
-    name: str
-    evaluate: Function
-    batched: bool = True
-
-    def call(self, model: Any, s: ClosedState) -> Call:
-        evaluate = self.evaluate
-        return lambda: evaluate(model, s)
-
-
-QUANTITIES = (Quantity("constraint_jacobian", lambda m, s: linkages.constraint_jacobian(m, s.q)),
-    Quantity("constraint_bias", lambda m, s: linkages.constraint_bias(m, s.q, s.v)),
-    Quantity("projected_equations", lambda m, s: linkages.projected_equations(m, s.q, s.u)),
-    Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
-    Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
-    Quantity("constrained_dynamics", lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a),
-    Quantity("inverse_dynamics_derivatives", lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot)),
-    Quantity("forward_dynamics_derivatives", lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u)))  # fmt: skip
+# of a model and a state, or states with a leading axis
+QUANTITIES: dict[str, Callable[[Any, Any], Any]] = {
+    "constraint_jacobian": lambda m, s: linkages.constraint_jacobian(m, s.q),
+    "constraint_bias": lambda m, s: linkages.constraint_bias(m, s.q, s.v),
+    "projected_equations": lambda m, s: linkages.projected_equations(m, s.q, s.u),
+    "inverse_dynamics": lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot),
+    "forward_dynamics": lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u),
+    "constrained_dynamics": lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a,
+    "inverse_dynamics_derivatives": lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
+    "forward_dynamics_derivatives": lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
+}

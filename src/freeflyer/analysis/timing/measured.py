@@ -11,35 +11,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from tempfile import TemporaryDirectory
 
+from freeflyer.analysis.timing import results as R, runner
 from freeflyer.analysis.timing.algorithms import StepPeer, solver_times, step_times
 from freeflyer.analysis.timing.control_cycles import ControlPeers, ControlTimings, MakeClosedPeers, control_times
-from freeflyer.analysis.timing.results import (
-    BatchPoint,
-    ClosedTimings,
-    FirstCall,
-    Machine,
-    RobotTimings,
-    ScalingPoint,
-    SolverTiming,
-    Start,
-    StepTiming,
-    floor,
-    geometric_mean,
-    machine,
-)
 from freeflyer.analysis.timing.robots import BenchRobot, ReachPeer, default_robots
-from freeflyer.analysis.timing.runner import (
-    CHAIN_ALGORITHMS,
-    CHAIN_SIZES,
-    NAMES,
-    Effort,
-    MakePeer,
-    batches,
-    call_overhead,
-    exponent,
-    scaling,
-    time_robot,
-)
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
@@ -52,7 +27,7 @@ PARTS = ("robots", "batches", "scaling", "simulation", "solvers", "control", "st
 class Peers:
     """Other libraries that are timed beside us, of each part; none of them by default."""
 
-    robot: MakePeer | None = None
+    robot: runner.MakePeer | None = None
     closed: MakeClosedPeers | None = None
     step: StepPeer | None = None
     control: ControlPeers | None = None
@@ -63,14 +38,14 @@ class Peers:
 class Bench:
     """`floor`: us a call of the smallest function on a robot of one joint, and of an empty Python function."""
 
-    machine: Machine
+    machine: R.Machine
     floor: tuple[float, float] | None
-    robots: tuple[RobotTimings, ...]
-    batches: tuple[BatchPoint, ...]
-    scaling: tuple[ScalingPoint, ...]
-    start: Start | None
-    steps: tuple[StepTiming, ...] = ()
-    solvers: tuple[SolverTiming, ...] = ()
+    robots: tuple[R.RobotTimings, ...]
+    batches: tuple[R.BatchPoint, ...]
+    scaling: tuple[R.ScalingPoint, ...]
+    start: R.Start | None
+    steps: tuple[R.StepTiming, ...] = ()
+    solvers: tuple[R.SolverTiming, ...] = ()
     control: ControlTimings | None = None
 
     __repr__ = short_repr
@@ -105,7 +80,7 @@ class Bench:
         return tables + ([start_table(self.start)] if self.start else [])
 
 
-def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: Effort, progress: Progress,
+def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: runner.Effort, progress: Progress,
         peers: Peers | None = None) -> Bench:  # fmt: skip
     """Times of some of PARTS, on the named robots or the usual ones."""
     beside = peers or Peers()
@@ -114,35 +89,30 @@ def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: Effort,
         return named or islice(default_robots(), 1)
 
     wanted = {part: part in parts for part in PARTS}
-    return Bench(machine(), floor() if wanted["robots"] else None,
-        tuple(time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed, effort=effort,
-        progress=progress) for c in named or default_robots()) if wanted["robots"] else (),
-        batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
-        scaling(CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
-        start_times(NAMES, progress) if wanted["start"] else None,
+    return Bench(R.machine(), R.floor() if wanted["robots"] else None,
+        tuple(runner.time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed,
+        effort=effort, progress=progress) for c in named or default_robots()) if wanted["robots"] else (),
+        runner.batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
+        runner.scaling(runner.CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
+        start_times(runner.NAMES, progress) if wanted["start"] else None,
         step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
         solver_times(effort.blocks, effort.block_seconds, progress) if wanted["solvers"] else (),
         control_times(beside.control, beside.reach, progress) if wanted["control"] else None)  # fmt: skip
 
 
-IMPORT = """
-from time import perf_counter
-start = perf_counter()
-import freeflyer
-print(perf_counter() - start)
-"""
+IMPORT = "from time import perf_counter; start = perf_counter(); import freeflyer; print(perf_counter() - start)"
 
 FIRST_CALL = """
 import json, sys
 from time import perf_counter
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis.timing.algorithms import BY_NAME, outermost_frame, single_call
+from freeflyer.analysis.timing.algorithms import BY_NAME, call_of, outermost_frame
 from freeflyer.analysis.checks.laws import States
 import numpy as np
 model = robots.make("humanoid")
 q, zero = model.neutral[None], np.zeros((1, model.nv))
-call = single_call(model, BY_NAME[sys.argv[1]], States(q, zero, zero, zero), outermost_frame(model))
+call = call_of(model, BY_NAME[sys.argv[1]], States(q, zero, zero, zero), outermost_frame(model))
 start = perf_counter()
 call()
 print(perf_counter() - start)
@@ -151,7 +121,7 @@ print(perf_counter() - start)
 REPEATS = 5  # of an import
 
 
-def start_times(algorithms: tuple[str, ...], progress: Progress) -> Start:
+def start_times(algorithms: tuple[str, ...], progress: Progress) -> R.Start:
     """Measure imports and the first calls on the built-in humanoid, one process each."""
     progress(0.0, "import, without bytecode")
     with TemporaryDirectory() as folder:
@@ -159,14 +129,14 @@ def start_times(algorithms: tuple[str, ...], progress: Progress) -> Start:
         cold = _run(IMPORT, **bytecode)
         progress(0.0, "import, with bytecode")
         warm = sorted(_run(IMPORT, **bytecode) for _ in range(REPEATS))[REPEATS // 2]
-    return Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
+    return R.Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
 
 
-def _first_call(name: str, progress: Progress) -> FirstCall:
+def _first_call(name: str, progress: Progress) -> R.FirstCall:
     progress(0.0, f"first call of {name}")
     with TemporaryDirectory() as folder:
         cold = _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder)
-        return FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))
+        return R.FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))
 
 
 def _run(script: str, *arguments: str, **environment: str) -> float:
@@ -182,7 +152,7 @@ def _times(x: float | None) -> str:
     return "-" if x is None else f"{x:.2f}x" if x < 10 else f"{x:.0f}x"
 
 
-def robot_table(r: RobotTimings) -> Table:
+def robot_table(r: R.RobotTimings) -> Table:
     peer = next((t.peer for t in r.rows if t.peer), None)
     columns = ["algorithm", "us a call", "out=", "us a state", "fresh", f"{r.threads} threads", "gain"]
     if peer:
@@ -199,9 +169,9 @@ def robot_table(r: RobotTimings) -> Table:
     return Table(title, columns, rows, range(1, len(columns)), _summary(r))
 
 
-def _summary(r: RobotTimings) -> str:
+def _summary(r: R.RobotTimings) -> str:
     parts = [f"medians of {r.blocks} blocks of calls ({r.batch_blocks} for batches)"]
-    means = [geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")]
+    means = [R.geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")]
     words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads")
     parts += [word.format(f"{mean:.2f}") for word, mean in zip(words, means, strict=True) if mean is not None]
     slower = [t.algorithm for t in r.rows if t.ratio_call is not None and t.ratio_call < 1]
@@ -214,7 +184,7 @@ def _summary(r: RobotTimings) -> str:
     return "geometric means and notes: " + "; ".join(parts)
 
 
-def batches_table(name: str, points: tuple[BatchPoint, ...]) -> Table:
+def batches_table(name: str, points: tuple[R.BatchPoint, ...]) -> Table:
     rows = []
     for p in sorted((p for p in points if p.robot == name), key=lambda p: (p.timing.algorithm, p.states)):
         t = p.timing
@@ -225,14 +195,14 @@ def batches_table(name: str, points: tuple[BatchPoint, ...]) -> Table:
     return Table(title, columns, rows, range(1, len(columns)), _overheads(name, points))
 
 
-def _overheads(name: str, points: tuple[BatchPoint, ...]) -> str:
+def _overheads(name: str, points: tuple[R.BatchPoint, ...]) -> str:
     """What a call costs beside its states, by the line through the two shortest batches."""
-    prices = {a: call_overhead(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
+    prices = {a: runner.call_overhead(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
     shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
     return f"us of a call beside its states, by the two shortest batches: {shown}"
 
 
-def scaling_table(points: tuple[ScalingPoint, ...]) -> Table:
+def scaling_table(points: tuple[R.ScalingPoint, ...]) -> Table:
     rows = [(str(p.bodies), str(p.nv), p.algorithm, us(p.call), us(p.batch), f"{1e3 * p.batch / p.bodies:.2f}",
         us(p.peer_call), _times(p.ratio_call)) for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))]  # fmt: skip
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
@@ -240,10 +210,10 @@ def scaling_table(points: tuple[ScalingPoint, ...]) -> Table:
     return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(points))
 
 
-def _exponents(points: tuple[ScalingPoint, ...]) -> str:
+def _exponents(points: tuple[R.ScalingPoint, ...]) -> str:
     lines = []
-    for algorithm in CHAIN_ALGORITHMS:
-        call, batch = (exponent(points, algorithm, field) for field in ("call", "batch"))
+    for algorithm in runner.CHAIN_ALGORITHMS:
+        call, batch = (runner.exponent(points, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
             lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
     compared = [p.bodies for p in points if p.peer_call is not None]
@@ -252,7 +222,7 @@ def _exponents(points: tuple[ScalingPoint, ...]) -> str:
     return "; ".join(lines)
 
 
-def steps_table(steps: tuple[StepTiming, ...]) -> Table:
+def steps_table(steps: tuple[R.StepTiming, ...]) -> Table:
     rows = []
     for s in steps:
         ratio = None if s.peer_step is None else s.peer_step / s.step
@@ -262,7 +232,7 @@ def steps_table(steps: tuple[StepTiming, ...]) -> Table:
     return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
 
 
-def solvers_table(timings: tuple[SolverTiming, ...]) -> Table:
+def solvers_table(timings: tuple[R.SolverTiming, ...]) -> Table:
     rows = [(t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)),
         str(t.iterations)) for t in timings]  # fmt: skip
     columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
@@ -271,13 +241,13 @@ def solvers_table(timings: tuple[SolverTiming, ...]) -> Table:
     return Table(title, columns, rows, range(1, len(columns)), note)
 
 
-def start_table(s: Start) -> Table:
+def start_table(s: R.Start) -> Table:
     rows = [("import freeflyer (cold: without bytecode)", f"{s.import_cold:.2f}", f"{s.import_warm:.2f}")]
     rows += [(f"first call of {c.algorithm}", f"{c.cold:.2f}", f"{c.cached:.2f}") for c in s.first_calls]
     return Table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))
 
 
-def closed_table(robot: str, c: ClosedTimings) -> Table:
+def closed_table(robot: str, c: R.ClosedTimings) -> Table:
     """The rows, below each the functions of the peers and their differences; errors by softness in the note."""
     compared = any(row.peers for row in c.rows)
     columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]

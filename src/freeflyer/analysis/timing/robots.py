@@ -7,7 +7,9 @@ from __future__ import annotations
 import os
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,16 +50,12 @@ def default_robots() -> Iterator[BenchRobot]:
     talos = example_urdf("talos_reduced.urdf")
     if talos is not None:
         yield from_file(talos)
-    yield BenchRobot(robots.chain(50, base="free"), None)
-    yield BenchRobot(robots.make("humanoid"), None)
-    yield BenchRobot(robots.make("quadruped"), None)
-    for n in (6, 2, 1):
-        yield BenchRobot(robots.chain(n), None)
+    for model in (robots.chain(50, base="free"), robots.make("humanoid"), robots.make("quadruped"), *map(robots.chain, (6, 2, 1))):
+        yield BenchRobot(model, None)
     if not os.environ.get("FREEFLYER_MODELS"):
         return
     folder = Path(os.environ["FREEFLYER_MODELS"])
-    tocabi = sorted((folder / "tocabi").glob("*.urdf"))
-    if tocabi:
+    if tocabi := sorted((folder / "tocabi").glob("*.urdf")):
         yield from_file(tocabi[0])
     five_bar = folder / "five_bar"
     if (five_bar / "robot.yaml").is_file():
@@ -69,8 +67,7 @@ def default_robots() -> Iterator[BenchRobot]:
 
 def from_file(path: Path, **options: Any) -> BenchRobot:
     """A robot from a file; a URDF file is handed to the peer as it is."""
-    model = load(path, **options)
-    return robot_of_file(model, path)
+    return robot_of_file(load(path, **options), path)
 
 
 def robot_of_file(model: Any, path: Path | None) -> BenchRobot:
@@ -147,15 +144,9 @@ def talos() -> Standing:
 
 def motion_tasks(problem: Standing) -> dict[str, Task]:
     """Our tasks whose squared errors of accelerations are the costs, by their names in `weights`."""
-    def common(name: str) -> dict[str, Any]:
-        return {"weight": problem.weights[name], "stiffness": problem.stiffness[name]}
-
-    return {
-        "com": CenterOfMassTask(problem.com, **common("com")),
-        "pelvis": FrameOrientationTask(problem.pelvis, problem.attitude, **common("pelvis")),
-        "hand": FramePoseTask(problem.hand, problem.pose, **common("hand")),
-        "posture": PostureTask(problem.posture, **common("posture")),
-    }
+    tasks = {"com": CenterOfMassTask(problem.com), "pelvis": FrameOrientationTask(problem.pelvis, problem.attitude),
+        "hand": FramePoseTask(problem.hand, problem.pose), "posture": PostureTask(problem.posture)}  # fmt: skip
+    return {name: replace(x, weight=problem.weights[name], stiffness=problem.stiffness[name]) for name, x in tasks.items()}
 
 
 def motion(problem: Standing, count: int, period: float = 2.0, amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
@@ -227,13 +218,8 @@ def reach_error(r: Reach, q: np.ndarray) -> float:
 
 def own_solver(r: Reach) -> Reaching:
     """(q, steps) of inverse_kinematics."""
-    wanted = reach_tasks(r)
-
-    def run() -> tuple[np.ndarray, int]:
-        found = inverse_kinematics(r.problem.model, wanted, r.q, limits=r.limits, tolerance=TOLERANCE, iterations=MOST)
-        return found.q, found.iterations
-
-    return run
+    solve = partial(inverse_kinematics, r.problem.model, reach_tasks(r), r.q, limits=r.limits, tolerance=TOLERANCE, iterations=MOST)
+    return lambda: attrgetter("q", "iterations")(solve())
 
 
 REACHES = ((0.2, 0.5, False), (0.4, 1.5, True))  # m, rad; at the second one three joints stand at their limits

@@ -11,36 +11,14 @@ import numpy as np
 
 from freeflyer import robots
 from freeflyer.analysis.checks.laws import States, random_states
-from freeflyer.analysis.timing.algorithms import (
-    ALGORITHMS,
-    BY_NAME,
-    Algorithm,
-    batch_call,
-    has_enough_links,
-    into_memory,
-    outermost_frame,
-    single_call,
-)
+from freeflyer.analysis.timing import algorithms as A, results as R
 from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.results import (
-    BatchPoint,
-    Call,
-    ClosedTimings,
-    NoPeerError,
-    RobotTimings,
-    ScalingPoint,
-    Timing,
-    power,
-    threads,
-    time_interleaved,
-    usable_cores,
-)
 from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
-NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
+NAMES = tuple(algorithm.name for algorithm in A.ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
 
@@ -56,11 +34,11 @@ class Peer(Protocol):
         """Its name and version."""
         ...
 
-    def call(self, algorithm: str, x: States) -> Call:
+    def call(self, algorithm: str, x: States) -> R.Call:
         """A call that evaluates the algorithm at the first state."""
         ...
 
-    def batch_call(self, algorithm: str, x: States) -> tuple[Call, str]:
+    def batch_call(self, algorithm: str, x: States) -> tuple[R.Call, str]:
         """(a call that evaluates all states on one thread, by which means)."""
         ...
 
@@ -94,69 +72,68 @@ def largest_batch(nv: int) -> int:
 
 def time_robot(model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, make_peer: MakePeer | None = None,
         closed_peers: MakeClosedPeers | None = None, effort: Effort | None = None, algorithms: tuple[str, ...] = NAMES,
-        closed: bool = True, progress: Progress = no_progress) -> RobotTimings:  # fmt: skip
+        closed: bool = True, progress: Progress = no_progress) -> R.RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` or `mjcf`: the file that peers may read too. `closed`: also with its loops closed, if
     it has any."""
     effort = effort or Effort()
-    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores()))
-    x, frame = random_states(model, effort.batch), outermost_frame(model)
+    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, R.usable_cores()))
+    x, frame = random_states(model, effort.batch), A.outermost_frame(model)
     peer, note = None, None
     try:
         peer = make_peer(model, urdf, frame, mjcf) if make_peer else None
-    except NoPeerError as error:
+    except R.NoPeerError as error:
         note = f"no peer: {error}"
     rows = []
-    for name in algorithms:
-        if not has_enough_links(model, BY_NAME[name]):
-            continue  # wrenches or contacts on more links than there are
-        progress(0.0, f"{model.name}: {name}")
-        rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
+    for algorithm in map(A.BY_NAME.__getitem__, algorithms):
+        if A.has_enough_links(model, algorithm):  # for its wrenches or contacts
+            progress(0.0, f"{model.name}: {algorithm.name}")
+            rows.append(_time(model, algorithm, x, frame, peer, effort))
     with_loops, open_note = _time_closed(model, mjcf, closed_peers, effort, progress) if closed else (None, None)
-    return RobotTimings(model.name, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
+    return R.RobotTimings(model.name, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
         effort.batch_blocks, tuple(rows), "; ".join(filter(None, (note, open_note))) or None, with_loops)  # fmt: skip
 
 
 def _time_closed(model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, effort: Effort,
-        progress: Progress) -> tuple[ClosedTimings | None, str | None]:  # fmt: skip
+        progress: Progress) -> tuple[R.ClosedTimings | None, str | None]:  # fmt: skip
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
     if not model.constraint_rows[0]:
         return None, None
     batch = min(effort.batch, CLOSED_BATCH)
     try:
-        with threads(1):
+        with R.threads(1):
             return time_closed(model, mjcf, peers, batch, effort.blocks, effort.block_seconds, progress), None
     except LinkageError as error:
         return None, f"loops left open: {error}"
 
 
-def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer | None, effort: Effort) -> Timing:
-    one, many = (make(model, algorithm, x, frame) for make in (single_call, batch_call))
-    calls, fresh = ([f for f in (call, into_memory(algorithm, call)) if f] for call in (one, many))
+def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer | None, effort: Effort) -> R.Timing:
+    one, many = (A.call_of(model, algorithm, x, frame, which) for which in (0, slice(None)))
+    calls, fresh = ([f for f in (call, A.into_memory(algorithm, call)) if f] for call in (one, many))
     means = None
     if peer is not None:
         calls.append(peer.call(algorithm.name, x))
         theirs, means = peer.batch_call(algorithm.name, x)
         fresh.append(theirs)
-    call, *others = time_interleaved(calls, effort.blocks, effort.block_seconds)
+    call, *others = R.time_interleaved(calls, effort.blocks, effort.block_seconds)
     peer_call = others.pop() if peer else None
-    with threads(1):
-        batch_fresh, *more = time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
+    with R.threads(1):
+        batch_fresh, *more = R.time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
     peer_batch = more.pop() / x.count if peer else None
     spread = None
     if effort.threads > 1:
-        with threads(effort.threads):
-            (spread,) = time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
-    return Timing(algorithm=algorithm.name, call=call, call_out=others[0] if others else None,
+        with R.threads(effort.threads):
+            (spread,) = R.time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
+    return R.Timing(algorithm=algorithm.name, call=call, call_out=others[0] if others else None,
         batch=(more[0] if more else batch_fresh) / x.count, batch_fresh=batch_fresh / x.count,
         batch_threads=None if spread is None else spread / x.count, peer=peer.label if peer else None, peer_call=peer_call,
-        peer_batch=peer_batch, peer_batch_means=means, difference=difference(model, algorithm, x, frame,
-        peer) if peer else None)  # fmt: skip
+        peer_batch=peer_batch, peer_batch_means=means,
+        difference=difference(model, algorithm, x, frame, peer) if peer else None)  # fmt: skip
 
 
-def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Peer) -> float:
+def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
     worst = 0.0
-    ours_now, answers = single_call(model, algorithm, x, frame)(), peer.answer(algorithm.name, x)
+    ours_now, answers = A.call_of(model, algorithm, x, frame)(), peer.answer(algorithm.name, x)
     for (ours, axes), theirs in zip(parts(ours_now, algorithm.axes), answers, strict=True):
         for axis in axes:
             ours = np.take(ours, peer.columns, axis=axis)
@@ -168,11 +145,9 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: Pe
 def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[int, ...]]]:
     """(an array, which of its axes run over velocity coordinates) of each result; the matrices of derivatives as one."""
     if isinstance(result, AllTerms):
-        return [
-            (result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
+        return [(result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
             (result.centroidal_momentum_matrix, (1,)), (result.poses, ()), (result.jacobians, (2,)), (result.velocities, ()),
-            (result.bias_accelerations, ()),
-        ]  # fmt: skip
+            (result.bias_accelerations, ())]  # fmt: skip
     if hasattr(result, "dq"):
         return [(np.stack(result, axis=-3), axes)]
     return [(np.asarray(result, dtype=float), axes)]
@@ -184,23 +159,22 @@ SHORT_ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inve
 
 
 def batches(robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort,
-        progress: Progress) -> tuple[BatchPoint, ...]:  # fmt: skip
+        progress: Progress) -> tuple[R.BatchPoint, ...]:  # fmt: skip
     """Time batches of SHORT_SIZES states on each robot, interleaved with the peer's."""
     points = []
     for robot in robots:
         for n in SHORT_SIZES:
             progress(0.0, f"{robot.model.name}: batches of {n}")
-            its = replace(effort, batch=n)
-            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, effort=its,
-                               algorithms=SHORT_ALGORITHMS, closed=False)  # fmt: skip
-            points += [BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
+            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, closed=False,
+                effort=replace(effort, batch=n), algorithms=SHORT_ALGORITHMS)  # fmt: skip
+            points += [R.BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
     return tuple(points)
 
 
-def call_overhead(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
+def call_overhead(points: Iterable[R.BatchPoint], robot: str, algorithm: str) -> float | None:
     """Microseconds beside the states: where the line through the two shortest batches begins."""
-    times = sorted((p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot,
-        algorithm))  # fmt: skip
+    own = [p for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)]
+    times = sorted((p.states, p.states * p.timing.batch) for p in own)
     if len(times) < 2:
         return None
     (a, first), (b, second), *_ = times
@@ -211,17 +185,17 @@ CHAIN_SIZES = (10, 20, 50, 100, 200, 500, 1000)
 CHAIN_ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
 
 
-def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[ScalingPoint, ...]:
+def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[R.ScalingPoint, ...]:
     """Time chains of the given numbers of bodies, interleaved with the peer's."""
     points = []
     for n in sizes:
         effort = Effort(batch=256, blocks=9, threads=1)
         timed = time_robot(robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS,
             progress=progress)  # fmt: skip
-        points += [ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
+        points += [R.ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
     return tuple(points)
 
 
-def exponent(points: Iterable[ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
+def exponent(points: Iterable[R.ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
     """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
-    return power([(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm])
+    return R.power([(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm])

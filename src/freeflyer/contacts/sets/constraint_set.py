@@ -120,12 +120,9 @@ class ConstraintSet:
         J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
     Rows stand in the order: loops and couplings of a tree (the independent ones, linkages.partition(model).rows), locked
-    coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes. A point has its
-    velocity. A line has the velocity of its middle and the turns across it. A surface has the frame's twist. Sets are bilateral, so
-    contacts push and pull.
-
-    `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets. Making one takes tens of microseconds and
-    compiles nothing.
+    coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes. A point has
+    its velocity, a line that of its middle and turns across it, a surface the twist. Sets are bilateral, so contacts push and pull.
+    `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets.
 
     Args:
         contacts: Results of freeflyer.contacts point, line, surface.
